@@ -1,0 +1,39 @@
+"""What every result file says about the machine it comes from."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import json
+import os
+import platform
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results"
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+LIBRARIES = ("mondegreen", "numpy", "pyarrow", "faiss-cpu", "randomgen", "regex")
+
+
+def describe() -> dict[str, object]:
+    """Return date, processor, cores and versions."""
+    models = [
+        line.partition(":")[2].strip()
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith("model name")
+    ]
+    return {
+        "date": datetime.date.today().isoformat(),
+        "processor": models[0] if models else platform.processor(),
+        "cores": os.cpu_count(),
+        "load_at_start": os.getloadavg()[0],
+        "python": platform.python_version(),
+        "versions": {name: importlib.metadata.version(name) for name in LIBRARIES},
+    }
+
+
+def save(name: str, result: dict[str, object]) -> None:
+    """Write one result file and print it."""
+    RESULTS.mkdir(exist_ok=True)
+    text = json.dumps({"machine": describe(), **result}, indent=2) + "\n"
+    (RESULTS / f"{name}.json").write_text(text)
+    print(text)

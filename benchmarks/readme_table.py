@@ -1,0 +1,63 @@
+"""Write the speed section of the README from the result files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import machine
+
+README = Path(__file__).resolve().parents[1] / "README.md"
+START = "<!-- speed: written by benchmarks/readme_table.py -->\n"
+END = "<!-- /speed -->"
+
+
+def table() -> str:
+    """Return the section as Markdown."""
+    imdb = json.loads((machine.RESULTS / "privatize_imdb.json").read_text())
+    large = json.loads((machine.RESULTS / "privatize_one_gigabyte.json").read_text())
+    runs = imdb["runs"]
+    words = next(iter(runs.values()))["words"]
+    lines = [
+        f"12,000 real reviews ({words / 1e6:.1f} million words), Parquet to Parquet, "
+        f"whole process, {imdb['machine']['cores']} cores, "
+        f"{imdb['machine']['processor']}:",
+        "",
+        "| mechanism | jobs | words a second | peak memory, all processes |",
+        "|---|---|---|---|",
+    ]
+    for name, run in runs.items():
+        label = name.partition(",")[0]
+        lines.append(
+            f"| `{label.split()[0]}`, epsilon {label.split()[1]} | {run['jobs']} | "
+            f"{run['words_per_second']:,} | {run['peak_mib']:,} MiB |"
+        )
+    laplace = next(run for name, run in runs.items() if name.startswith("laplace"))
+    lines += [
+        "",
+        f"`laplace` searches the nearest of 33,860 words for every noisy point; exact "
+        f"search alone reached {laplace['search_alone_per_second']:,} a second in the "
+        f"same run, of which the whole way is {laplace['share_of_search_alone']:.0%}.",
+        "",
+        f"A CSV of {large['input_bytes'] / 1e9:.2f} GB passed under a cap of "
+        f"{large['cap_bytes_per_process'] / 1e9:.1f} GB, at a peak of "
+        f"{large['peak_mib_all_processes']:,} MiB over all processes and "
+        f"{large['megabytes_per_second']:.0f} MB/s (`tem`, epsilon 8, 2 jobs).",
+        "",
+        "Scripts and results: [benchmarks](benchmarks). Machines are noisy; compare "
+        "ratios of one run.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Replace the section between the markers."""
+    text = README.read_text(encoding="utf-8")
+    head, _, rest = text.partition(START)
+    _, _, tail = rest.partition(END)
+    README.write_text(head + START + table() + END + tail, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""Write docs/reference/command-line.md and mechanisms.md from the code.
+
+``python docs/generate_reference.py`` writes; ``--check`` compares, and exits 1 where a
+page is not what the code says.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+
+__all__ = ["commands", "main", "pages"]
+
+FOLDER: Final = Path(__file__).resolve().parent / "reference"
+
+_COMMANDS: Final = """\
+# Command line
+
+Every command, as `--help` prints it. Data goes to standard output, all else to standard
+error. Exit codes: 0 done, 1 bug, 2 usage, 3 data, 4 privacy, 130 interrupted.
+"""
+
+_MECHANISMS: Final = """\
+# Mechanisms
+
+`epsilon` is in nats per unit of the metric, so that epsilons of two metrics are in
+different units. `mondegreen mechanisms --json` prints this table for programs. Every
+mechanism has a page with its proof.
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or compare them."""
+    stale = [
+        path
+        for path, text in pages().items()
+        if not path.exists() or path.read_text("utf-8") != text
+    ]
+    if "--check" in arguments:
+        for path in stale:
+            print(f"{path.name} is stale: run python docs/generate_reference.py")
+        return 1 if stale else 0
+    for path in stale:
+        path.write_text(pages()[path], "utf-8")
+    return 0
+
+
+def pages() -> dict[Path, str]:
+    """Return the text of every generated page."""
+    return {
+        FOLDER / "command-line.md": _command_line(),
+        FOLDER / "mechanisms.md": _mechanisms(),
+    }
+
+
+def commands(
+    command: click.Command | None = None, parent: click.Context | None = None
+) -> Iterator[tuple[str, click.Context]]:
+    """Yield every command, groups before their members, with a context for help."""
+    from mondegreen.cli.main import cli
+
+    command = cli if command is None else command
+    name = "mondegreen" if parent is None else command.name
+    # A fixed width: the page must not depend on the terminal.
+    context = click.Context(
+        command,
+        info_name=name,
+        parent=parent,
+        terminal_width=88,
+        max_content_width=88,
+        **command.context_settings,
+    )
+    yield context.command_path, context
+    if isinstance(command, click.Group):
+        for member in command.list_commands(context):
+            found = command.get_command(context, member)
+            if found is not None:
+                yield from commands(found, context)
+
+
+def _command_line() -> str:
+    parts = [_COMMANDS]
+    for path, context in commands():
+        help_text = "\n".join(
+            line.rstrip() for line in context.command.get_help(context).splitlines()
+        )
+        level = "##" if path.count(" ") < 2 else "###"
+        parts.append(f"{level} {path}\n\n```text\n{help_text}\n```\n")
+    return "\n".join(parts)
+
+
+def _mechanisms() -> str:
+    from mondegreen.mechanisms import mechanisms
+
+    parts = [_MECHANISMS]
+    parts.append(
+        "| name | aliases | family | metric | promise |\n|---|---|---|---|---|"
+    )
+    for cls in mechanisms():
+        aliases = ", ".join(f"`{alias}`" for alias in cls.aliases)
+        promise = "proved" if cls.is_private else "**none**"
+        parts[-1] += (
+            f"\n| [`{cls.name}`](#{cls.name}) | {aliases} | {cls.family} | "
+            f"{cls.metric} | {promise}: [proof](../proofs/{cls.name}.md) |"
+        )
+    parts[-1] += "\n"
+    for cls in mechanisms():
+        rows = "\n".join(
+            f"| `{entry['name']}` | {entry['range']}"
+            f"{', ' + entry['unit'] if entry['unit'] else ''} | "
+            f"{'required' if entry['required'] else _code(entry['default'])} | "
+            f"{entry['help']} |"
+            for entry in cls.parameters()
+        )
+        parts.append(
+            f"## {cls.name} {{ #{cls.name} }}\n\n"
+            f"| parameter | range | default | meaning |\n|---|---|---|---|\n{rows}\n\n"
+            f"::: {cls.__module__}.{cls.__name__}\n"
+            "    options:\n      members: [threshold, prepare]\n"
+        )
+    return "\n".join(parts)
+
+
+def _code(value: object) -> str:
+    return "none" if value is None else f"`{value}`"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,36 @@
+# Recipes of the project; `just` lists them. They expect the environment of the README.
+python := ".venv/bin/python"
+
+# Lint, types and formatting.
+check:
+    {{python}} -m ruff check .
+    {{python}} -m ruff format --check .
+    {{python}} -m mypy
+
+# The default test run: offline, minutes.
+test:
+    {{python}} -m pytest
+
+# The slow tests too.
+test-all:
+    {{python}} -m pytest -m "slow or not slow"
+
+# Property tests on new examples, instead of the fixed ones of the default run.
+explore:
+    HYPOTHESIS_PROFILE=explore {{python}} -m pytest
+
+# Generated pages and the strict build of the site.
+docs:
+    {{python}} docs/generate_reference.py
+    {{python}} -m mkdocs build --strict
+
+# Numbers of the README, into benchmarks/results.
+bench:
+    {{python}} benchmarks/privatize_imdb.py
+    {{python}} benchmarks/privatize_one_gigabyte.py
+    {{python}} benchmarks/readme_table.py
+
+# The embedded default space, from public GloVe vectors.
+space vectors:
+    .venv/bin/mondegreen space build {{vectors}} --name glove-840b-34k --allow-nbsp \
+        -o src/mondegreen/space/data/glove-840b-34k.safetensors --force

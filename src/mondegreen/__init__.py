@@ -1,0 +1,58 @@
+"""Word-level metric differential privacy for text."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mondegreen import errors
+    from mondegreen.guarantee import Guarantee
+    from mondegreen.mechanisms import mechanism, mechanisms
+    from mondegreen.privatizer import Privatizer, Release
+    from mondegreen.sampling.noise import KeyedNoise, OSNoise, Seeded
+    from mondegreen.space.space import Space
+    from mondegreen.space.store import load_space
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Guarantee",
+    "KeyedNoise",
+    "OSNoise",
+    "Privatizer",
+    "Release",
+    "Seeded",
+    "Space",
+    "errors",
+    "load_space",
+    "mechanism",
+    "mechanisms",
+]
+
+_HOME = {
+    "Guarantee": "guarantee",
+    "KeyedNoise": "sampling.noise",
+    "OSNoise": "sampling.noise",
+    "Privatizer": "privatizer",
+    "Release": "privatizer",
+    "Seeded": "sampling.noise",
+    "Space": "space.space",
+    "load_space": "space.store",
+    "mechanism": "mechanisms",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used, so that the import stays light."""
+    if name in ("errors", "mechanisms"):
+        return importlib.import_module(f"mondegreen.{name}")
+    if name not in _HOME:
+        raise AttributeError(f"module 'mondegreen' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"mondegreen.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

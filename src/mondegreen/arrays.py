@@ -1,0 +1,22 @@
+"""Names of array shapes; lengths are V words, n dimensions, T tokens."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Ids", "LogProbs", "Vectors", "Weights"]
+
+Ids: TypeAlias = NDArray[np.int32]
+"""``(T,)`` word ids: ``0..V-1`` are words, ``V`` is the unknown word."""
+
+Vectors: TypeAlias = NDArray[np.floating[Any]]
+"""``(rows, n)`` coordinates in a space, in its unit of length."""
+
+LogProbs: TypeAlias = NDArray[np.float64]
+"""``(T, V)`` natural logarithms of probabilities."""
+
+Weights: TypeAlias = NDArray[np.int64]
+"""Integer weights; a probability is a weight over the sum of its row."""

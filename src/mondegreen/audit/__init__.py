@@ -1,0 +1,1 @@
+"""Does a mechanism keep its promise? Exact audits, statistical ones, and reports."""

@@ -1,0 +1,50 @@
+"""A part of a space, on which exact methods apply."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from mondegreen.arrays import Ids
+from mondegreen.errors import InvalidParameterError, SpaceError, SpaceIntegrityError
+from mondegreen.space.codes import Codes
+from mondegreen.space.space import Space
+from mondegreen.space.store import codes_of
+
+__all__ = ["subspace"]
+
+
+def subspace(space: Space, words: int) -> Space:
+    """Return a part of a space, so that exact methods apply: an even choice of words.
+
+    Parameters
+    ----------
+    space : Space
+        With or without codes.
+    words : int
+        How many, in the order of the space.
+    """
+    if words >= space.vocab_size:
+        return space
+    if words < 1:
+        raise InvalidParameterError("words", words, "at least 1")
+    ids = np.unique(np.linspace(0, space.vocab_size - 1, words).astype(np.int32))
+    names = [space.words[i] for i in ids]
+    name = f"{len(ids)} words of {space.name}"
+    codes = _subcodes(space, ids)
+    if not space.has_vectors and codes is not None:
+        return Space.from_codes(name, names, codes)
+    part = Space.from_arrays(name, names, space.vectors[ids], metric=space.metric)
+    return part if codes is None else replace(part, codes=codes)
+
+
+def _subcodes(space: Space, ids: Ids) -> Codes | None:
+    """Return the codes of some words, where the space has codes."""
+    try:
+        codes = codes_of(space)
+    except SpaceIntegrityError:
+        raise
+    except SpaceError:
+        return None
+    return Codes.of(codes.table[ids], codes.unknown, codes.method)

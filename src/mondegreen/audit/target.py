@@ -1,0 +1,256 @@
+"""Audits of somebody else's callable ``word -> word``, in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final, final
+
+import numpy as np
+
+from mondegreen.audit.report import Finding
+from mondegreen.audit.statistical import Counts
+from mondegreen.errors import ConfigurationError
+
+__all__ = ["UNKNOWN_WORDS", "Target", "repeats", "started"]
+
+UNKNOWN_WORDS: Final = ("qzmeisenbacherz", "vrondelfrixia", "4929-1234-5678-9010")
+"""Invented words outside any vocabulary: two names, and the number of a card."""
+
+_WORKER: Final = Path(__file__).with_name("worker.py")
+_DRAWS: Final = 200
+_CHUNK: Final = 500
+_FORK_SECONDS: Final = 20.0
+
+
+@final
+class Target:
+    """A callable in a process of its own; made by :func:`started`.
+
+    Parameters
+    ----------
+    name : str
+        ``module:function``; the current folder is on the path.
+    python : str, optional
+        Interpreter; another environment may be named here.
+    timeout : float, seconds
+        For the import, and for each request of at most 500 calls.
+    """
+
+    def __init__(
+        self, name: str, python: str | None = None, timeout: float = 600.0
+    ) -> None:
+        module, colon, function = name.partition(":")
+        if not (module and colon and function):
+            raise ConfigurationError(f"--target must be MODULE:FUNCTION; got {name!r}")
+        self._name, self._timeout = name, timeout
+        self._codes: dict[str, int] = {}
+        self._outputs: list[str] = []
+        self._process = subprocess.Popen(  # noqa: S603  the user named what to run
+            [python or sys.executable, str(_WORKER), name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            start_new_session=True,  # so that what the target starts ends with it
+        )
+        reply = self._receive()
+        if "failed" in reply:
+            self.close()
+            raise ConfigurationError(f"cannot load {name}: {reply['failed']}")
+
+    def counts(self, key: Hashable, runs: int) -> Counts:
+        """Return how often each output came out of fresh calls with one word."""
+        total: Counter[str] = Counter()
+        for start in range(0, runs, _CHUNK):
+            some = min(_CHUNK, runs - start)
+            reply = self._ask({"do": "count", "word": key, "runs": some})
+            total.update(reply["counts"])
+        for output in total:
+            if output not in self._codes:
+                self._codes[output] = len(self._outputs)
+                self._outputs.append(output)
+        found = np.zeros(len(self._outputs), dtype=np.int64)
+        for output, hits in total.items():
+            found[self._codes[output]] = hits
+        return found
+
+    def name(self, output: int) -> str:
+        """Return the output of that index."""
+        return self._outputs[output]
+
+    def sequence(self, words: Sequence[str]) -> list[str]:
+        """Return the outputs of calls in order."""
+        found: list[str] = self._ask({"do": "sequence", "words": list(words)})[
+            "outputs"
+        ]
+        return found
+
+    def forked(self, words: Sequence[str]) -> list[list[str] | None]:
+        """Return what two forked copies draw; None where they do not work."""
+        if sys.platform == "win32":
+            return [None, None]
+        try:
+            request = {"do": "fork", "words": list(words)}
+            found: list[list[str] | None] = self._ask(
+                request, min(self._timeout, _FORK_SECONDS)
+            )["workers"]
+        except ConfigurationError:  # pools and threads do not survive a fork
+            return [None, None]
+        return found
+
+    def close(self) -> None:
+        """End the process."""
+        with suppress(OSError):
+            if self._process.stdin:
+                self._process.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=5)
+        self._kill()
+        self._process.wait()
+        if self._process.stdout:
+            self._process.stdout.close()
+
+    def _kill(self) -> None:
+        """End the process, and all that it started."""
+        with suppress(OSError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+
+    def _ask(
+        self, request: dict[str, Any], timeout: float | None = None
+    ) -> dict[str, Any]:
+        if self._process.stdin is None:
+            raise ConfigurationError(f"{self._name}: its process takes no requests")
+        with suppress(BrokenPipeError):  # the missing reply says what happened
+            self._process.stdin.write(json.dumps(request) + "\n")
+            self._process.stdin.flush()
+        return self._receive(timeout)
+
+    def _receive(self, timeout: float | None = None) -> dict[str, Any]:
+        """Read a reply; a process that hangs is killed, which ends the read."""
+        if self._process.stdout is None:
+            raise ConfigurationError(f"{self._name}: its process gives no replies")
+        timer = threading.Timer(timeout or self._timeout, self._kill)
+        timer.start()
+        try:
+            line = self._process.stdout.readline()
+        finally:
+            timer.cancel()
+        if not line:
+            self.close()
+            raise ConfigurationError(
+                f"{self._name} ended or did not answer within {self._timeout:g} s"
+            )
+        reply: dict[str, Any] = json.loads(line)
+        return reply
+
+
+@contextmanager
+def started(
+    name: str, python: str | None = None, timeout: float = 600.0
+) -> Iterator[Target]:
+    """Start the process of a target, and end it.
+
+    Parameters
+    ----------
+    name : str
+        ``module:function``.
+    python : str, optional
+        Interpreter of another environment.
+    timeout : float, seconds
+        For the import and each request.
+
+    Raises
+    ------
+    ConfigurationError
+        If the callable cannot be imported, its process ends, or it takes too long.
+    """
+    target = Target(name, python, timeout)
+    try:
+        yield target
+    finally:
+        target.close()
+
+
+def repeats(
+    name: str,
+    words: Sequence[str],
+    alpha: float,
+    *,
+    workers: bool = False,
+    python: str | None = None,
+    timeout: float = 600.0,
+) -> list[Finding]:
+    """Look for noise that repeats: in two fresh processes, and in forked workers.
+
+    Parameters
+    ----------
+    name : str
+        ``module:function``.
+    words : sequence of str
+        Inputs.
+    alpha : float
+        Largest chance, under independent noise, of the repetition that is reported.
+    workers : bool
+        Whether repetition between forked workers breaks the claim, because the target
+        is run that way; otherwise it is a warning.
+    python : str, optional
+        Interpreter of another environment.
+    timeout : float, seconds
+        For the import and each request.
+
+    Notes
+    -----
+    A mechanism that is not random at these inputs repeats itself innocently. The
+    chance of agreement is therefore estimated from how often two calls with one word
+    agree, and only a repetition that is too unlikely counts.
+    """
+    asked = [words[i % len(words)] for i in range(_DRAWS)]
+    with started(name, python, timeout) as one, started(name, python, timeout) as two:
+        first, second = one.sequence(asked), two.sequence(asked)
+        more = one.sequence(asked)
+        third, fourth = two.forked(asked)
+    chance = _log_chance(asked, [first, more])
+    found = []
+    if first == second and chance < math.log(alpha):
+        text = (
+            f"two fresh processes drew the same {_DRAWS} outputs, whose chance under "
+            f"independent noise is about 10^{chance / math.log(10):.0f}; whoever knows "
+            "the seed can undo the noise"
+        )
+        found.append(Finding("fixed seed", True, text))
+    elif third is not None and third == fourth and chance < math.log(alpha):
+        text = (
+            f"two forked workers drew the same {_DRAWS} outputs (chance about "
+            f"10^{chance / math.log(10):.0f}): the noise of one is that of the other"
+        )
+        found.append(Finding("noise shared by workers", workers, text))
+    return found
+
+
+def _log_chance(asked: Sequence[str], drawn: Sequence[Sequence[str]]) -> float:
+    """Return ln of the chance that two independent sequences agree, cautiously."""
+    agreements = pairs = 0
+    for word in dict.fromkeys(asked):
+        outputs = Counter(
+            out
+            for each in drawn
+            for at, out in zip(asked, each, strict=True)
+            if at == word
+        )
+        some = sum(outputs.values())
+        agreements += sum(hits * (hits - 1) for hits in outputs.values())
+        pairs += some * (some - 1)
+    share = (agreements + 1) / (pairs + 1)
+    return len(asked) * math.log(min(1.0, share))

@@ -1,0 +1,290 @@
+"""``mondegreen audit``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from mondegreen.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from mondegreen.audit.report import AuditReport
+    from mondegreen.space.space import Space
+
+__all__ = ["audit"]
+
+_BROKEN: Final = 4
+
+
+@click.command()
+@click.option("-m", "--mechanism", "name", metavar="NAME", help="One of this package.")
+@click.option(
+    "--target",
+    metavar="MODULE:FUNCTION",
+    help="Any callable word -> word, run in a process of its own.",
+)
+@click.option(
+    "-e",
+    "--epsilon",
+    required=True,
+    type=float,
+    metavar="FLOAT/UNIT",
+    help="Parameter of the mechanism, and the claim; for a target, the claim.",
+)
+@click.option(
+    "--claim",
+    type=float,
+    metavar="FLOAT/UNIT",
+    help="Audit the mechanism against another epsilon.  [default: --epsilon]",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Another parameter of the mechanism, such as t=0.25. Repeatable.",
+)
+@click.option(
+    "--space",
+    default="glove-840b-34k",
+    show_default=True,
+    metavar="NAME|PATH",
+    help="Words and vectors. See: mondegreen space list.",
+)
+@click.option(
+    "--words",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="Audit on N words of the space, so that exact methods apply (up to 4096).",
+)
+@click.option(
+    "--metric",
+    type=click.Choice(["discrete", "euclidean", "hamming", "poincare"]),
+    help="Metric of the claim.  [default: that of the guarantee, or of the space]",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["auto", "exact", "statistical"]),
+    default="auto",
+    show_default=True,
+    help="auto is exact where that is possible.",
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(min=0),
+    help="Outputs of each input.  [default: 20000; 4000 for a target]",
+)
+@click.option(
+    "--pairs",
+    type=click.IntRange(min=1),
+    default=16,
+    show_default=True,
+    help="Pairs of inputs of a statistical audit.",
+)
+@click.option(
+    "--alpha",
+    type=float,
+    default=0.001,
+    show_default=True,
+    help="Chance that a sound mechanism is called broken.",
+)
+@click.option(
+    "--unknown-words",
+    default=None,
+    metavar="W,W,...",
+    help="Words that a target does not know; empty: none.  [default: invented ones]",
+)
+@click.option(
+    "--workers", is_flag=True, help="The target is run in forked worker processes."
+)
+@click.option(
+    "--python", metavar="PATH", help="Interpreter of the environment of the target."
+)
+@click.option(
+    "--timeout",
+    type=float,
+    default=600.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="For the import of a target, and for 500 calls.",
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Repeat the same audit.")
+@click.option(
+    "--allow-unproved", is_flag=True, help="Permit a mechanism without a proof."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.pass_context
+def audit(
+    ctx: click.Context,
+    name: str | None,
+    target: str | None,
+    epsilon: float,
+    claim: float | None,
+    settings: tuple[str, ...],
+    space: str,
+    words: int | None,
+    metric: str | None,
+    method: str,
+    runs: int | None,
+    pairs: int,
+    alpha: float,
+    unknown_words: str | None,
+    workers: bool,
+    python: str | None,
+    timeout: float,
+    seed: int | None,
+    allow_unproved: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Check the promise of a mechanism, or of any function from words to words.
+
+    Exact where the law is known: every pair and every output of closed laws, intervals
+    in one dimension, Voronoi cells in two, certificates on large spaces. Statistical
+    otherwise: an event is chosen on one half of the runs and bounded on the other.
+    "Not rejected" proves nothing; the report says what could have been seen.
+
+    \b
+    mondegreen audit --mechanism tem --epsilon 2.5 --words 500
+    mondegreen audit --mechanism exponential --epsilon 4 --claim 2 --words 500
+    mondegreen audit --target mymodule:privatize --epsilon 2 --space mine.safetensors
+
+    \b
+    Exit codes: 0 it holds or was not rejected, 4 it is broken, 2 usage, 3 data.
+    """  # noqa: D301
+    from mondegreen.audit.subspace import subspace
+    from mondegreen.cli.render import echo_json
+    from mondegreen.space.store import load_space
+
+    if (name is None) == (target is None):
+        raise ConfigurationError("give one of --mechanism and --target")
+    loaded = load_space(space)
+    if words is not None:
+        loaded = subspace(loaded, words)
+    common: dict[str, object] = {
+        "metric": metric,
+        "pairs": pairs,
+        "alpha": alpha,
+        "seed": seed,
+        "progress": _Progress(quiet),
+    }
+    if target is not None:
+        is_exact = method == "exact"
+        _refuse({"--claim": claim, "--set": settings, "--method exact": is_exact})
+        report = _target(
+            target,
+            loaded,
+            epsilon,
+            runs,
+            unknown_words,
+            workers,
+            python,
+            timeout,
+            common,
+        )
+    else:
+        report = _mechanism(
+            str(name),
+            epsilon,
+            settings,
+            loaded,
+            claim,
+            runs,
+            allow_unproved,
+            {**common, "method": method},
+        )
+    if not quiet:
+        _Progress(quiet).clear()
+    if as_json:
+        echo_json(report.to_dict())
+    else:
+        click.echo(str(report))
+    ctx.exit(_BROKEN if report.is_broken else 0)
+
+
+def _mechanism(
+    name: str,
+    epsilon: float,
+    settings: tuple[str, ...],
+    space: Space,
+    claim: float | None,
+    runs: int | None,
+    allow_unproved: bool,
+    common: dict[str, object],
+) -> AuditReport:
+    """Audit a mechanism of this package."""
+    from mondegreen.audit.run import audit_mechanism
+    from mondegreen.cli.privatize import _mechanism as build
+    from mondegreen.errors import UnprovedGuaranteeError
+
+    mechanism = build(name, epsilon, settings)
+    if not mechanism.is_private and not allow_unproved:
+        raise UnprovedGuaranteeError(
+            f"{mechanism.name} has no proof; to audit it all the same, pass "
+            "--allow-unproved"
+        )
+    return audit_mechanism(
+        mechanism,
+        space,
+        claim=claim,
+        runs=20_000 if runs is None else runs,
+        **common,  # type: ignore[arg-type]
+    )
+
+
+def _target(
+    target: str,
+    space: Space,
+    epsilon: float,
+    runs: int | None,
+    unknown_words: str | None,
+    workers: bool,
+    python: str | None,
+    timeout: float,
+    common: dict[str, object],
+) -> AuditReport:
+    """Audit somebody else's callable."""
+    from mondegreen.audit.run_target import audit_target
+    from mondegreen.audit.target import UNKNOWN_WORDS
+
+    unknown = (
+        UNKNOWN_WORDS
+        if unknown_words is None
+        else tuple(word for word in unknown_words.split(",") if word)
+    )
+    return audit_target(
+        target,
+        space,
+        epsilon,
+        unknown=unknown,
+        workers=workers,
+        runs=4000 if runs is None else runs,
+        python=python,
+        timeout=timeout,
+        **common,  # type: ignore[arg-type]
+    )
+
+
+def _refuse(mechanism_only: dict[str, object]) -> None:
+    """Refuse options that mean nothing for a target."""
+    for option, value in mechanism_only.items():
+        if value:
+            raise ConfigurationError(f"{option} is for --mechanism, not for --target")
+
+
+class _Progress:
+    """Shows what is done on a line of standard error, on a terminal only."""
+
+    def __init__(self, quiet: bool) -> None:
+        from mondegreen.cli.progress import shower
+
+        self._show = shower(quiet)
+
+    def __call__(self, what: str, share: float) -> None:
+        self._show(f"{what}: {share:.0%}")
+
+    def clear(self) -> None:
+        """Empty the line."""
+        self._show("")

@@ -1,0 +1,74 @@
+"""``mondegreen doctor``."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from typing import Any, Final
+
+import click
+
+__all__ = ["doctor"]
+
+_LIBRARIES: Final = (
+    "numpy",
+    "pyarrow",
+    "faiss-cpu",
+    "click",
+    "rich",
+    "regex",
+    "randomgen",
+)
+
+# RFC 8439, appendix A.1, test vector 1: key and nonce zero, block 0.
+_ZERO_KEY_STREAM: Final = "76b8e0ada0f13d90405d6ae55386bd28"
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print an object.")
+def doctor(as_json: bool) -> None:
+    """Show versions, spaces and the random source, and check what can be checked.
+
+    \b
+    mondegreen doctor
+    """  # noqa: D301
+    from mondegreen.cli.render import echo_facts, echo_json
+
+    findings = {
+        "mondegreen": importlib.metadata.version("mondegreen"),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "libraries": {name: _version(name) for name in _LIBRARIES},
+        "random source": _random_source(),
+        "default space": _default_space(),
+        "network": "never used, except by: mondegreen space fetch",
+    }
+    if as_json:
+        echo_json(findings)
+        return
+    echo_facts(findings)
+
+
+def _version(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return "MISSING"
+
+
+def _random_source() -> str:
+    """Compare the stream cipher with its standard."""
+    from mondegreen.sampling.noise import chacha20
+
+    stream: Any = chacha20(bytes(32)).bit_generator
+    start = stream.random_raw(2).astype("<u8").tobytes().hex()
+    verdict = "as RFC 8439" if start == _ZERO_KEY_STREAM else "WRONG, do not use"
+    return f"ChaCha20 ({verdict}), keyed by the operating system for every batch"
+
+
+def _default_space() -> str:
+    """Load the embedded space, which checks its digest."""
+    from mondegreen import load_space
+
+    space = load_space()
+    return f"{space.name}, {space.vocab_size:,} x {space.dim}, digest {space.digest}"

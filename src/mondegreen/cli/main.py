@@ -1,0 +1,165 @@
+"""The ``mondegreen`` command: verbs, exit codes, and errors without private text."""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import signal
+import sys
+import traceback
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+import click
+
+from mondegreen import __version__
+from mondegreen.errors import DataError, MondegreenError
+
+__all__ = ["cli", "main"]
+
+# verb: (module, attribute, one line of help); modules are loaded when they are used.
+_VERBS: Final = {
+    "audit": ("audit", "audit", "Check whether a mechanism keeps its promise."),
+    "doctor": ("doctor", "doctor", "Show versions, spaces and the random source."),
+    "mechanisms": ("mechanisms", "mechanisms", "List the mechanisms."),
+    "privatize": ("privatize", "privatize", "Privatize a file or a stream of text."),
+    "space": ("space", "space", "List, show, build, verify and fetch spaces."),
+}
+
+_INTERRUPTED: Final = 130
+_DISK_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+
+
+class _Failure(click.ClickException):
+    """An error of the package on its way out, with its exit code."""
+
+    def __init__(self, error: MondegreenError) -> None:
+        super().__init__(str(error))
+        self.exit_code = error.exit_code  # type: ignore[misc]
+
+
+class _ReaderGoneError(Exception):
+    """Raised for a closed pipe, which click would turn into exit code 1."""
+
+
+class _Verbs(click.Group):
+    """Loads a verb when it is called, so that ``--help`` starts at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all verbs."""
+        return sorted(_VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one verb."""
+        if cmd_name not in _VERBS:
+            return None
+        module, attribute, _ = _VERBS[cmd_name]
+        loaded = importlib.import_module(f"mondegreen.cli.{module}")
+        return getattr(loaded, attribute)  # type: ignore[no-any-return]
+
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        """List the verbs without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _VERBS[name][2]) for name in sorted(_VERBS)])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a verb; errors of the package become messages and exit codes."""
+        try:
+            return super().invoke(ctx)
+        except MondegreenError as error:
+            raise _Failure(error) from None
+        except BrokenPipeError:
+            raise _ReaderGoneError from None
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="mondegreen")
+def cli() -> None:
+    """Replace words by others of nearby meaning, with a proven limit on what the result
+    reveals about each original word (metric differential privacy).
+
+    \b
+    Try it:   echo "I met Ann in Oslo." | mondegreen privatize - --epsilon 2.5
+    A file:   mondegreen privatize notes.csv -o safe.csv --column text --epsilon 2.5
+
+    \b
+    Exit codes: 0 done, 1 bug, 2 usage, 3 data, 4 privacy, 130 interrupted.
+    """  # noqa: D205, D301
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    _open_closed_streams()
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows lacks some; nohup ignores one
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _terminate)
+    try:
+        sys.exit(cli.main(standalone_mode=False))
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted; no output was written.", err=True)
+        sys.exit(_INTERRUPTED)
+    except _ReaderGoneError:
+        sys.exit(0)
+    except Exception as error:
+        sys.exit(_report_bug(error))
+    finally:
+        _drop_unwritten()
+
+
+def _open_closed_streams() -> None:
+    """Fill standard streams that were closed, so that no file takes their number.
+
+    What is written to standard error is lost then; data must not be, so standard
+    output and input fail when they are used.
+    """
+    for number, flags in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, flags)
+    sys.stdin = sys.stdin or os.fdopen(0, "r", closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+
+
+def _drop_unwritten() -> None:
+    """Keep the exit code where standard output cannot be written any more.
+
+    The error has been reported; the interpreter would report it again at its end.
+    """
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _terminate(signum: int, frame: FrameType | None) -> None:
+    """Turn a signal into an exception, so that temporary files are removed."""
+    raise KeyboardInterrupt
+
+
+def _report_bug(error: Exception) -> int:
+    """Print where a bug is; its message may quote a text, so it is not shown."""
+    if isinstance(error, OSError) and error.errno in _DISK_ERRORS:
+        click.echo(f"Error: cannot be written: {os.strerror(error.errno)}", err=True)
+        return DataError.exit_code
+    if os.environ.get("MONDEGREEN_DEBUG"):
+        traceback.print_exception(error)
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    click.echo(
+        f"Error: this is a bug: {type(error).__name__} in {where.name}, "
+        f"{Path(where.filename).name}:{where.lineno}. No output was written. "
+        "MONDEGREEN_DEBUG=1 shows all of it, which may include private text.",
+        err=True,
+    )
+    return 1

@@ -1,0 +1,359 @@
+"""``mondegreen privatize``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from mondegreen.errors import ConfigurationError, InvalidParameterError
+
+if TYPE_CHECKING:
+    from mondegreen.io.source import AbstractSource
+    from mondegreen.mechanisms import AbstractMechanism
+    from mondegreen.privatizer import Privatizer
+    from mondegreen.sampling.noise import NoiseSource
+
+__all__ = ["privatize"]
+
+_REPORT_FORMAT: Final = "mondegreen-report/1"
+
+
+@click.command()
+@click.argument("input", type=click.Path(allow_dash=True, path_type=str))
+@click.option(
+    "-o",
+    "--output",
+    default="-",
+    show_default="standard output",
+    type=click.Path(allow_dash=True, path_type=str),
+    help="File to write, in the format of the input.",
+)
+@click.option(
+    "-e",
+    "--epsilon",
+    required=True,
+    type=float,
+    metavar="FLOAT/UNIT",
+    help="Loss in nats for two words one unit of distance apart. There is no default.",
+)
+@click.option(
+    "-m",
+    "--mechanism",
+    "name",
+    default="tem",
+    show_default=True,
+    metavar="NAME",
+    help="See: mondegreen mechanisms.",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Another parameter of the mechanism, such as t=0.25. Repeatable.",
+)
+@click.option(
+    "--space",
+    default="glove-840b-34k",
+    show_default=True,
+    metavar="NAME|PATH",
+    help="Words and vectors. See: mondegreen space list.",
+)
+@click.option(
+    "-c",
+    "--column",
+    "columns",
+    multiple=True,
+    default=("text",),
+    show_default=True,
+    metavar="NAME",
+    help="Column with text; JSON and struct paths such as msg.body. Repeatable.",
+)
+@click.option(
+    "--format",
+    type=click.Choice(["txt", "csv", "tsv", "jsonl", "parquet"]),
+    help="Of input and output.  [default: what the name tells; txt for -]",
+)
+@click.option(
+    "--unknown",
+    type=click.Choice(["word", "mask", "drop", "fail"]),
+    default="word",
+    show_default=True,
+    help="Words outside the vocabulary: privatize, print [unk], remove, or stop.",
+)
+@click.option(
+    "--keep",
+    type=click.Path(path_type=str),
+    metavar="FILE",
+    help="PUBLIC words, one a line, that pass in clear.",
+)
+@click.option(
+    "--case",
+    type=click.Choice(["lower", "restore"]),
+    default="lower",
+    show_default=True,
+    help="restore copies the case of each word, which then passes in clear.",
+)
+@click.option(
+    "--report",
+    type=click.Path(path_type=str),
+    metavar="PATH",
+    help="Write guarantee, settings and counts as JSON. Holds no text.",
+)
+@click.option(
+    "--key-file",
+    type=click.Path(path_type=str),
+    metavar="FILE",
+    help="Keyed noise: the same record repeats its release. Needs --id.",
+)
+@click.option("--id", "id_column", metavar="COLUMN", help="Record id, for --key-file.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Processes, one core each.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Repeatable noise for experiments. The output is NOT PRIVATE.",
+)
+@click.option(
+    "--allow-unproved", is_flag=True, help="Permit a mechanism without a proof."
+)
+@click.option("--force", is_flag=True, help="Replace an output that exists.")
+@click.option(
+    "-q",
+    "--quiet",
+    is_flag=True,
+    help="No guarantee, progress or summary; warnings stay.",
+)
+def privatize(
+    input: str,
+    output: str,
+    epsilon: float,
+    name: str,
+    settings: tuple[str, ...],
+    space: str,
+    columns: tuple[str, ...],
+    format: Any,
+    unknown: Any,
+    keep: str | None,
+    case: Any,
+    report: str | None,
+    key_file: str | None,
+    id_column: str | None,
+    jobs: int,
+    seed: int | None,
+    allow_unproved: bool,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Privatize every word of INPUT.
+
+    INPUT is a file or "-". Its name tells the format: .txt (one text a line), .csv,
+    .tsv, .jsonl, .parquet. Only the named columns change. The output appears whole or
+    not at all.
+
+    \b
+    mondegreen privatize reviews.csv -o safe.csv --column review --epsilon 2.5
+    cat notes.txt | mondegreen privatize - --epsilon 2.5 > safe.txt
+    """  # noqa: D301
+    from mondegreen.io.sink import open_sink
+    from mondegreen.io.source import open_source
+    from mondegreen.privatizer import Privatizer
+    from mondegreen.text.policy import read_keep_list
+
+    mechanism = _mechanism(name, epsilon, settings)
+    noise = _noise(key_file, id_column, seed)
+    with open_source(
+        input, format=format, columns=columns, id_column=id_column
+    ) as source:
+        sink = open_sink(output, source, force=force)
+        _check_paths(input, output, report, public=keep, key=key_file)
+        target = _report_target(report, force=force)
+        privatizer = Privatizer(
+            mechanism,
+            space,
+            unknown=unknown,
+            keep=read_keep_list(keep) if keep else (),
+            case=case,
+            noise=noise,
+            allow_unproved=allow_unproved,
+        )
+        _certify(privatizer, quiet=quiet)
+        if not quiet:
+            click.echo(privatizer.guarantee, err=True)
+        elif not privatizer.guarantee.is_private:
+            click.echo(f"NOT PRIVATE: {privatizer.guarantee.noise}", err=True)
+        started = time.perf_counter()
+        with sink:
+            words = _run(privatizer, source, sink, jobs=jobs, quiet=quiet)
+            counts = {"rows": source.rows_read, "words": words}
+            with _written(target, _summary(privatizer, source, columns, counts)):
+                sink.commit({"mondegreen": privatizer.guarantee.to_json()})
+    if not quiet:
+        seconds = time.perf_counter() - started
+        click.echo(
+            f"{counts['rows']:,} rows, {words:,} words in {seconds:.1f} s "
+            f"({words / max(seconds, 1e-9):,.0f} words a second)",
+            err=True,
+        )
+
+
+def _certify(privatizer: Privatizer, *, quiet: bool) -> None:
+    """Show that the first certificate of a law on a large space takes a while."""
+    from mondegreen.cli.progress import say, shower
+    from mondegreen.mechanisms.selection.base import SelectionState
+    from mondegreen.mechanisms.selection.certified import (
+        certificate_of,
+        has_certificate,
+        is_certifiable,
+    )
+    from mondegreen.mechanisms.selection.law import ExponentialLaw
+
+    state = privatizer.state
+    law = state.law if isinstance(state, SelectionState) else None
+    if not isinstance(law, ExponentialLaw) or has_certificate(law):
+        return
+    if is_certifiable(law) and not quiet:
+        say("Computing the certificate of this law, once; it is kept.")
+        show = shower(quiet)
+        certificate_of(law, lambda share: show(f"certificate {share:.0%}"))
+        show("")
+
+
+def _run(
+    privatizer: Privatizer, source: AbstractSource, sink: Any, *, jobs: int, quiet: bool
+) -> int:
+    """Move all batches from source to sink; return the number of words."""
+    from mondegreen.cli.progress import progress
+    from mondegreen.parallel import privatize_batches
+
+    words = 0
+    with progress(source, quiet=quiet) as advance:
+        for batch, count in privatize_batches(
+            privatizer,
+            source.batches(),
+            source.text_columns,
+            id_column=source.id_column,
+            jobs=jobs,
+        ):
+            sink.write(batch)
+            words += count
+            advance()
+    return words
+
+
+def _mechanism(
+    name: str, epsilon: float, settings: tuple[str, ...]
+) -> AbstractMechanism:
+    """Build the mechanism from --mechanism, --epsilon and --set."""
+    from mondegreen.mechanisms import mechanism
+
+    parameters: dict[str, Any] = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals or key == "epsilon":
+            raise InvalidParameterError(
+                "--set", setting, "NAME=VALUE, NAME other than epsilon"
+            )
+        try:
+            parameters[key] = json.loads(value)
+        except ValueError:
+            raise InvalidParameterError(
+                f"--set {key}", value, "a number, a list such as [0.1,0.2], or null"
+            ) from None
+    return mechanism(name, epsilon=epsilon, **parameters)
+
+
+def _noise(
+    key_file: str | None, id_column: str | None, seed: int | None
+) -> NoiseSource | None:
+    """Choose the source of randomness; the operating system if nothing is said."""
+    from mondegreen.sampling.noise import KeyedNoise, Seeded
+
+    if key_file is not None and seed is not None:
+        raise ConfigurationError("--key-file and --seed exclude each other")
+    if (key_file is None) != (id_column is None):
+        raise ConfigurationError("--key-file and --id need each other")
+    if key_file is not None:
+        return KeyedNoise.from_file(key_file)
+    return None if seed is None else Seeded(seed)
+
+
+def _check_paths(
+    input: str, output: str, report: str | None, *, public: str | None, key: str | None
+) -> None:
+    """Refuse to write one file over another of the same run, --force or not."""
+    read = [path for path in (public, key) if path is not None]
+    taken = {
+        "--output": (output, read),
+        "--report": (report, [*read, output, *([input] if input != "-" else [])]),
+    }
+    for option, (path, others) in taken.items():
+        if path is not None and any(_is_same_file(path, other) for other in others):
+            raise InvalidParameterError(option, path, "a file of its own")
+
+
+def _is_same_file(one: str, other: str) -> bool:
+    """Whether two paths are one regular file, or both standard output."""
+    if "-" in (one, other):
+        return one == other
+    path = Path(one).resolve()
+    return path == Path(other).resolve() and (path.is_file() or not path.exists())
+
+
+@contextlib.contextmanager
+def _written(target: Any, data: bytes) -> Iterator[None]:
+    """Write a report beside the output; neither appears if one cannot be written."""
+    if target is None:
+        yield
+        return
+    with contextlib.closing(target):
+        target.open()
+        target.write(data)
+        try:
+            target.file.flush()  # a full disk shows here, before the output appears
+        except OSError as error:
+            raise target.failure(error) from None
+        yield
+        target.commit()
+
+
+def _report_target(report: str | None, *, force: bool) -> Any:
+    """Return where the report goes, refusing now what could not be written later."""
+    from mondegreen.io.target import Target
+
+    return None if report is None else Target(str(Path(report)), force=force)
+
+
+def _summary(
+    privatizer: Privatizer,
+    source: AbstractSource,
+    columns: tuple[str, ...],
+    counts: dict[str, int],
+) -> bytes:
+    """Return the report. Counts of unknown or changed words are not in it.
+
+    Such counts are functions of the private words, and nothing bounds what they tell;
+    the numbers of rows and words are part of what passes in clear anyway.
+    """
+    from mondegreen import __version__
+
+    report = {
+        "format": _REPORT_FORMAT,
+        "mondegreen": __version__,
+        "guarantee": privatizer.guarantee.to_dict(),
+        "input": {"format": source.format, "columns": list(columns)},
+        "counts": counts,
+    }
+    return (json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode()

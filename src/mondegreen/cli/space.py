@@ -1,0 +1,116 @@
+"""The verb ``space``: list, describe, build, verify and fetch public spaces."""
+
+from __future__ import annotations
+
+import click
+
+from mondegreen.cli.render import echo_facts, echo_json, echo_table
+from mondegreen.cli.space_binarize import binarize
+from mondegreen.cli.space_build import build, facts_of, fetch
+
+__all__ = ["space"]
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+@click.group()
+def space() -> None:
+    """Manage the public spaces that words are drawn from.
+
+    Example: mondegreen space list
+    """
+
+
+@space.command("list")
+@_JSON
+def list_spaces(as_json: bool) -> None:
+    """List the spaces that can be loaded or fetched.
+
+    Example: mondegreen space list --json
+    """
+    from mondegreen.space.fetch import PUBLIC_SPACES
+    from mondegreen.space.layout import read_header
+    from mondegreen.space.store import locate, space_names
+
+    rows: list[dict[str, object]] = []
+    for name in space_names():
+        header = read_header(locate(name))
+        rows.append(
+            {
+                "name": name,
+                "words": header.vocab_size,
+                "dim": header.dim,
+                "dtype": header.dtype,
+                "licence": header.about.get("licence", ""),
+                "path": str(header.path),
+            }
+        )
+    for public in PUBLIC_SPACES.values():
+        if public.name not in space_names():
+            absent = dict.fromkeys(("words", "dim", "dtype"))
+            licence = {"licence": public.licence, "path": None}
+            rows.append({"name": public.name, **absent, **licence})
+    if as_json:
+        echo_json(rows)
+    else:
+        echo_table(rows, {"path": "(mondegreen space fetch NAME)"})
+
+
+@space.command()
+@click.argument("name", default="glove-840b-34k")
+@_JSON
+def info(name: str, as_json: bool) -> None:
+    """Describe a space, given by NAME or path; its digest is checked.
+
+    Example: mondegreen space info glove-840b-34k
+    """
+    from mondegreen.space.layout import read_header, read_space
+    from mondegreen.space.store import locate
+
+    path = locate(name)
+    read_space(path)
+    facts = facts_of(read_header(path))
+    if as_json:
+        echo_json(facts)
+    else:
+        echo_facts(facts)
+
+
+@space.command()
+@click.argument("names", nargs=-1, required=True)
+@click.option("--digest", help="The digest the space must have.")
+@click.option("--deep", is_flag=True, help="Measure all distances again; slow.")
+@_JSON
+def verify(
+    names: tuple[str, ...], digest: str | None, deep: bool, as_json: bool
+) -> None:
+    """Check spaces, given by NAME or path, against their digests.
+
+    Example: mondegreen space verify glove-840b-34k
+    """
+    from mondegreen.errors import SpaceIntegrityError
+    from mondegreen.space.geometry import measure
+    from mondegreen.space.store import load_space
+
+    found: list[dict[str, object]] = []
+    for name in names:
+        loaded = load_space(name)
+        if digest is not None and loaded.digest != digest.lower():
+            raise SpaceIntegrityError(f"{name}: its digest is {loaded.digest}")
+        if deep:
+            stated = loaded.geometry
+            now = measure(loaded.vectors, loaded.unknown, metric=loaded.metric)
+            # Measured with another processor, the last digits of a bound may differ.
+            is_safe = stated.closest <= now.closest * (1 + 1e-9)
+            if not is_safe or stated.diameter < now.diameter * (1 - 1e-4):
+                raise SpaceIntegrityError(f"{name}: its distances are misstated")
+        found.append({"name": name, "verified": True, "digest": loaded.digest})
+    if as_json:
+        echo_json(found)
+    else:
+        echo_table(found)
+
+
+space.add_command(binarize)
+space.add_command(build)
+space.add_command(fetch)

@@ -1,0 +1,208 @@
+"""Every error the package raises.
+
+::
+
+    MondegreenError                                  exit code
+    ├── ConfigurationError                           2
+    │   ├── InvalidParameterError (ValueError)
+    │   └── UnknownNameError (LookupError)
+    ├── MissingExtraError (ImportError)              2
+    ├── DataError                                    3
+    │   ├── SourceError
+    │   ├── MissingColumnError (LookupError)
+    │   └── DecodeError
+    ├── SpaceError                                   3
+    │   ├── EmbeddingFormatError (ValueError)
+    │   ├── SpaceIntegrityError
+    │   └── FetchError
+    ├── LawUnknownError                              2
+    └── PrivacyError                                 4
+        ├── UnprovedGuaranteeError
+        └── OutOfVocabularyError
+
+Messages say what was given, what is allowed and what to do. They name files, rows,
+columns and options, and never quote the text of a record: a message ends up in logs.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+__all__ = [
+    "ConfigurationError",
+    "DataError",
+    "DecodeError",
+    "EmbeddingFormatError",
+    "FetchError",
+    "InvalidParameterError",
+    "LawUnknownError",
+    "MissingColumnError",
+    "MissingExtraError",
+    "MondegreenError",
+    "OutOfVocabularyError",
+    "PrivacyError",
+    "SourceError",
+    "SpaceError",
+    "SpaceIntegrityError",
+    "UnknownNameError",
+    "UnprovedGuaranteeError",
+]
+
+
+class MondegreenError(Exception):
+    """Base of all errors of the package; ``exit_code`` is the command line's."""
+
+    exit_code = 1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Constructors take fields, not the message: without this an error could not
+        # cross from a worker process.
+        return _restore, (type(self), self.args, self.__dict__)
+
+
+class ConfigurationError(MondegreenError):
+    """Raised when what was asked for cannot be done by anyone."""
+
+    exit_code = 2
+
+
+class InvalidParameterError(ConfigurationError, ValueError):
+    """Raised when a parameter is outside its range."""
+
+    def __init__(self, parameter: str, given: object, allowed: str) -> None:
+        self.parameter = parameter
+        super().__init__(f"{parameter} must be {allowed}; got {given!r}")
+
+
+class UnknownNameError(ConfigurationError, LookupError):
+    """Raised when a name is not in a registry; lists what exists, nearest first."""
+
+    def __init__(self, kind: str, given: str, available: Iterable[str]) -> None:
+        self.kind, self.given, self.available = kind, given, sorted(available)
+        near = difflib.get_close_matches(given, self.available, n=3, cutoff=0.5)
+        rest = [name for name in self.available if name not in near]
+        super().__init__(
+            f"there is no {kind} named {given!r}; choose one of: "
+            + ", ".join(near + rest)
+        )
+
+
+class MissingExtraError(MondegreenError, ImportError):
+    """Raised when an optional dependency is needed and absent."""
+
+    exit_code = 2
+
+    def __init__(self, feature: str, extra: str) -> None:
+        self.feature, self.extra = feature, extra
+        super().__init__(
+            f"{feature} needs an optional dependency: pip install 'mondegreen[{extra}]'"
+        )
+
+
+class DataError(MondegreenError):
+    """Raised when an input cannot be read or an output cannot be written."""
+
+    exit_code = 3
+
+
+class SourceError(DataError):
+    """Raised when a file or a row of it is not what its format requires."""
+
+    def __init__(
+        self, path: str | Path, problem: str, *, row: int | None = None, hint: str = ""
+    ) -> None:
+        self.path, self.row = str(path), row
+        where = f"{path}, row {row}" if row is not None else f"{path}"
+        super().__init__(f"{where}: {problem}" + (f" ({hint})" if hint else ""))
+
+
+class MissingColumnError(DataError, LookupError):
+    """Raised when a named column is absent; says which columns exist."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        column: str,
+        available: Iterable[str],
+        *,
+        count: int | None = None,
+        hint: str = "",
+    ) -> None:
+        self.path, self.column, self.available = str(path), column, list(available)
+        has = ", ".join(repr(name) for name in self.available) or "none"
+        if count is not None:  # names that may be private text are not listed
+            has = f"{count} columns"
+        message = f"{path}: there is no column {column!r}; it has: {has}"
+        super().__init__(message + (f" ({hint})" if hint else ""))
+
+
+class DecodeError(SourceError):
+    """Raised when bytes are not valid UTF-8."""
+
+    def __init__(
+        self, path: str | Path, *, row: int | None = None, offset: int | None = None
+    ) -> None:
+        self.offset = offset
+        at = f" at byte {offset}" if offset is not None else ""
+        super().__init__(
+            path,
+            f"not valid UTF-8{at}",
+            row=row,
+            hint="convert it first, for example with iconv -t UTF-8",
+        )
+
+
+class SpaceError(MondegreenError):
+    """Raised when a space cannot be read, built or used."""
+
+    exit_code = 3
+
+
+class EmbeddingFormatError(SpaceError, ValueError):
+    """Raised when a file of word vectors breaks its format; names the line."""
+
+    def __init__(
+        self, path: str | Path, problem: str, *, line: int | None = None, hint: str = ""
+    ) -> None:
+        self.path, self.line, self.problem = str(path), line, problem
+        where = f"{path}, line {line}" if line is not None else f"{path}"
+        super().__init__(f"{where}: {problem}" + (f" ({hint})" if hint else ""))
+
+
+class SpaceIntegrityError(SpaceError):
+    """Raised when a file is not the one its digest promises."""
+
+
+class FetchError(SpaceError):
+    """Raised when a download did not complete or was refused."""
+
+
+class LawUnknownError(ConfigurationError):
+    """Raised when the law of a mechanism has no closed form to evaluate."""
+
+
+class PrivacyError(MondegreenError):
+    """Raised when going on would break a promise; never caught in the package."""
+
+    exit_code = 4
+
+
+class UnprovedGuaranteeError(PrivacyError):
+    """Raised when a mechanism without a proof is used without saying so."""
+
+
+class OutOfVocabularyError(PrivacyError):
+    """Raised under ``unknown="fail"`` when a record holds an unknown word."""
+
+
+def _restore(
+    cls: type[MondegreenError], args: tuple[object, ...], fields: dict[str, object]
+) -> MondegreenError:
+    """Build an error from its parts, without its constructor."""
+    error = cls.__new__(cls, *args)
+    error.args = args
+    error.__dict__.update(fields)
+    return error

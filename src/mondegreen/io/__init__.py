@@ -1,0 +1,1 @@
+"""Reading records and writing releases: streams of Arrow record batches."""

@@ -1,0 +1,170 @@
+"""Bytes of a file or a pipe, as they come, cut at line ends."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from mondegreen.errors import SourceError
+
+__all__ = ["BATCH_ROWS", "CHUNK_BYTES", "MAX_RECORD_BYTES", "ByteStream", "LineBlocks"]
+
+CHUNK_BYTES = 2 << 20
+"""Bytes asked for at once, and so about the text of one batch."""
+
+BATCH_ROWS = 8192
+"""Rows in a batch at most."""
+
+MAX_RECORD_BYTES = 1 << 28
+"""A longer record is refused: it is a file that was misread, and would fill memory."""
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class ByteStream:
+    """Bytes of a file (``.gz`` is unpacked) or of standard input (``-``).
+
+    Attributes
+    ----------
+    name : str
+        What error messages call it.
+    total : int or None, bytes
+        Size of the file on disk; None for a pipe.
+    position : int, bytes
+        How much of ``total`` has been read.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.name = "standard input" if path == "-" else path
+        self.total: int | None = None
+        self._unpacked = 0
+        self._raw: BinaryIO | None = None
+        self._packed: gzip.GzipFile | None = None
+        if path == "-":
+            # it is buffered, and read1() waits for no more than one read brings
+            self._stdin = cast(io.BufferedReader, sys.stdin.buffer)
+            return
+        try:
+            # Unbuffered: read() then returns what a pipe holds and waits for no more.
+            self._raw = cast(BinaryIO, Path(path).open("rb", buffering=0))
+        except OSError as error:
+            raise SourceError(
+                path, f"cannot be opened: {error.strerror or 'unknown error'}"
+            ) from None
+        status = os.fstat(self._raw.fileno())
+        if stat.S_ISREG(status.st_mode):
+            self.total = status.st_size
+        if path.endswith(".gz"):
+            self._packed = gzip.GzipFile(fileobj=self._raw, mode="rb")
+
+    @property
+    def position(self) -> int:
+        """Bytes read so far, of the packed file where it is packed."""
+        if self._packed is None or self._raw is None or self._raw.closed:
+            return self.total or 0 if self._packed is not None else self._unpacked
+        return self._raw.tell()
+
+    def read(self) -> bytes:
+        """Return the bytes that are there, at most a chunk; empty at the end."""
+        try:
+            chunk = self._read()
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            raise SourceError(self.name, "not a complete gzip file") from None
+        except OSError as error:
+            raise SourceError(
+                self.name, f"cannot be read: {error.strerror or 'unknown error'}"
+            ) from None
+        self._unpacked += len(chunk)
+        return chunk
+
+    def _read(self) -> bytes:
+        if self._raw is None:
+            return self._stdin.read1(CHUNK_BYTES)
+        if self._packed is not None:
+            return self._packed.read(CHUNK_BYTES)
+        return self._raw.read(CHUNK_BYTES)
+
+    def close(self) -> None:
+        """Close the file; standard input stays open."""
+        if self._packed is not None:
+            self._packed.close()
+        if self._raw is not None:
+            self._raw.close()
+
+
+class LineBlocks:
+    r"""Blocks of whole lines: each ends in ``\n``, save perhaps the last of the file.
+
+    A block goes out as soon as one read has brought the end of a line, so that a
+    pipe is followed line by line. A byte order mark at the start is taken off.
+
+    Attributes
+    ----------
+    bom : bytes
+        The byte order mark, or nothing; known once the first block is read.
+    start : int
+        Offset in the unpacked file of the block yielded last.
+    """
+
+    def __init__(self, stream: ByteStream) -> None:
+        self._stream = stream
+        self.bom = b""
+        self.start = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the blocks once, in order."""
+        # Pieces of an unfinished line are joined once: adding them up as they come
+        # would take time quadratic in the length of the line.
+        pieces: list[bytes] = []
+        offset = 0
+        for chunk in self._chunks():
+            end = chunk.rfind(b"\n") + 1
+            if end:
+                self.start = offset
+                block = b"".join([*pieces, chunk[:end]])
+                offset += len(block)
+                pieces = [chunk[end:]]
+                yield self._without_bom(block)
+            else:
+                pieces.append(chunk)
+            if sum(map(len, pieces)) > MAX_RECORD_BYTES:
+                raise SourceError(
+                    self._stream.name,
+                    f"a line is longer than {MAX_RECORD_BYTES >> 20} MiB",
+                    hint="is it really a text file with line ends?",
+                )
+        rest = b"".join(pieces)
+        self.start = offset
+        rest = self._without_bom(rest)
+        if rest:
+            yield rest
+
+    def _chunks(self) -> Iterator[bytes]:
+        while chunk := self._stream.read():
+            yield chunk
+
+    def _without_bom(self, block: bytes) -> bytes:
+        if self.start == 0 and block.startswith(_BOM):
+            self.bom = _BOM
+            self.start = len(_BOM)
+            return block[len(_BOM) :]
+        return block
+
+
+def decode_prefix(block: bytes) -> tuple[str, int]:
+    """Return the text up to the first broken byte, and the bytes it takes.
+
+    It raises nothing: a ``UnicodeDecodeError`` carries the record with it.
+    """
+    try:
+        return block.decode(), len(block)
+    except UnicodeDecodeError as error:
+        end = error.start
+    return block[:end].decode(), end

@@ -1,0 +1,166 @@
+"""Where bytes go: a file that appears whole or not at all, or standard output."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import secrets
+import stat
+import sys
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+from mondegreen.errors import DataError
+
+__all__ = ["Target"]
+
+
+class Target:
+    """Bytes for a path, written under a temporary name and renamed by ``commit``.
+
+    A symbolic link is followed, so that it survives. The permission bits of a file
+    that is replaced are kept. What is no regular file (a device, a pipe) and standard
+    output (``-``) are written directly. ``.gz`` is packed.
+
+    Parameters
+    ----------
+    path : str
+        The path, or ``-``.
+    force : bool
+        Whether a file that exists may be replaced.
+
+    Raises
+    ------
+    DataError
+        If it may not be replaced, or cannot be written. Nothing is created before
+        ``open``.
+    """
+
+    def __init__(self, path: str, *, force: bool = False) -> None:
+        self.name = "standard output" if path == "-" else path
+        self._force = force
+        # realpath: a rename must replace the file that a link points to, not the link
+        self._final = Path(os.path.realpath(path))
+        self._is_renamed = path != "-" and not _is_special(self._final)
+        self._is_stdout = path == "-"
+        self._temporary: Path | None = None
+        self._file: BinaryIO | None = None
+        self._packed: gzip.GzipFile | None = None
+        if self._is_renamed:
+            self._check()
+
+    def _check(self) -> None:
+        """Refuse what could not be committed."""
+        if self._final.is_dir():
+            raise DataError(f"{self.name}: is a folder; name a file in it")
+        if not self._final.parent.is_dir():
+            raise DataError(f"{self.name}: its folder does not exist; create it first")
+        if self._final.exists() and not self._force:
+            raise DataError(
+                f"{self.name}: exists already (give --force, or force=True, to "
+                "replace it)"
+            )
+
+    def open(self) -> None:
+        """Create the temporary file, or open what is written directly."""
+        try:
+            if self._is_stdout:
+                self._file = cast(BinaryIO, sys.stdout.buffer)
+            elif self._is_renamed:
+                self._file = self._create()
+            else:
+                self._file = self._final.open("wb")
+        except OSError as error:
+            raise self.failure(error) from None
+        if self.name.endswith(".gz"):
+            # without name and time, equal texts make equal files
+            self._packed = gzip.GzipFile("", "wb", fileobj=self._file, mtime=0)
+
+    def _create(self) -> BinaryIO:
+        mode = 0o666  # less the umask, as for any new file
+        kept: int | None = None
+        with contextlib.suppress(FileNotFoundError):
+            kept = stat.S_IMODE(self._final.stat().st_mode)
+            mode = kept & 0o777
+        name = f".mondegreen-{secrets.token_hex(8)}.tmp"
+        self._temporary = self._final.with_name(name)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        file = os.fdopen(os.open(self._temporary, flags, mode), "wb")
+        if kept is not None:
+            self._temporary.chmod(kept)
+        return file
+
+    @property
+    def file(self) -> IO[bytes]:
+        """The file to write to."""
+        file = self._packed or self._file
+        if file is None:
+            raise RuntimeError("the sink is not open; use it in a with statement")
+        return cast(IO[bytes], file)
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Write bytes; what reads a pipe gets them at once."""
+        try:
+            self.file.write(data)
+            if not self._is_renamed and self._packed is None:
+                self.file.flush()
+        except OSError as error:
+            raise self.failure(error) from None
+
+    def commit(self) -> None:
+        """Bring the bytes to the disk and the file to its name."""
+        try:
+            if self._packed is not None:
+                self._packed.close()
+            if self._file is None:
+                raise RuntimeError("the sink is not open; use it in a with statement")
+            self._file.flush()
+            if self._temporary is None:
+                return
+            os.fsync(self._file.fileno())
+            self._file.close()
+            self._check()  # it may have appeared meanwhile
+            self._temporary.replace(self._final)
+            self._temporary = None
+            _sync_folder(self._final.parent)
+        except OSError as error:
+            raise self.failure(error) from None
+
+    def close(self) -> None:
+        """Close; remove the temporary file unless it has been committed."""
+        # A full disk fails once more here. A packed file writes its end on closing,
+        # so it goes first; after a commit both are closed already.
+        for file in (self._packed, None if self._is_stdout else self._file):
+            if file is not None:
+                with contextlib.suppress(OSError):
+                    file.close()
+        if self._temporary is not None:
+            self._temporary.unlink(missing_ok=True)
+            self._temporary = None
+
+    def failure(self, error: OSError) -> Exception:
+        """Return the error to raise: a closed pipe as it is, others with the path."""
+        if isinstance(error, BrokenPipeError):
+            return BrokenPipeError(error.errno, error.strerror)
+        reason = error.strerror or "unknown error"
+        return DataError(f"{self.name}: cannot be written: {reason}")
+
+
+def _is_special(path: Path) -> bool:
+    """Whether a path is there and neither a regular file nor a folder."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename last through a power failure, where the system allows it."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

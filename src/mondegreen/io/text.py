@@ -1,0 +1,111 @@
+"""Plain text: a record is a line, with its line end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import final
+
+import numpy as np
+import pyarrow as pa
+
+from mondegreen.errors import (
+    DataError,
+    DecodeError,
+    InvalidParameterError,
+)
+from mondegreen.io.source import AbstractByteSource, missing_column
+from mondegreen.io.stream import BATCH_ROWS, ByteStream, LineBlocks, decode_prefix
+
+__all__ = ["TextSource", "string_bytes"]
+
+_NEWLINE = 10
+
+
+@final
+class TextSource(AbstractByteSource):
+    r"""Lines of a text file as one column, ``text``.
+
+    Only ``\n`` ends a record, and belongs to it, as white space is public structure:
+    ``\r\n`` and a last line without an end come back as they were.
+    """
+
+    def __init__(
+        self,
+        stream: ByteStream,
+        path: str,
+        columns: tuple[str, ...],
+        id_column: str | None,
+    ) -> None:
+        if id_column is not None:
+            raise InvalidParameterError(
+                "id_column", id_column, "absent: --id needs a format with columns"
+            )
+        for column in columns:
+            if column != "text":
+                raise missing_column(stream.name, column, ["text"])
+        super().__init__(stream, path, "txt", ("text",))
+        self._blocks = LineBlocks(stream)
+        self._open_end = False
+
+    @property
+    def prologue(self) -> bytes:
+        """The byte order mark, where there is one."""
+        return self._blocks.bom
+
+    def read(self) -> Iterator[pa.RecordBatch]:
+        """Yield the lines of each block; the strings share the memory of the block."""
+        rows = 0
+        for block in self._blocks:
+            good = decode_prefix(block)[1]
+            if good < len(block):
+                raise DecodeError(
+                    self.name,
+                    row=rows + block.count(b"\n", 0, good) + 1,
+                    offset=self._blocks.start + good,
+                )
+            ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE) + 1
+            if len(ends) == 0 or ends[-1] != len(block):
+                ends = np.append(ends, len(block))
+            offsets = np.concatenate([[0], ends]).astype(np.int32)
+            lines = pa.Array.from_buffers(
+                pa.string(),
+                len(ends),
+                [None, pa.py_buffer(offsets), pa.py_buffer(block)],
+            )
+            for first in range(0, len(lines), BATCH_ROWS):
+                part = lines.slice(first, BATCH_ROWS)
+                yield pa.RecordBatch.from_arrays([part], names=["text"])
+            rows += len(lines)
+
+    def encode(self, batch: pa.RecordBatch) -> memoryview:
+        """Return the lines; refuse those that would not be as many lines again."""
+        lines = batch.column("text").fill_null("\n")
+        data = string_bytes(lines)
+        if len(lines) == 0:
+            return data
+        newlines = np.flatnonzero(np.frombuffer(data, np.uint8) == _NEWLINE) + 1
+        ends = _offsets(lines)[1:].astype(np.int64) - int(_offsets(lines)[0])
+        closed = len(newlines) == len(ends)
+        # The last line of the file, and no other, may lack its end.
+        expected = ends if closed else ends[:-1]
+        if self._open_end or not np.array_equal(newlines, expected):
+            raise DataError(
+                f"{self.name}: a released line has lost or gained a line end"
+            )
+        self._open_end = not closed
+        return data
+
+
+def string_bytes(strings: pa.StringArray) -> memoryview:
+    """Return the bytes of all strings in a row, without copying; none may be null."""
+    data = strings.buffers()[2]
+    if len(strings) == 0 or data is None:
+        return memoryview(b"")
+    offsets = _offsets(strings)
+    return memoryview(data)[int(offsets[0]) : int(offsets[-1])]
+
+
+def _offsets(strings: pa.StringArray) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    """Where each string starts and the last one ends."""
+    every = np.frombuffer(strings.buffers()[1], np.int32)
+    return every[strings.offset : strings.offset + len(strings) + 1]

@@ -1,0 +1,119 @@
+"""The registry of mechanisms: one import line each."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any, Final
+
+from mondegreen.errors import ConfigurationError, UnknownNameError
+from mondegreen.mechanisms.base import AbstractMechanism, State
+
+__all__ = ["AbstractMechanism", "State", "mechanism", "mechanism_class", "mechanisms"]
+
+# name: (module, class). Modules are imported when they are asked for, so that one
+# mechanism does not pay for the libraries of another.
+_REGISTRY: Final = {
+    "brr": ("binary.randomized_response", "Brr"),
+    "calibrated": ("selection.calibrated", "Calibrated"),
+    "custext": ("selection.custext", "Custext"),
+    "exponential": ("selection.exponential", "Exponential"),
+    "hyperbolic": ("noise.hyperbolic", "Hyperbolic"),
+    "laplace": ("noise.laplace", "Laplace"),
+    "mahalanobis": ("noise.mahalanobis", "Mahalanobis"),
+    "santext_plus": ("selection.santext_plus", "SantextPlus"),
+    "syntf": ("selection.syntf", "Syntf"),
+    "tem": ("selection.tem", "Tem"),
+    "tight": ("selection.tight", "Tight"),
+    "truncated_gumbel": ("selection.truncated_gumbel", "TruncatedGumbel"),
+    "vickrey": ("noise.vickrey", "Vickrey"),
+    "vickrey_literal": ("noise.vickrey_literal", "VickreyLiteral"),
+}
+_ALIASES: Final = {"cmp": "laplace", "madlib": "laplace", "santext": "exponential"}
+
+
+def mechanism_class(name: str) -> type[AbstractMechanism]:
+    """Return the class registered under a name or an alias.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is none; lists what exists.
+    """
+    key = _ALIASES.get(name, name)
+    if key not in _REGISTRY:
+        raise UnknownNameError("mechanism", name, [*_REGISTRY, *_ALIASES])
+    module, cls = _REGISTRY[key]
+    loaded = importlib.import_module(f"mondegreen.mechanisms.{module}")
+    return getattr(loaded, cls)  # type: ignore[no-any-return]
+
+
+def mechanism(name: str, **parameters: Any) -> AbstractMechanism:
+    """Build a mechanism by its name.
+
+    Parameters
+    ----------
+    name : str
+        A name or alias that :func:`mechanisms` lists.
+    **parameters
+        Those of its class; ``epsilon`` has no default.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no mechanism of that name.
+    ConfigurationError
+        If a parameter is missing or does not exist.
+    InvalidParameterError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> mechanism("santext", epsilon=2.5)
+    Exponential(epsilon=2.5)
+    """
+    cls = mechanism_class(name)
+    declared = {entry["name"]: entry for entry in cls.parameters()}
+    unknown = sorted(set(parameters) - set(declared))
+    if unknown:
+        raise ConfigurationError(
+            f"{cls.name} has no parameter {', '.join(unknown)}; it has: "
+            + ", ".join(declared)
+        )
+    missing = [k for k, v in declared.items() if v["required"] and k not in parameters]
+    if missing:
+        raise ConfigurationError(
+            f"{cls.name} needs {', '.join(missing)}; there is no default"
+        )
+    return cls(**parameters)
+
+
+def mechanisms() -> Iterator[type[AbstractMechanism]]:
+    """Iterate over all registered classes, by name.
+
+    Examples
+    --------
+    >>> names = [cls.name for cls in mechanisms() if cls.is_private]
+    >>> names[:4], len(names)
+    (['brr', 'calibrated', 'exponential', 'hyperbolic'], 10)
+    >>> [cls.name for cls in mechanisms() if not cls.is_private]
+    ['custext', 'santext_plus', 'truncated_gumbel', 'vickrey_literal']
+    """
+    for name in sorted(_REGISTRY):
+        yield mechanism_class(name)
+
+
+class _Registry(ModuleType):
+    """Make this package callable: ``mondegreen.mechanisms()`` is :func:`mechanisms`.
+
+    Importing the package binds its name in ``mondegreen``, where the public function
+    of the same name must be.
+    """
+
+    def __call__(self) -> Iterator[type[AbstractMechanism]]:
+        return mechanisms()
+
+
+sys.modules[__name__].__class__ = _Registry

@@ -1,0 +1,179 @@
+"""The contract of a mechanism: frozen parameters, a prepared state, a guarantee."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import Field, field, fields
+from typing import Any, ClassVar, Final, Protocol
+
+import numpy as np
+
+from mondegreen.arrays import Ids, LogProbs
+from mondegreen.errors import InvalidParameterError, SpaceError
+from mondegreen.guarantee import Guarantee
+from mondegreen.space.space import Space
+
+__all__ = [
+    "EPSILON_RANGE",
+    "AbstractMechanism",
+    "State",
+    "check_epsilon",
+    "check_ids",
+    "check_interval",
+    "check_space",
+    "parameter",
+]
+
+EPSILON_RANGE: Final = (1e-9, 1e9)
+"""Outside of it noise or weights would leave the range of floating point."""
+
+
+class State(Protocol):
+    """A mechanism prepared for one space. Read-only; safe to use from threads."""
+
+    @property
+    def space(self) -> Space:
+        """The space it was prepared for."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one call promises for each word."""
+
+    def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
+        """Draw an output for each input.
+
+        Parameters
+        ----------
+        ids : int32 array, shape (T,)
+            Words ``0..V-1``, or ``V`` for the unknown word.
+        rng : numpy.random.Generator
+            Consumed; never kept.
+
+        Returns
+        -------
+        int32 array, shape (T,), values in ``0..V-1``
+        """
+
+    def log_prob(self, ids: Ids) -> LogProbs:
+        """Return the natural logarithms of the law that is sampled, shape (T, V).
+
+        Raises
+        ------
+        LawUnknownError
+            If the law has no closed form.
+        """
+
+
+class AbstractMechanism(ABC):
+    """A randomised map from words to words, as a small frozen record of parameters.
+
+    Subclasses are final, frozen dataclasses, registered by the name of their file.
+    They hold no heavy state: :meth:`prepare` makes that once per process.
+    """
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]] = ()
+    family: ClassVar[str]
+    metric: ClassVar[str]
+    is_private: ClassVar[bool] = True
+    space_metrics: ClassVar[tuple[str, ...]] = ("euclidean",)
+    """Metrics of the spaces it can be prepared for; see :func:`check_space`."""
+
+    @abstractmethod
+    def prepare(self, space: Space) -> State:
+        """Return the mechanism ready to sample on ``space``."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``{"name": ..., "parameters": {...}}`` as JSON values."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        return {
+            "name": self.name,
+            "parameters": {
+                key: list(value) if isinstance(value, tuple) else value
+                for key, value in values.items()
+            },
+        }
+
+    @classmethod
+    def parameters(cls) -> list[dict[str, Any]]:
+        """Describe the parameters: name, default, range and meaning, for tables."""
+        return [_describe(f) for f in fields(cls)]  # type: ignore[arg-type]
+
+
+def parameter(default: Any = ..., *, range: str, unit: str = "", help: str) -> Any:
+    """Declare a field of a mechanism with its range, unit and meaning."""
+    metadata = {"range": range, "unit": unit, "help": help}
+    if default is ...:
+        return field(metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def check_space(mechanism: AbstractMechanism, space: Space) -> None:
+    """Refuse a space whose metric the mechanism is not made for.
+
+    Raises
+    ------
+    SpaceError
+        If the metric of the space is not among ``mechanism.space_metrics``.
+    """
+    if space.metric not in mechanism.space_metrics:
+        hint = (
+            "build one with --metric poincare"
+            if space.metric == "euclidean"
+            else "use exponential, tem or hyperbolic"
+        )
+        raise SpaceError(
+            f"{mechanism.name} needs a space whose metric is "
+            f"{' or '.join(mechanism.space_metrics)}; that of {space.name!r} is "
+            f"{space.metric}: {hint}"
+        )
+
+
+def check_epsilon(epsilon: float) -> float:
+    """Return epsilon as a float; refuse one that is no number or out of range."""
+    low, high = EPSILON_RANGE
+    allowed = f"a number in [{low:g}, {high:g}]"
+    return check_interval("epsilon", epsilon, low, high, allowed)
+
+
+def check_interval(
+    name: str, value: float, low: float, high: float, allowed: str
+) -> float:
+    """Return a value as a float; refuse what is no real number in the interval.
+
+    Mechanisms keep the float: 8, 8.0 and ``np.float32(8)`` must be one mechanism,
+    with one digest, and calculate in double precision.
+    """
+    real = (int, float, np.integer, np.floating)
+    if isinstance(value, bool) or not isinstance(value, real):
+        raise InvalidParameterError(name, value, allowed)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not low <= number <= high:
+        raise InvalidParameterError(name, value, allowed)
+    return number
+
+
+def check_ids(ids: Ids, vocab_size: int) -> None:
+    """Refuse ids that are no inputs of a space of that size."""
+    if ids.ndim != 1 or not np.issubdtype(ids.dtype, np.integer):
+        raise InvalidParameterError(
+            "ids", f"an array of {ids.dtype}, shape {ids.shape}", "integers, shape (T,)"
+        )
+    if len(ids) and (int(ids.min()) < 0 or int(ids.max()) > vocab_size):
+        raise InvalidParameterError("ids", "one out of range", f"in 0..{vocab_size}")
+
+
+def _describe(declared: Field[Any]) -> dict[str, Any]:
+    required = declared.default.__class__.__name__ == "_MISSING_TYPE"
+    return {
+        "name": declared.name,
+        "default": None if required else declared.default,
+        "required": required,
+        **declared.metadata,
+    }

@@ -1,0 +1,1 @@
+"""Mechanisms that flip bits of a code and release a word whose code is near."""

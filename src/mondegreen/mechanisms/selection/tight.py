@@ -1,0 +1,358 @@
+"""The mechanism whose constraints are all tight: no normaliser, no factor of two."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import secrets
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Ids, Weights
+from mondegreen.errors import InvalidParameterError, SpaceError
+from mondegreen.mechanisms.base import AbstractMechanism, check_epsilon, parameter
+from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
+from mondegreen.mechanisms.selection.certificate import log_normalisers
+from mondegreen.mechanisms.selection.law import ExponentialLaw
+from mondegreen.mechanisms.selection.scan import scan_of
+from mondegreen.sampling.integers import TOTAL
+from mondegreen.space.metric import distances
+from mondegreen.space.pairs import PairTiles, stripes
+from mondegreen.space.space import Space
+from mondegreen.space.store import home
+
+__all__ = ["Tight", "TightLaw", "solve_tight"]
+
+_STEPS: Final = 200
+_RESIDUAL: Final = 2.0**-42
+"""How far a sum of probabilities may be from 1 before rounding."""
+
+_HEADROOM: Final = 2.0**-40
+"""Share of 2**62 left for the remainder, above the residual."""
+
+_SMALLEST_WEIGHT: Final = 1 << 14
+
+_SCALE: Final = TOTAL * (1 - _HEADROOM)
+
+_SMALL: Final = 4096
+"""Words of the largest space that is quicker solved than its solution kept."""
+
+_BLOCK_BYTES: Final = 64 << 20
+
+Floats = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tight(AbstractMechanism):
+    r"""Draw from weights that sum to one by themselves, so nothing pays for a sum.
+
+    .. math::
+
+        P(y \mid w) = \mu_y\, e^{-\epsilon \min(d(w, y), g)}, \qquad
+        \sum_y \mu_y\, e^{-\epsilon \min(d(w, y), g)} = 1 \text{ for every word } w
+
+    Parameters
+    ----------
+    epsilon : float in [1e-9, 1e9], per unit of Euclidean distance
+        The whole of it is the rate of the law.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``epsilon`` is out of range; by ``prepare``, if a :math:`\mu_y` would be
+        negative: the space is too dense for so small an epsilon. ``calibrated`` works
+        at every epsilon.
+
+    Notes
+    -----
+    *Privacy.* Epsilon-metric privacy for :math:`\min(d, g)`: :math:`\mu_y` does not
+    depend on the input, so the ratio of two inputs is that of the exponentials. The
+    unknown word takes part in the sums as an output of its own, which is then printed
+    as the word nearest to its point: post-processing. Proof: ``docs/proofs/tight.md``.
+
+    *Numerics.* The linear system is solved by conjugate gradients over tiles of the
+    kernel, never stored. What is left of the sums, and rounding to integers, is paid
+    for by a rate a little below epsilon.
+
+    References
+    ----------
+    .. [1] ElSalamouny, Chatzikokolakis, Palamidessi. "Generalized Differential
+       Privacy: Regions of Priors That Admit Robust Optimal Mechanisms." 2014.
+
+    Examples
+    --------
+    >>> import mondegreen as mg, numpy as np
+    >>> space = mg.Space.from_arrays("ab", ["a", "b"], [[0], [1]])
+    >>> state = Tight(epsilon=2.0).prepare(space)
+    >>> np.exp(state.log_prob(np.array([0], dtype=np.int32))).round(3).tolist()
+    [[0.901, 0.099]]
+    """
+
+    epsilon: float = parameter(
+        range="[1e-9, 1e9]",
+        unit="per unit of Euclidean distance",
+        help="loss in nats for two words one unit apart",
+    )
+
+    name: ClassVar[str] = "tight"
+    family: ClassVar[str] = "selection"
+    metric: ClassVar[str] = "Euclidean distance"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+
+    def prepare(self, space: Space) -> SelectionState:
+        """Solve for the weights of the words, which takes passes over all pairs."""
+        law = TightLaw(space, self.epsilon)
+        exponential = ExponentialLaw(space, law.rate, law.cutoff)
+        return SelectionState(space, selection_guarantee(self, exponential), law)
+
+
+@final
+class TightLaw:
+    r"""Integer laws :math:`P(y \mid w) = \mu_y e^{-c \min(d(w, y), g)}`.
+
+    Parameters
+    ----------
+    space : Space
+        With its metric :math:`d`.
+    epsilon : float in (0, inf), per unit of distance
+        What the integers satisfy in :math:`\min(d, g)`.
+
+    Attributes
+    ----------
+    rate, cutoff : float
+        :math:`c` and :math:`g`.
+    mu : float64 array, shape (V + 1,)
+        Weights of the words and, last, of the unknown word.
+
+    Notes
+    -----
+    *Numerics.* With :math:`T' = T (1 - 2^{-40})`, a row has the integers
+    :math:`\lfloor T' \mu_y e^{-cg} \rfloor`, the same in all rows, plus
+    :math:`\lfloor T' \mu_y (e^{-cd} - e^{-cg}) \rfloor` for near words, and what is
+    left of :math:`T = 2^{62}` goes to the largest. No normaliser differs, so rounding
+    adds at most :math:`4/(F - 2)` for two weights of at least :math:`F`,
+    :math:`2 c e` for distances with error :math:`e`, and twice the remainder over
+    the largest weight.
+    """
+
+    def __init__(self, space: Space, epsilon: float) -> None:
+        self.space = space
+        self._scan = scan_of(space)
+        count = space.vocab_size
+        resolution = math.log(TOTAL / count / _SMALLEST_WEIGHT)
+        self.cutoff = min(resolution / epsilon, space.geometry.diameter)
+        closest = min(space.geometry.closest, self.cutoff)
+        error = self._scan.error(space.geometry.closest, self.cutoff)
+        remainder = TOTAL * 2 * _HEADROOM + 4 * count
+        kappa = (
+            4 / (_SMALLEST_WEIGHT - 2)
+            if epsilon * self.cutoff >= resolution
+            else 4 / (TOTAL / count * math.exp(-epsilon * self.cutoff) - 2)
+        )
+        kappa += 2 * epsilon * error + 2 * remainder * count / TOTAL + 1e-12
+        self.rate = epsilon - kappa / closest if closest else epsilon
+        if self.rate < 0.99 * epsilon:
+            raise SpaceError(
+                f"space {space.name!r}: rounding could add {kappa:.2g} nats, too much "
+                f"for tight at epsilon {epsilon:g} on inputs {closest:.2g} apart"
+            )
+        self.mu = _solution(space, self.rate, self.cutoff)
+        self._nearest = _nearest_to_unknown(space)
+        everyone = np.arange(count + 1, dtype=np.int32)
+        points = space.points(everyone)
+        self._to_unknown = distances(space.metric, points[-1:], points)[0]
+        floor = _SCALE * self.mu * math.exp(-self.rate * self.cutoff)
+        floors = floor.astype(np.int64)
+        # The promise counts on weights that are no smaller than those of a law with
+        # equal weights; only a mu far below 1/V could break it.
+        if int(floors[:-1].min()) < min(_SMALLEST_WEIGHT, TOTAL // (count + 1)):
+            raise _infeasible(space, epsilon, self.cutoff, float(self.mu.min()))
+        floors[self._nearest] += floors[-1]
+        self._floors = floors[:-1]
+        self._background = np.cumsum(self._floors)
+
+    def rows(self, points: Sequence[int]) -> Iterator[tuple[int, TightRow]]:
+        """Yield the law of each canonical input, in order, in bounded memory."""
+        size = max(1, _BLOCK_BYTES // (8 * self.space.vocab_size))
+        for start in range(0, len(points), size):
+            block = np.array(points[start : start + size], dtype=np.int32)
+            near = self._scan.near(block, self.cutoff)
+            for point, (ids, gaps) in zip(block.tolist(), near, strict=True):
+                yield point, self._row(point, ids, gaps)
+
+    def _row(self, point: int, ids: Ids, gaps: Floats) -> TightRow:
+        """Round the law of one input to integers that sum to 2**62."""
+        # The unknown word as an output, printed as the word nearest to it.
+        outputs = np.append(ids, self.space.vocab_size)
+        gaps = np.append(gaps, self._to_unknown[point])
+        floor = math.exp(-self.rate * self.cutoff)
+        shares = np.maximum(np.exp(-self.rate * gaps) - floor, 0.0)
+        excess = (_SCALE * self.mu[outputs] * shares).astype(np.int64)
+        remainder = TOTAL - int(self._background[-1]) - int(excess.sum())
+        if remainder < 0:
+            raise SpaceError("tight: the weights of an input exceed one")
+        excess[np.argmax(excess)] += remainder
+        printed = np.append(ids, np.int32(self._nearest)).astype(np.int32)
+        return TightRow(self._floors, self._background, printed, np.cumsum(excess))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TightRow:
+    """The law of one input: shared floors, and an excess for words that are near."""
+
+    floors: Weights
+    background: Weights
+    ids: Ids
+    cumulative: Weights
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held, roughly; what all rows share is not counted."""
+        return self.ids.nbytes + self.cumulative.nbytes + 400
+
+    def outputs(self, draws: Weights) -> Ids:
+        """Turn integers uniform on ``0 .. 2**62 - 1`` into words, exactly."""
+        base = int(self.background[-1])
+        excess = np.maximum(draws - base, 0)
+        listed = self.ids[np.searchsorted(self.cumulative, excess, side="right")]
+        floors = np.searchsorted(self.background, np.minimum(draws, base - 1), "right")
+        out: Ids = np.where(draws < base, floors, listed).astype(np.int32)
+        return out
+
+    def weights(self, vocab_size: int) -> Weights:
+        """Return the weights of all words, which sum to ``2**62``."""
+        dense = self.floors.copy()
+        np.add.at(dense, self.ids, np.diff(self.cumulative, prepend=0))
+        return dense
+
+
+def _solution(space: Space, rate: float, cutoff: float) -> Floats:
+    """Return the weights, from the cache folder where a large space has been solved."""
+    name = f"{space.digest}-{rate:.10g}-{cutoff:.10g}.npy"
+    path = home() / "tight" / name
+    if space.vocab_size <= _SMALL:
+        return solve_tight(space, rate, cutoff)
+    with contextlib.suppress(OSError, ValueError):
+        kept: Floats = np.load(path, allow_pickle=False)
+        if kept.shape == (space.vocab_size + 1,) and kept.dtype == np.float64:
+            return kept
+    solved = solve_tight(space, rate, cutoff)
+    temporary = path.with_name(f".{secrets.token_hex(8)}.npy")
+    with contextlib.suppress(OSError):  # a cache that cannot be written is no error
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.save(temporary, solved)
+        temporary.replace(path)
+    return solved
+
+
+def solve_tight(space: Space, rate: float, cutoff: float) -> Floats:
+    r"""Solve :math:`\sum_y \mu_y e^{-c \min(d(w, y), g)} = 1` for all inputs.
+
+    The sum is over all words and the unknown word. Inputs at one point share the
+    weight of the point.
+
+    Parameters
+    ----------
+    space : Space
+        With ``V`` words.
+    rate, cutoff : float
+        :math:`c` and :math:`g`.
+
+    Returns
+    -------
+    float64 array, shape (V + 1,), all positive
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such solution.
+    """
+    canonical = space.canonical
+    heads, counts = np.unique(canonical, return_counts=True)
+    share = np.zeros(len(canonical))
+    share[heads] = 1 / counts
+    share = share[canonical]
+    tiles = PairTiles(space)
+
+    def kernel(values: Floats) -> Floats:
+        spread = np.zeros(len(canonical))
+        spread[heads] = values
+        return _kernel(tiles, spread[canonical] * share, rate, cutoff)[heads]
+
+    # Conjugate gradients, from the solution for words that are far apart.
+    solution = np.ones(len(heads))
+    residual = 1 - kernel(solution)
+    direction, power = residual.copy(), float(residual @ residual)
+    for _ in range(_STEPS):
+        if np.abs(residual).max() <= _RESIDUAL:
+            break
+        image = kernel(direction)
+        curvature = float(direction @ image)
+        if curvature <= 0:
+            break
+        solution += power / curvature * direction
+        residual -= power / curvature * image
+        before, power = power, float(residual @ residual)
+        direction = residual + power / before * direction
+    is_solved = np.abs(1 - kernel(solution)).max() <= 8 * _RESIDUAL
+    if not is_solved or solution.min() <= 0:
+        raise _infeasible(space, rate, cutoff, float(solution.min()))
+    full = np.zeros(len(canonical))
+    full[heads] = solution
+    return full[canonical] * share
+
+
+def _kernel(tiles: PairTiles, values: Floats, rate: float, cutoff: float) -> Floats:
+    """Return the product of the kernel of all inputs with a vector."""
+    product, adding = np.zeros(tiles.count), threading.Lock()
+
+    def work(i: int, j: int, table: Floats) -> None:
+        rows, columns = table.shape
+        left, right = np.zeros(rows), np.zeros(columns)
+        for stripe in stripes(rows):
+            weights = np.exp(-rate * np.minimum(table[stripe], cutoff))
+            left[stripe] = weights @ values[j : j + columns]
+            if i != j:
+                right += values[i : i + rows][stripe] @ weights
+        with adding:
+            product[i : i + rows] += left
+            product[j : j + columns] += right
+
+    tiles.each(work)
+    return product
+
+
+def _infeasible(
+    space: Space, epsilon: float, cutoff: float, least: float
+) -> InvalidParameterError:
+    r"""Say from which epsilon there certainly is a solution.
+
+    If the sums of a row of the kernel beside its diagonal stay below 1/2, the Neumann
+    series of the inverse leaves all weights positive.
+    """
+    rates = [epsilon * 1.2**k for k in range(1, 49)]
+    laws = [ExponentialLaw(space, rate, cutoff) for rate in rates]
+    sums = np.exp(log_normalisers(PairTiles(space), laws)[:, :-1]).max(axis=1)
+    works = [rate for rate, total in zip(rates, sums, strict=True) if total < 1.5]
+    hint = f"it certainly works from epsilon {works[0]:.3g}, and " if works else ""
+    return InvalidParameterError(
+        "epsilon",
+        epsilon,
+        f"larger for tight on space {space.name!r}, where a weight would be "
+        f"{least:.2g}; {hint}calibrated works at every epsilon",
+    )
+
+
+def _nearest_to_unknown(space: Space) -> int:
+    """Return the word that is printed for the unknown word as an output."""
+    gaps = distances(space.metric, space.unknown[None], space.vectors)[0]
+    return int(gaps.argmin())

@@ -1,0 +1,246 @@
+"""One stream of batches through one process or several, in order."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import multiprocessing
+import os
+import pickle
+import queue
+import signal
+import threading
+import traceback
+from collections.abc import Iterable, Iterator, Sequence
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, Final, final
+
+import pyarrow as pa
+
+from mondegreen.errors import MondegreenError
+from mondegreen.privatizer import Privatizer
+
+__all__ = ["privatize_batches"]
+
+_AHEAD: Final = 2
+"""Batches in the hands of each worker, done or not: a bound on memory."""
+
+
+def privatize_batches(
+    privatizer: Privatizer,
+    batches: Iterable[pa.RecordBatch],
+    columns: Sequence[str],
+    *,
+    id_column: str | None = None,
+    jobs: int = 1,
+) -> Iterator[tuple[pa.RecordBatch, int]]:
+    """Yield each batch privatized, with its number of words; order is kept.
+
+    Parameters
+    ----------
+    privatizer : Privatizer
+        Workers get its settings, never a key or a generator: each process prepares
+        its own state, and each batch gets its own noise.
+    batches : iterable of pyarrow.RecordBatch
+        Read at most two batches a worker ahead.
+    columns : sequence of str
+        Columns of text.
+    id_column : str, optional
+        Column of record ids, for keyed noise.
+    jobs : int, at least 1
+        Processes; 1 works in this one.
+    """
+    if jobs == 1:
+        for number, batch in enumerate(batches):
+            yield privatizer.counted(batch, columns, id_column=id_column, number=number)
+        return
+    needed = [*columns, *([id_column] if id_column else [])]
+    waiting: collections.deque[tuple[pa.RecordBatch, _Worker]] = collections.deque()
+    with _workers(privatizer, jobs) as workers:
+        for number, batch in enumerate(batches):
+            worker = workers[number % jobs]
+            data = _to_bytes(batch.select(needed))
+            worker.send((data, tuple(columns), id_column, number))
+            waiting.append((batch, worker))
+            if len(waiting) >= _AHEAD * jobs:
+                yield _collect(*waiting.popleft(), workers, columns)
+        while waiting:
+            yield _collect(*waiting.popleft(), workers, columns)
+
+
+@final
+class _Worker:
+    """A process at the far end of two pipes, which are all that it shares with us.
+
+    A pool of the standard library shares queues and locks among its workers, and can
+    wait for ever when one of them is killed in the middle of a message.
+
+    Attributes
+    ----------
+    outbox : Connection
+        Where its results come out.
+    results : deque
+        What has come back and was not asked for yet.
+    """
+
+    def __init__(self) -> None:
+        # Spawned, not forked: a fork would copy threads of faiss and BLAS half-way.
+        context = multiprocessing.get_context("spawn")
+        inbox, self._tasks = context.Pipe(duplex=False)
+        self.outbox, answers = context.Pipe(duplex=False)
+        self.results: collections.deque[Any] = collections.deque()
+        self._process = context.Process(
+            target=_serve, args=(inbox, answers), daemon=True
+        )
+        with inbox, answers, _without_interrupts():
+            self._process.start()
+
+    def send(self, task: object) -> None:
+        """Hand over a task; the worker takes it at once, busy or not."""
+        try:
+            self._tasks.send(task)
+        except OSError:  # a broken pipe; that of standard output is something else
+            raise _died() from None
+
+    def receive(self) -> None:
+        """Take one result out of the pipe, waiting for it."""
+        try:
+            self.results.append(self.outbox.recv())
+        except (EOFError, OSError):
+            raise _died() from None
+
+    def end(self) -> None:
+        """Kill the process: it holds nothing that could be left half done."""
+        self._tasks.close()
+        self.outbox.close()
+        self._process.kill()
+        self._process.join()
+        self._process.close()
+
+
+@contextlib.contextmanager
+def _workers(privatizer: Privatizer, jobs: int) -> Iterator[list[_Worker]]:
+    """Start workers, and end them however the block is left."""
+    settings = pickle.dumps(privatizer)
+    workers: list[_Worker] = []
+    try:
+        for _ in range(jobs):
+            workers.append(_Worker())
+        for worker in workers:
+            worker.send(settings)
+        yield workers
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+def _collect(
+    batch: pa.RecordBatch,
+    worker: _Worker,
+    workers: list[_Worker],
+    columns: Sequence[str],
+) -> tuple[pa.RecordBatch, int]:
+    """Wait for a batch and put its text columns in place."""
+    by_outbox = {other.outbox: other for other in workers}
+    while not worker.results:
+        for ready in wait(list(by_outbox)):
+            by_outbox[ready].receive()  # type: ignore[index]
+    result = worker.results.popleft()
+    if isinstance(result, MondegreenError):
+        raise result
+    data, words = result
+    released = _from_bytes(data)
+    for name in columns:
+        index = batch.schema.get_field_index(name)
+        batch = batch.set_column(
+            index, batch.schema.field(index), released.column(name)
+        )
+    return batch, words
+
+
+def _died() -> MondegreenError:
+    return MondegreenError("a worker process died; nothing was released")
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Let a process that starts here begin life deaf to Ctrl-C; the parent ends it."""
+    if os.name != "posix":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _serve(inbox: Connection, answers: Connection) -> None:
+    """Be a worker: answer every task in order, until the parent ends or hangs up."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(inbox, tasks), daemon=True).start()
+    privatizer: Privatizer | None = None
+    while True:
+        task = tasks.get()
+        try:
+            if privatizer is None:
+                privatizer = pickle.loads(task)  # noqa: S301  (from the parent)
+                continue
+            answer: object = _work(privatizer, *task)
+        except MondegreenError as error:
+            answer = error
+        except Exception as error:
+            answer = _bug(error)
+        with contextlib.suppress(OSError):  # the parent has gone; see _listen
+            answers.send(answer)
+
+
+def _listen(inbox: Connection, tasks: queue.SimpleQueue[Any]) -> None:
+    """Pass tasks on, so that the parent never waits; exit when it has gone.
+
+    Without this a worker would outlive a parent that is killed.
+    """
+    while True:
+        try:
+            tasks.put(inbox.recv())
+        except (EOFError, OSError):
+            os._exit(1)
+
+
+def _bug(error: Exception) -> MondegreenError:
+    """Say where a bug is; its message may quote a text, and stays in the worker."""
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return MondegreenError(
+        f"this is a bug: {type(error).__name__} in {where.name}, "
+        f"{Path(where.filename).name}:{where.lineno}, in a worker process; nothing "
+        "was released. --jobs 1 with MONDEGREEN_DEBUG=1 shows all of it, which may "
+        "include private text."
+    )
+
+
+def _work(
+    privatizer: Privatizer,
+    data: bytes,
+    columns: Sequence[str],
+    id_column: str | None,
+    number: int,
+) -> tuple[bytes, int]:
+    """Privatize one batch in a worker."""
+    batch, words = privatizer.counted(
+        _from_bytes(data), columns, id_column=id_column, number=number
+    )
+    return _to_bytes(batch.select(list(columns))), words
+
+
+def _to_bytes(batch: pa.RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
+
+
+def _from_bytes(data: bytes) -> pa.RecordBatch:
+    with pa.ipc.open_stream(data) as reader:
+        return reader.read_next_batch()

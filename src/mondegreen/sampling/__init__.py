@@ -1,0 +1,1 @@
+"""Laws as pure functions of a random generator and parameters."""

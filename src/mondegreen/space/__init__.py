@@ -1,0 +1,1 @@
+"""The public space: words, their vectors, and the metric between them."""

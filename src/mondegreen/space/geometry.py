@@ -1,0 +1,270 @@
+"""Distances of a space: what one unit of epsilon is worth on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Ids, Vectors
+from mondegreen.errors import SpaceError
+from mondegreen.space.metric import distances as distances_of
+from mondegreen.space.metric import relative_error
+
+__all__ = [
+    "Geometry",
+    "canonical_ids",
+    "estimate",
+    "measure",
+    "scaled_covariance",
+    "unknown_point",
+]
+
+_TILE_ROWS = 2048
+_TILE_BYTES = 32 << 20
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """Distances between the points of a space, in the metric of the space.
+
+    Parameters
+    ----------
+    closest : float
+        The smallest positive distance between two inputs, the unknown point
+        included; 0.0 where all inputs lie at one point. Never above the true value.
+    nearest : float
+        Median over words of the distance to the nearest other word.
+    mean : float
+        Mean over all ordered pairs of distinct words.
+    diameter : float
+        The largest distance between two inputs. Never below the true value.
+    """
+
+    closest: float
+    nearest: float
+    mean: float
+    diameter: float
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the four numbers by name."""
+        return asdict(self)
+
+
+def unknown_point(vectors: Vectors) -> Vectors:
+    """Return the point of the unknown word: the centroid, float64, shape (n,).
+
+    Where the centroid is a word but for rounding, it is that word exactly. Two inputs
+    a rounding error apart would ask every law to be that smooth.
+    """
+    centroid: Vectors = np.array(vectors.mean(axis=0, dtype=np.float64))
+    nearest, least = centroid, np.inf
+    for start in range(0, len(vectors), _TILE_ROWS):
+        rows = vectors[start : start + _TILE_ROWS].astype(np.float64)
+        gaps = np.linalg.norm(rows - centroid, axis=1)
+        if gaps.min() < least:
+            nearest, least = rows[int(gaps.argmin())].copy(), float(gaps.min())
+    return nearest if least <= 1e-6 * np.linalg.norm(centroid) else centroid
+
+
+def measure(
+    vectors: Vectors,
+    unknown: Vectors,
+    progress: Callable[[int], object] = lambda done: None,
+    *,
+    metric: str = "euclidean",
+) -> Geometry:
+    """Measure all pairwise distances, in tiles of bounded memory.
+
+    In Euclidean spaces float32 products find the candidates; whatever could be the
+    closest pair is computed again in float64, so that ``closest`` is a bound and not
+    a guess. The vectors may be memory-mapped: they are read tile by tile.
+    """
+    if metric != "euclidean":
+        return _measure_directly(vectors, unknown, metric, progress)
+    kept, counts = _distinct(vectors)
+    # Seen from the centroid the norms, and so the rounding errors, are smallest.
+    from_unknown = np.concatenate(
+        [np.linalg.norm(_rows(vectors, part) - unknown, axis=1) for part in kept]
+    )
+    largest = float(from_unknown.max()) ** 2
+    if not largest < float(np.finfo(np.float32).max) / 8:
+        raise SpaceError(
+            "the coordinates are too large to measure distances in float32"
+        )
+    # |fl(x.y) - x.y| <= n u |x||y| to first order; 4 covers the three terms of the
+    # squared distance, and 8 more the rounding of the centred points to float32.
+    slack = 4.0 * (vectors.shape[1] + 8) * 2.0**-24 * max(largest, 1e-30)
+    positive = from_unknown[from_unknown > 0]
+    closest = float(positive.min()) if len(positive) else np.inf
+    total, farthest = 0.0, largest
+    nearest = [np.where(count > 1, 0.0, np.inf).astype(np.float32) for count in counts]
+    points = (_Tile.of(vectors, part, unknown) for part in kept)
+    for i, left in enumerate(points):
+        for j in range(i, len(kept)):
+            right = left if i == j else _Tile.of(vectors, kept[j], unknown)
+            squared = left.squared_distances_to(right)
+            if i == j:
+                np.fill_diagonal(squared, np.inf)
+            closest = _closest_pair(vectors, kept[i], kept[j], squared, closest, slack)
+            nearest[i] = np.minimum(nearest[i], squared.min(axis=1))
+            nearest[j] = np.minimum(nearest[j], squared.min(axis=0))
+            if i == j:
+                np.fill_diagonal(squared, 0.0)
+            farthest = max(farthest, float(squared.max()))
+            distances = np.sqrt(np.maximum(squared, 0.0, out=squared), out=squared)
+            sums = (distances @ counts[j]).astype(np.float64)
+            total += (1 if i == j else 2) * float(counts[i] @ sums)
+        progress(int(kept[i][-1]) + 1)
+    per_word = np.repeat(np.concatenate(nearest), np.concatenate(counts).astype(int))
+    pairs = len(vectors) * (len(vectors) - 1)
+    return Geometry(
+        # Rounded down by more than the float64 norm can be off.
+        closest=closest * (1 - (vectors.shape[1] + 8) * 2.0**-52)
+        if np.isfinite(closest)
+        else 0.0,
+        nearest=float(np.median(np.sqrt(np.maximum(per_word, 0.0)))) if pairs else 0.0,
+        mean=total / pairs if pairs else 0.0,
+        diameter=float(np.sqrt(farthest + slack)) if farthest > 0 else 0.0,
+    )
+
+
+def _measure_directly(
+    vectors: Vectors, unknown: Vectors, metric: str, progress: Callable[[int], object]
+) -> Geometry:
+    """Measure all pairs in float64, by the formula of the metric."""
+    count = len(vectors)
+    nearest = np.empty(count)
+    from_unknown = distances_of(metric, unknown[None], vectors)
+    positive = from_unknown[from_unknown > 0]
+    closest = float(positive.min()) if len(positive) else np.inf
+    total, diameter = 0.0, float(from_unknown.max())
+    size = max(1, _TILE_BYTES // (8 * count))
+    for start in range(0, count, size):
+        tile = vectors[start : start + size]
+        found = distances_of(metric, tile, vectors)
+        total += float(found.sum())
+        diameter = max(diameter, float(found.max()))
+        closest = min(closest, float(np.min(found, where=found > 0, initial=np.inf)))
+        own = np.arange(len(tile))
+        found[own, start + own] = np.inf
+        nearest[start : start + len(tile)] = found.min(axis=1)
+        progress(start + len(tile))
+    error = relative_error(metric, vectors, unknown)
+    return Geometry(
+        closest=closest * (1 - error) if np.isfinite(closest) else 0.0,
+        nearest=float(np.median(nearest)) if count > 1 else 0.0,
+        mean=total / (count * (count - 1)) if count > 1 else 0.0,
+        diameter=diameter * (1 + error),
+    )
+
+
+def estimate(vectors: Vectors, unknown: Vectors, transform: Vectors) -> Geometry:
+    """Measure a space seen through a linear map, from an even sample of its words.
+
+    ``nearest`` and ``mean`` are taken over at most 512 words against all others.
+    ``closest`` and ``diameter`` are bounds: what the singular values of the map leave
+    of zero, and twice the largest distance from the unknown point.
+    """
+    points = (vectors.astype(np.float64) - unknown) @ transform.T
+    squares = np.einsum("ij,ij->i", points, points)
+    sample = np.unique(np.linspace(0, len(points) - 1, 512).astype(int))
+    squared = squares[sample, None] + squares - 2 * points[sample] @ points.T
+    distances = np.sqrt(np.maximum(squared, 0.0))
+    others = len(points) - 1
+    total = float(distances.sum())
+    distances[np.arange(len(sample)), sample] = np.inf
+    return Geometry(
+        closest=0.0,
+        nearest=float(np.median(distances.min(axis=1))) if others else 0.0,
+        mean=total / (len(sample) * others) if others else 0.0,
+        diameter=2 * float(np.sqrt(squares.max())),
+    )
+
+
+def scaled_covariance(vectors: Vectors) -> Vectors:
+    """Return the sample covariance of public vectors, scaled to trace n.
+
+    The identity where all vectors are equal, since then every scale is as good.
+    """
+    dim = vectors.shape[1]
+    centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
+    covariance = centred.T @ centred
+    trace = float(np.trace(covariance))
+    return covariance * (dim / trace) if trace > 0 else np.eye(dim)
+
+
+def canonical_ids(vectors: Vectors, unknown: Vectors) -> Ids:
+    """Return for each input ``0..V`` the lowest id at exactly the same point."""
+    rows = np.ascontiguousarray(vectors) + vectors.dtype.type(0)  # -0.0 becomes 0.0
+    keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    canonical = np.empty(len(vectors) + 1, dtype=np.int32)
+    canonical[:-1] = first[inverse]
+    at_unknown = np.flatnonzero((vectors == unknown).all(axis=1))
+    canonical[-1] = at_unknown[0] if len(at_unknown) else len(vectors)
+    return canonical
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    """Some points, seen from the centroid in float32, and their squared norms."""
+
+    points: NDArray[np.float32]
+    squares: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, vectors: Vectors, ids: Ids, centre: Vectors) -> _Tile:
+        """Centre in float64, so that only one rounding is made."""
+        exact = _rows(vectors, ids) - centre
+        squares = np.einsum("ij,ij->i", exact, exact)
+        return cls(exact.astype(np.float32), squares.astype(np.float32))
+
+    def squared_distances_to(self, other: _Tile) -> NDArray[np.float32]:
+        """Return the squared distances between all pairs, in float32."""
+        squared = np.multiply(self.points, -2, dtype=np.float32) @ other.points.T
+        squared += self.squares[:, None]
+        squared += other.squares
+        return squared
+
+
+def _rows(vectors: Vectors, ids: Ids) -> NDArray[np.float64]:
+    """Return float64 copies of some rows."""
+    return vectors[ids].astype(np.float64)
+
+
+def _distinct(vectors: Vectors) -> tuple[list[Ids], list[NDArray[np.float32]]]:
+    """Return one id per distinct point and how many words lie there, in tiles."""
+    canonical = canonical_ids(vectors, np.full(vectors.shape[1], np.nan))[:-1]
+    ids, counts = np.unique(canonical, return_counts=True)
+    cuts = np.arange(_TILE_ROWS, len(ids), _TILE_ROWS)
+    return np.split(ids, cuts), np.split(counts.astype(np.float32), cuts)
+
+
+def _closest_pair(
+    vectors: Vectors,
+    left: Ids,
+    right: Ids,
+    squared: NDArray[np.float32],
+    closest: float,
+    slack: float,
+) -> float:
+    """Return the smallest exact distance seen so far.
+
+    A pair whose float32 square exceeds the smallest one by two slacks is farther.
+    """
+    smallest = float(squared.min())
+    if smallest == np.inf:  # a tile of one point has no pairs
+        return closest
+    limit = min(smallest + 2 * slack, closest**2 + slack)
+    rows, columns = np.nonzero(squared <= limit)
+    for start in range(0, len(rows), _TILE_ROWS):
+        part = slice(start, start + _TILE_ROWS)
+        gaps = _rows(vectors, left[rows[part]]) - _rows(vectors, right[columns[part]])
+        closest = min(closest, float(np.linalg.norm(gaps, axis=1).min()))
+    return closest

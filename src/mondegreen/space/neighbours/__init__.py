@@ -1,0 +1,1 @@
+"""Search for the words nearest to a point, behind one protocol."""

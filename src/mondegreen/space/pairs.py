@@ -1,0 +1,90 @@
+"""All pairs of inputs of a space, in tiles of bounded memory, on all cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Vectors
+from mondegreen.space.metric import distances
+from mondegreen.space.space import Space
+
+__all__ = ["PairTiles", "stripes"]
+
+_TILE: Final = 1024
+_STRIPE: Final = 64
+
+Floats = NDArray[np.float64]
+Work = Callable[[int, int, Floats], None]
+
+
+@final
+class PairTiles:
+    """Distances of all unordered pairs of inputs, the unknown word being the last.
+
+    Parameters
+    ----------
+    space : Space
+        In its own metric; float64.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.count = space.vocab_size + 1
+        self.has_duplicates = bool((space.canonical != np.arange(self.count)).any())
+        # Seen from the centroid, Euclidean norms and their rounding are smallest.
+        self._origin = space.unknown if space.metric == "euclidean" else 0.0
+
+    def each(
+        self, work: Work, progress: Callable[[float], object] = lambda share: None
+    ) -> None:
+        """Call ``work(i, j, table)`` for every tile with ``i <= j``.
+
+        ``table[a, b]`` is the distance of inputs ``i + a`` and ``j + b``, 0 exactly
+        where they lie at one point. Calls come from several threads, each with a
+        table of its own; ``progress`` gets the share that is done.
+        """
+        starts = range(0, self.count, _TILE)
+        tiles = [(i, j) for i in starts for j in starts if j >= i]
+
+        def run(i: int, j: int) -> None:
+            work(i, j, self._distances(i, j))
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            futures = [pool.submit(run, i, j) for i, j in tiles]
+            for done, future in enumerate(futures, start=1):
+                future.result()
+                progress(done / len(tiles))
+
+    def _tile(self, start: int) -> tuple[Vectors, Floats]:
+        """Return coordinates and squared norms of consecutive inputs."""
+        ids = np.arange(start, min(start + _TILE, self.count), dtype=np.int32)
+        points = self.space.points(ids) - self._origin
+        return points, np.einsum("ij,ij->i", points, points)
+
+    def _distances(self, i: int, j: int) -> Floats:
+        """Return the distances of one tile to another."""
+        (left, left_squares), (right, right_squares) = self._tile(i), self._tile(j)
+        if self.space.metric != "euclidean":
+            return distances(self.space.metric, left, right)
+        table: Floats = left @ right.T
+        table *= -2
+        table += left_squares[:, None]
+        table += right_squares
+        np.maximum(table, 0.0, out=table)
+        np.sqrt(table, out=table)
+        if i == j or self.has_duplicates:
+            canonical = self.space.canonical
+            rows = canonical[i : i + len(left), None]
+            table[rows == canonical[j : j + len(right)]] = 0.0
+        return table
+
+
+def stripes(rows: int) -> list[slice]:
+    """Cut the rows of a tile into stripes that stay in the cache while worked on."""
+    return [slice(start, start + _STRIPE) for start in range(0, rows, _STRIPE)]

@@ -1,0 +1,216 @@
+"""Where spaces are kept: in the package, in the cache, or in a file of yours."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from mondegreen.errors import (
+    InvalidParameterError,
+    SpaceError,
+    SpaceIntegrityError,
+    UnknownNameError,
+)
+from mondegreen.space.codes import Codes
+from mondegreen.space.layout import read_space, write_space
+from mondegreen.space.space import Space
+
+__all__ = [
+    "DEFAULT_SPACE",
+    "checked_name",
+    "codes_of",
+    "home",
+    "load_space",
+    "locate",
+    "new_file",
+    "refuse_existing",
+    "save_space",
+    "space_names",
+]
+
+DEFAULT_SPACE: Final = "glove-840b-34k"
+
+_SUFFIX = ".safetensors"
+_BUNDLED = Path(__file__).parent / "data"
+# Digest of a space: the file of its codes, and their digest.
+_BUNDLED_CODES: Final = {
+    "e0274cb9f1c19e3e69e38852a10e4a04317314272cbfd0d51a9882347ad1a435": (
+        "codes/glove-840b-34k.codes-256.safetensors",
+        "98357829c35ff8098e72b7e6d2b43db4431a1ac6213615e1a6e92932e88c5119",
+    ),
+}
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def load_space(name_or_path: str | Path = DEFAULT_SPACE) -> Space:
+    """Load a space: the embedded default, one from the cache, or a file.
+
+    The vectors are memory-mapped, and the content is checked against its digest.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        A name that :func:`space_names` lists, or a path: a ``Path``, or a string that
+        holds a separator or ends with ``.safetensors``.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no space of this name.
+    SpaceError
+        If the file cannot be read or is not a space file.
+    SpaceIntegrityError
+        If the file is not the one its digest promises.
+
+    Examples
+    --------
+    >>> space = load_space()
+    >>> space.name, space.vocab_size, space.dim
+    ('glove-840b-34k', 33860, 300)
+    """
+    return read_space(locate(name_or_path))
+
+
+def save_space(space: Space, path: str | Path, *, force: bool = False) -> None:
+    """Write a space to a file, whole or not at all.
+
+    Parameters
+    ----------
+    space : Space
+        The space.
+    path : str or Path
+        Where to; by custom it ends with ``.safetensors``.
+    force : bool
+        Whether an existing file is replaced.
+
+    Raises
+    ------
+    SpaceError
+        If the file exists and ``force`` is not given, or it cannot be written.
+    """
+    with new_file(Path(path), force=force) as stream:
+        write_space(stream, space)
+
+
+def codes_of(space: Space) -> Codes:
+    """Return the codes of a space: its own, or those that come with the package.
+
+    Raises
+    ------
+    SpaceError
+        If there are none; says how to make them.
+    SpaceIntegrityError
+        If the file of the package is not the one its digest promises.
+    """
+    if space.codes is not None:
+        return space.codes
+    if space.digest not in _BUNDLED_CODES:
+        raise SpaceError(
+            f"space {space.name!r} has no codes. Make them: mondegreen space binarize "
+            f"{space.name} -o {space.name}.coded.safetensors, or with_codes(space) of "
+            "mondegreen.space.binarize"
+        )
+    name, digest = _BUNDLED_CODES[space.digest]
+    found = read_space(_BUNDLED / name)
+    if found.codes is None or found.codes.digest != digest:
+        raise SpaceIntegrityError(f"{_BUNDLED / name}: other codes than promised")
+    if found.words != space.words:
+        raise SpaceIntegrityError(f"{_BUNDLED / name}: the codes of other words")
+    return found.codes
+
+
+def space_names() -> list[str]:
+    """Return the names of the spaces that can be loaded, sorted."""
+    return sorted(_files())
+
+
+def locate(name_or_path: str | Path) -> Path:
+    """Return the file of a space.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no space of this name.
+    """
+    if isinstance(name_or_path, Path):
+        return name_or_path
+    separators = {os.sep, os.altsep or os.sep}
+    if name_or_path.endswith(_SUFFIX) or separators & set(name_or_path):
+        return Path(name_or_path)
+    files = _files()
+    if name_or_path not in files:
+        raise UnknownNameError("space", name_or_path, files)
+    return files[name_or_path]
+
+
+def home() -> Path:
+    """Return the directory of fetched spaces.
+
+    ``$MONDEGREEN_HOME``, else ``$XDG_CACHE_HOME/mondegreen``, else
+    ``~/.cache/mondegreen``.
+    """
+    if own := os.environ.get("MONDEGREEN_HOME"):
+        return Path(own)
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    # The XDG specification says to ignore a relative path.
+    base = Path(cache) if Path(cache).is_absolute() else Path.home() / ".cache"
+    return base / "mondegreen"
+
+
+def checked_name(name: str) -> str:
+    """Return a name of a space if it can also be the name of a file."""
+    if not _NAME.fullmatch(name):
+        allowed = "letters, digits, dots, hyphens and underscores, not a mark first"
+        raise InvalidParameterError("name", name, allowed)
+    return name
+
+
+def refuse_existing(path: Path, *, force: bool) -> None:
+    """Stop before work starts if the output exists.
+
+    Raises
+    ------
+    SpaceError
+        If it exists and ``force`` is not given.
+    """
+    if path.exists() and not force:
+        raise SpaceError(f"{path} exists; --force (force=True) replaces it")
+
+
+@contextmanager
+def new_file(path: Path, *, force: bool) -> Iterator[BinaryIO]:
+    """Open a file that appears under its name when it is complete, or never.
+
+    Raises
+    ------
+    SpaceError
+        If it exists and ``force`` is not given, or it cannot be written.
+    """
+    refuse_existing(path, force=force)
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with part.open("xb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        refuse_existing(path, force=force)
+        part.replace(path)
+    except OSError as error:
+        raise SpaceError(f"{path}: cannot be written: {error.strerror}") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _files() -> dict[str, Path]:
+    """Return the file of every space in the cache and in the package."""
+    return {
+        path.name.removesuffix(_SUFFIX): path
+        for folder in (home() / "spaces", _BUNDLED)  # the package's own wins
+        for path in sorted(folder.glob(f"*{_SUFFIX}"))
+        if not path.name.startswith(".")
+    }

@@ -1,0 +1,1 @@
+"""From texts to words and back, without loss."""

@@ -1,0 +1,245 @@
+"""The detokenizer: output words put back into the structure of the input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Final, Literal, TypeAlias, final, get_args
+
+import numpy as np
+
+from mondegreen.arrays import Ids
+from mondegreen.errors import InvalidParameterError
+from mondegreen.text.policy import DROP, KEEP, MASK
+from mondegreen.text.tokenizer import APOSTROPHES, TokenizedBatch, canonical
+
+__all__ = ["Case", "Detokenizer", "Span", "Status", "copy_shape"]
+
+Case: TypeAlias = Literal["lower", "restore"]
+Status: TypeAlias = Literal["replaced", "kept", "masked", "dropped"]
+
+_STATUS: Final[dict[int, Status]] = {KEEP: "kept", MASK: "masked", DROP: "dropped"}
+_PRINTED: Final = {KEEP: "", MASK: "[unk]", DROP: ""}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a word of the input ended up in the output text.
+
+    Parameters
+    ----------
+    start, end : int
+        Characters ``start..end-1`` of the output; equal where the word was dropped.
+    status : {"replaced", "kept", "masked", "dropped"}
+        An unknown word that went through the mechanism is ``replaced`` like any other.
+    original : str or None
+        The word of the input, only where it was asked for. Private.
+    """
+
+    start: int
+    end: int
+    status: Status
+    original: str | None = field(default=None, repr=False)
+
+
+def copy_shape(model: str, word: str) -> str:
+    """Give a word the case of another: lower, Title or UPPER.
+
+    Examples
+    --------
+    >>> [copy_shape(model, "warm") for model in ("cold", "Cold", "COLD", "I", "7")]
+    ['warm', 'Warm', 'WARM', 'Warm', 'warm']
+    """
+    if model.islower():
+        return word
+    if len(model) > 1 and model.isupper():
+        return word.upper()
+    if model[0].isupper():
+        return word[:1].upper() + word[1:]
+    return word
+
+
+@final
+class Detokenizer:
+    """Prints output codes in place of the words of the input.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The words of the space, by id.
+    case : {"lower", "restore"}
+        ``lower`` prints the words of the space as they are, and kept words in
+        canonical form. ``restore`` copies the case of the input word (lower, Title or
+        UPPER) onto the output, and prints kept words as they were written.
+
+    Notes
+    -----
+    Where two words touched in the input, such as the two of ``don't``, a space is put
+    between them, unless both are kept as they were written. A dropped word takes one
+    neighbouring space with it.
+
+    Examples
+    --------
+    >>> from mondegreen.text.tokenizer import tokenize
+    >>> batch = tokenize(["I don't."])
+    >>> Detokenizer(["make", "never", "we"]).join(batch, np.array([2, 0, 1]))
+    ['we make never.']
+    """
+
+    def __init__(self, words: Sequence[str], case: Case = "lower") -> None:
+        if case not in get_args(Case):
+            raise InvalidParameterError("case", case, "lower or restore")
+        self.case: Case = case
+        self.vocab_size = len(words)
+        # A list ends with what the negative codes print, so that one indexing serves
+        # words and sentinels alike; kept words are filled in afterwards.
+        self._printed = [*words, *(_PRINTED[code] for code in sorted(_PRINTED))]
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """What passes in clear through printing, as plain sentences."""
+        if self.case == "lower":
+            return ()
+        return ("The case of each word (lower, Title or UPPER) passes in clear.",)
+
+    def join(self, batch: TokenizedBatch, codes: Ids) -> list[str | None]:
+        """Return the output texts.
+
+        Parameters
+        ----------
+        batch : TokenizedBatch
+            The input.
+        codes : array of int32
+            One code per word, flat over all texts: an id below ``V`` or a sentinel.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the number of codes is not the number of words, or a code has no word.
+        """
+        counts = batch.counts()
+        flat = self._checked(codes, sum(counts))
+        printed = list(map(self._printed.__getitem__, flat))
+        has_sentinels = bool(flat) and min(flat) < 0
+        texts: list[str | None] = []
+        end = 0
+        for parts, count in zip(batch.parts, counts, strict=True):
+            start, end = end, end + count
+            texts.append(
+                None
+                if parts is None
+                else "".join(
+                    self._pieces(
+                        parts,
+                        printed[start:end],
+                        flat[start:end] if has_sentinels else [],
+                    )
+                )
+            )
+        return texts
+
+    def spans(
+        self, parts: list[str], codes: Ids, *, include_originals: bool = False
+    ) -> tuple[str, tuple[Span, ...]]:
+        """Return one output text, the same as :meth:`join`, and where its words are.
+
+        Parameters
+        ----------
+        parts : list of str
+            One text of a :class:`~mondegreen.text.tokenizer.TokenizedBatch`.
+        codes : array of int32
+            One code per word.
+        include_originals : bool
+            Put the words of the input into the spans, which are private from then on.
+        """
+        flat = self._checked(codes, len(parts) // 2)
+        pieces = self._pieces(parts, list(map(self._printed.__getitem__, flat)), flat)
+        ends = list(accumulate(map(len, pieces)))
+        spans = tuple(
+            Span(
+                ends[2 * k],
+                ends[2 * k + 1],
+                _STATUS.get(code, "replaced"),
+                parts[2 * k + 1] if include_originals else None,
+            )
+            for k, code in enumerate(flat)
+        )
+        return "".join(pieces), spans
+
+    def _checked(self, codes: Ids, count: int) -> list[int]:
+        """Return the codes as a list, every one of which can be printed."""
+        if codes.shape != (count,):
+            allowed = f"one code for each of {count} words"
+            raise InvalidParameterError("codes", f"shape {codes.shape}", allowed)
+        # The unknown word V is an input only: to print it would index a sentinel.
+        if count and not (codes.min() >= DROP and codes.max() < self.vocab_size):
+            given = f"values from {codes.min()} to {codes.max()}"
+            allowed = f"ids below {self.vocab_size} or the codes -1, -2 and -3"
+            raise InvalidParameterError("codes", given, allowed)
+        flat: list[int] = np.asarray(codes).tolist()
+        return flat
+
+    def _pieces(
+        self, parts: list[str], printed: list[str], codes: list[int]
+    ) -> list[str]:
+        """Return the printed form of each part; no codes means no sentinels."""
+        pieces = parts.copy()
+        if self.case == "restore":
+            printed = list(map(copy_shape, parts[1::2], printed))
+        pieces[1::2] = printed
+        if codes and min(codes) < 0:
+            self._place_sentinels(pieces, parts, codes)
+        elif "" in parts[2:-1:2]:
+            pieces[2:-1:2] = [structure or " " for structure in parts[2:-1:2]]
+        return pieces
+
+    def _place_sentinels(
+        self, pieces: list[str], parts: list[str], codes: list[int]
+    ) -> None:
+        """Print kept, masked and dropped words, and mend the spaces around them."""
+        gap = [0] if parts[0] else []  # non-empty structure since the last word printed
+        is_start, was_written = True, False  # of the last word printed
+        for i, code in zip(range(1, len(parts), 2), codes, strict=True):
+            if code == DROP:
+                pieces[i] = ""
+                _close_gap(pieces, gap, i + 1, is_start)
+                continue
+            if code == KEEP:
+                following = parts[i + 2] if i + 2 < len(parts) else ""
+                pieces[i] = self._kept(parts[i], following)
+            elif code == MASK:
+                pieces[i] = _PRINTED[MASK]
+            # Under `lower` the space must not tell how a kept word was written.
+            is_written = (
+                code == KEEP and self.case == "restore" and pieces[i] == parts[i]
+            )
+            if not (is_start or gap or (was_written and is_written)):
+                pieces[i - 1] = " "
+            is_start, was_written = False, is_written
+            gap = [i + 1] if parts[i + 1] else []
+
+    def _kept(self, word: str, following: str) -> str:
+        """Return what is printed for a word of the public keep-list."""
+        plain = canonical(word, following)
+        if self.case == "lower":
+            return plain
+        # Hidden characters and other spellings of the same word could carry a message
+        # of their own: only the plain spelling and the endings stay as written.
+        is_ending = any(sign in word for sign in APOSTROPHES)
+        is_host = plain != canonical(word) and word.isascii()
+        is_plain = word.lower() == plain
+        return word if is_plain or is_ending or is_host else copy_shape(word, plain)
+
+
+def _close_gap(pieces: list[str], gap: list[int], right: int, is_start: bool) -> None:
+    """Remove one space beside a dropped word; ``right`` is the structure behind it."""
+    if gap and pieces[gap[-1]].endswith(" "):
+        pieces[gap[-1]] = pieces[gap[-1]][:-1]
+        if not pieces[gap[-1]]:
+            gap.pop()
+    elif (gap or is_start) and pieces[right].startswith(" "):
+        pieces[right] = pieces[right][1:]
+    if pieces[right]:
+        gap.append(right)

@@ -1,0 +1,269 @@
+"""From words to codes: unknown words, and the public keep-list."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final, Literal, TypeAlias, final, get_args
+
+import numpy as np
+
+from mondegreen.arrays import Ids
+from mondegreen.errors import (
+    DecodeError,
+    InvalidParameterError,
+    OutOfVocabularyError,
+    SourceError,
+)
+from mondegreen.space.space import Space
+from mondegreen.text.tokenizer import (
+    APOSTROPHES,
+    LONGEST,
+    TokenizedBatch,
+    canonical,
+    is_negation,
+    tokenize,
+)
+
+__all__ = [
+    "DROP",
+    "KEEP",
+    "MASK",
+    "Lookup",
+    "Unknown",
+    "read_keep_list",
+]
+
+KEEP: Final = -1
+"""Code of a word of the public keep-list."""
+
+MASK: Final = -2
+"""Code of an unknown word that is printed as ``[unk]``."""
+
+DROP: Final = -3
+"""Code of an unknown word that is removed."""
+
+Unknown: TypeAlias = Literal["word", "mask", "drop", "fail"]
+
+_MEMO_ENTRIES: Final = 1 << 18
+
+
+class _Memo(dict[str, int]):
+    """Codes of words seen before, so that ``map`` looks them up at the speed of C."""
+
+    __slots__ = ("_code_of",)
+
+    def __init__(self, code_of: Callable[[str], int]) -> None:
+        self._code_of = code_of
+
+    def __missing__(self, word: str) -> int:
+        code = self._code_of(word)
+        if len(word) <= LONGEST:  # a text of megabytes must not stay in memory
+            if len(self) >= _MEMO_ENTRIES:
+                self.clear()
+            self[word] = code
+        return code
+
+    def __repr__(self) -> str:
+        return f"_Memo(entries={len(self)})"
+
+
+@final
+class Lookup:
+    """Turns the words of texts into integer codes, by a public function of each word.
+
+    Codes ``0..V-1`` are words of the space; ``V`` is the unknown word, which goes
+    through the mechanism like any other; :data:`KEEP`, :data:`MASK` and :data:`DROP`
+    are negative and do not go through it.
+
+    Parameters
+    ----------
+    space : Space
+        Its words are the vocabulary. A word is looked up as it is written, then in
+        its :func:`canonical` form; one that is found under neither is unknown.
+    unknown : {"word", "mask", "drop", "fail"}
+        ``word``: code ``V``. ``mask``: printed as ``[unk]``. ``drop``: removed.
+        ``fail``: :class:`OutOfVocabularyError`.
+    keep : iterable of str
+        A *public* list of words that are released as they are, whether the
+        vocabulary has them or not. Compared in canonical form.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``unknown`` is none of the four, or an entry of ``keep`` is not one word.
+
+    Notes
+    -----
+    *Privacy.* Only ``word`` keeps secret which words are unknown. The codes of words
+    seen before are held in memory, bounded, and left behind by pickling.
+
+    Examples
+    --------
+    >>> space = Space.from_arrays("line", ["cold", "not", "warm"], [[0], [1], [3]])
+    >>> batch = tokenize(["Isn't Oslo COLD?"])
+    >>> Lookup(space, keep={"oslo"}).codes(batch).tolist()
+    [3, 1, -1, 0]
+    """
+
+    def __init__(
+        self, space: Space, unknown: Unknown = "word", keep: Iterable[str] = frozenset()
+    ) -> None:
+        if unknown not in get_args(Unknown):
+            allowed = "one of " + ", ".join(get_args(Unknown))
+            raise InvalidParameterError("unknown", unknown, allowed)
+        self.unknown: Unknown = unknown
+        self.vocab_size = space.vocab_size
+        self.keep = frozenset(_keep_entry(word) for word in keep)
+        self._index = space.index
+        self._absent = {"mask": MASK, "drop": DROP}.get(unknown, space.vocab_size)
+        self._memo = _Memo(self._code_of)
+
+    def codes(self, batch: TokenizedBatch) -> Ids:
+        """Return the codes of all words of all texts, flat and in order.
+
+        Raises
+        ------
+        OutOfVocabularyError
+            Under ``fail``, where a word is unknown. The message counts and locates,
+            and never quotes.
+        """
+        words = batch.words()
+        codes = np.fromiter(
+            map(self._memo.__getitem__, words), dtype=np.int32, count=len(words)
+        )
+        # n't has the code of `not`, and so narrows the search to one word in a hundred.
+        for i in np.flatnonzero(codes[1:] == self._memo["n't"]).tolist():
+            if is_negation(words[i + 1]):
+                codes[i] = self._code_of(words[i], words[i + 1])
+        if self.unknown == "fail":
+            self._refuse_unknown(codes, batch.counts())
+        return codes
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """What passes in clear under this policy, as plain sentences."""
+        strata = [
+            "The number of words of a text and their positions pass in clear.",
+            "White space, punctuation, currency and mathematical signs, control "
+            "characters and the line structure pass in clear.",
+            "The ending 's of a word passes in clear, as it is written.",
+        ]
+        if self.unknown == "mask":
+            strata.append(
+                "Which words are outside the vocabulary passes in clear: each is "
+                "printed as [unk]."
+            )
+        if self.unknown == "drop":
+            strata.append(
+                "How many words are outside the vocabulary, and traces of where they "
+                "stood, pass in clear: each is removed."
+            )
+        if self.unknown == "fail":
+            strata.append(
+                "That every word of a released text is in the vocabulary passes in "
+                "clear."
+            )
+        if self.keep:
+            entries = len(self.keep)
+            strata.append(
+                f"The words of a public list of {entries} "
+                f"{'entry' if entries == 1 else 'entries'} (sha256 "
+                f"{self.keep_digest[:16]}) pass in clear where they stand."
+            )
+        return tuple(strata)
+
+    @property
+    def keep_digest(self) -> str:
+        """SHA-256, in hex, of the sorted entries of the public keep-list."""
+        lines = "\n".join(sorted(self.keep))
+        return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def _code_of(self, word: str, following: str = "") -> int:
+        """Return the code of one word."""
+        plain = canonical(word, following)
+        if plain in self.keep:
+            return KEEP
+        # A space may tell Apple from apple, but an ending is what the table says.
+        if not (following or any(sign in word for sign in APOSTROPHES)):
+            return self._index.get(word, self._index.get(plain, self._absent))
+        return self._index.get(plain, self._absent)
+
+    def _refuse_unknown(self, codes: Ids, counts: list[int]) -> None:
+        """Raise if a word is unknown."""
+        unknown = np.flatnonzero(codes == self.vocab_size)
+        if not unknown.size:
+            return
+        first = int(unknown[0])
+        starts = np.cumsum([0, *counts])
+        text = int(np.searchsorted(starts, first, side="right")) - 1
+        raise OutOfVocabularyError(
+            f"{unknown.size} of {len(codes)} words are outside the vocabulary; the "
+            f"first is word {first - int(starts[text]) + 1} of text {text + 1} of the "
+            'batch. Choose unknown="word" to privatize such words, or "mask" or '
+            '"drop" to remove them.'
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Lookup(vocab_size={self.vocab_size}, unknown={self.unknown!r}, "
+            f"keep=<{len(self.keep)} entries>)"
+        )
+
+    def __getstate__(self) -> dict[str, object]:
+        # The memo holds words of private texts, which must not travel.
+        return {k: v for k, v in self.__dict__.items() if k != "_memo"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self._memo = _Memo(self._code_of)
+
+
+def _keep_entry(entry: str) -> str:
+    """Return the canonical form of an entry that is exactly one word."""
+    if not _is_one_word(entry):
+        raise InvalidParameterError("keep", entry, "a collection of single words")
+    return canonical(entry)
+
+
+def _is_one_word(entry: str) -> bool:
+    """Whether an entry reads as one word without any structure around it."""
+    return tokenize([entry]).words() == [entry]
+
+
+def read_keep_list(path: str | Path) -> frozenset[str]:
+    """Read a public list of words: UTF-8, one word a line, ``#`` starts a comment.
+
+    Raises
+    ------
+    SourceError
+        If the file cannot be read, or a line holds anything but one word; ``row`` is
+        the line.
+    DecodeError
+        If the file is not UTF-8.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        problem = error.strerror or type(error).__name__
+        raise SourceError(path, f"cannot read the keep-list: {problem}") from None
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        row = data.count(b"\n", 0, error.start) + 1
+        raise DecodeError(path, row=row, offset=error.start) from None
+    entries = set()
+    for row, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
+        entry = line.partition("#")[0].strip()
+        if not entry:
+            continue
+        if not _is_one_word(entry):
+            problem = f"the entry reads as {len(tokenize([entry]).words())} words"
+            if len(tokenize([entry]).words()) == 1:
+                problem = "the entry holds punctuation or other signs beside its word"
+            hint = "write one word a line, without spaces and punctuation"
+            raise SourceError(path, problem, row=row, hint=hint)
+        entries.add(canonical(entry))
+    return frozenset(entries)

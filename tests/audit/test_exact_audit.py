@@ -1,0 +1,246 @@
+"""Exact audits, against brute force and independent formulas."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import mondegreen as mg
+from mechanisms.laws import (
+    all_inputs,
+    distances,
+    flip_probability,
+    input_points,
+    line_law,
+    plane_law,
+    vickrey_line_law,
+)
+from mondegreen.audit.distances import metric_named, metric_of
+from mondegreen.audit.exact import LawTable, table_of, worst_pair
+from mondegreen.audit.line import line_table
+from mondegreen.audit.plane import plane_table
+from mondegreen.audit.run import audit_mechanism
+from mondegreen.audit.subspace import subspace
+from mondegreen.errors import ConfigurationError, LawUnknownError, UnknownNameError
+from mondegreen.space.binarize import with_codes
+from mondegreen.space.space import Space
+
+LINE = [0.0, 1.0, 1.5, 4.0, -2.0]
+PLANE = [[0, 0], [1, 0.2], [-0.5, 2], [3, 3], [-2, -1], [1.2, -1.5]]
+
+
+def make_space(points, metric="euclidean"):
+    points = np.asarray(points, dtype=np.float32).reshape(len(points), -1)
+    words = [f"w{i}" for i in range(len(points))]
+    return Space.from_arrays("space", words, points, metric=metric)
+
+
+def cloud(count=30, dim=4, seed=0):
+    return make_space(np.random.default_rng(seed).normal(size=(count, dim)))
+
+
+def brute_force(log_law, d):
+    """max |ln P/P'| / d, from the definition."""
+    best = 0.0
+    for i in range(len(log_law)):
+        for j in range(len(log_law)):
+            for y in range(log_law.shape[1]):
+                if i == j:
+                    continue
+                loss = log_law[i, y] - log_law[j, y]
+                if loss > 1e-11:
+                    best = max(best, math.inf if d[i, j] == 0 else loss / d[i, j])
+    return best
+
+
+@pytest.mark.parametrize("name", ["exponential", "tem", "calibrated"])
+@pytest.mark.parametrize("epsilon", [0.3, 2.0, 9.0])
+def test_the_exact_audit_is_brute_force(name, epsilon):
+    space = cloud(12, 2)
+    state = mg.mechanism(name, epsilon=epsilon).prepare(space)
+    report = audit_mechanism(mg.mechanism(name, epsilon=epsilon), space, runs=0)
+    d = np.minimum(distances(space), state.guarantee.scale["diameter"])
+    found = brute_force(state.log_prob(all_inputs(space)), d)
+    assert report.found == pytest.approx(found, rel=1e-9)
+    assert report.verdict == "holds"
+    assert report.found_is == "exact"
+    assert report.pairs == 13 * 12 // 2
+    # The certificate is never below the truth.
+    certified = state.guarantee.certified
+    assert certified is None or report.found <= certified * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.2, 5.0])
+def test_intervals_are_the_interval_law_and_spend_all_of_epsilon(epsilon):
+    space = make_space(LINE)
+    table = line_table(mg.mechanism("laplace", epsilon=epsilon).prepare(space))
+    starts = input_points(space)[:, 0]
+    expected = [line_law(LINE, float(start), epsilon) for start in starts]
+    np.testing.assert_allclose(np.exp(table.log_law), expected, rtol=1e-9, atol=1e-15)
+    report = audit_mechanism(mg.mechanism("laplace", epsilon=epsilon), space, runs=0)
+    assert report.verdict == "holds"
+    assert report.found == pytest.approx(epsilon, rel=1e-9)
+
+
+def test_intervals_keep_tails_that_differences_of_doubles_lose():
+    space = make_space([0.0, 30.0, 60.0])
+    table = line_table(mg.mechanism("laplace", epsilon=3.0).prepare(space))
+    # P(60 | 0) = e^(-3 * 45) / 2
+    assert table.log_law[0, 2] == pytest.approx(-135 - math.log(2), rel=1e-12)
+    report = audit_mechanism(mg.mechanism("laplace", epsilon=3.0), space, runs=0)
+    assert report.verdict == "holds"
+
+
+@pytest.mark.parametrize("t", [0.0, 0.5, 1.0, (0.5, 2.0, 0.1)])
+def test_quadrature_on_a_line_is_that_of_the_law_tests(t):
+    space = make_space(LINE)
+    table = line_table(mg.mechanism("vickrey", epsilon=1.2, t=t).prepare(space))
+    for row, start in zip(table.log_law, input_points(space)[:, 0], strict=True):
+        expected = vickrey_line_law(LINE, float(start), 1.2, t)
+        np.testing.assert_allclose(np.exp(row), expected, atol=1e-9)
+    report = audit_mechanism(mg.mechanism("vickrey", epsilon=1.2, t=t), space, runs=0)
+    assert report.verdict == "holds"
+    assert table.error < 1e-6
+
+
+def test_cells_in_the_plane_are_those_of_the_law_tests():
+    space = make_space(PLANE)
+    for name, root in (("laplace", np.eye(2)), ("mahalanobis", None)):
+        state = mg.mechanism(name, epsilon=1.5).prepare(space)
+        if root is None:
+            sigma = np.cov(space.vectors.astype(float).T)
+            root = np.linalg.cholesky(
+                0.2 * sigma * 2 / np.trace(sigma) + 0.8 * np.eye(2)
+            )
+        table = plane_table(state)
+        points = input_points(space)
+        for row, start in zip(table.log_law, points, strict=True):
+            expected = plane_law(points[:-1], start, root, 1.5, 4000)
+            np.testing.assert_allclose(np.exp(row), expected, atol=3e-6)
+        np.testing.assert_allclose(np.exp(table.log_law).sum(axis=1), 1, atol=1e-12)
+        assert worst_pair(table, metric_of(state), 1.5, space).excess <= 0
+
+
+def test_far_cells_keep_their_digits():
+    # Two words: the law of the half-plane in closed form, 40 units away.
+    space = make_space([[0.0, 0], [40.0, 0]])
+    table = plane_table(mg.mechanism("laplace", epsilon=5.0).prepare(space))
+    expected = math.log(flip_probability(5.0, 2, 40.0))  # -98.6
+    assert table.log_law[0, 1] == pytest.approx(expected, rel=1e-9)
+    assert table.error < 1e-6
+
+
+@pytest.mark.parametrize("name", ["laplace", "mahalanobis", "vickrey"])
+def test_twice_the_epsilon_is_found_exactly(name):
+    space = make_space(LINE)
+    report = audit_mechanism(mg.mechanism(name, epsilon=2.0), space, claim=1.0, runs=0)
+    assert report.verdict == "broken"
+    assert report.found == pytest.approx(2.0, rel=1e-6)
+    assert report.worst.excess > 0
+
+
+def test_hyperbolic_noise_on_a_diameter_is_exact():
+    space = make_space(np.tanh(np.array(LINE) / 4), metric="poincare")
+    report = audit_mechanism(mg.mechanism("hyperbolic", epsilon=1.5), space, runs=0)
+    assert report.verdict == "holds"
+    assert report.found == pytest.approx(1.5, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_codes_of_few_bits_are_enumerated():
+    space = with_codes(cloud(20, 6), bits=8)
+    report = audit_mechanism(mg.mechanism("brr", epsilon=0.7), space, runs=2000, seed=0)
+    assert report.verdict == "holds"
+    assert "Hamming" in report.metric
+    twin = audit_mechanism(mg.mechanism("brr", epsilon=1.4), space, claim=0.7, runs=0)
+    assert twin.verdict == "broken"
+
+
+def test_a_zero_for_one_input_alone_is_infinite():
+    space = make_space([0.0, 1.0])
+    with np.errstate(divide="ignore"):
+        log = np.log(np.array([[0.5, 0.5], [0.0, 1.0], [0.5, 0.5]]))
+    table = LawTable(all_inputs(space), log, space.words, "by hand")
+    worst = worst_pair(table, metric_named("euclidean", space), 1e9, space)
+    assert worst.loss == math.inf
+    assert worst.epsilon == math.inf
+    assert worst.event == ("w0",)
+    # Impossible for all is no difference.
+    log[:, 0] = -np.inf
+    log[:, 1] = 0.0
+    worst = worst_pair(table, metric_named("euclidean", space), 1.0, space)
+    assert worst.loss == 0
+
+
+def test_words_at_one_point_may_not_differ_at_all():
+    space = make_space([0.0, 0.0, 3.0])
+    log = np.log(
+        np.array(
+            [[0.5, 0.3, 0.2], [0.5, 0.3001, 0.1999], [1 / 3] * 3] * 1 + [[1 / 3] * 3]
+        )
+    )
+    table = LawTable(all_inputs(space), log, space.words, "by hand")
+    worst = worst_pair(table, metric_named("euclidean", space), 10.0, space)
+    assert worst.ids in ((0, 1), (1, 0))
+    assert worst.epsilon == math.inf
+
+
+def test_clusters_hold_within_and_break_as_local_privacy():
+    space, custext = cloud(40, 3), mg.mechanism("custext", epsilon=1.0, k=5)
+    assert audit_mechanism(custext, space, runs=0).verdict == "holds"
+    report = audit_mechanism(custext, space, metric="discrete", runs=0)
+    assert report.verdict == "broken"
+    assert report.found == math.inf
+
+
+def test_large_spaces_go_by_certificate_and_pairs():
+    space = mg.load_space()
+    report = audit_mechanism(mg.mechanism("exponential", epsilon=2.0), space, runs=0)
+    assert report.verdict == "holds"
+    assert report.found_is == "upper bound"
+    assert 1.0 < report.found < 2.0
+    with pytest.raises(LawUnknownError, match="4,096"):
+        table_of(mg.mechanism("exponential", epsilon=2.0).prepare(space))
+
+
+@pytest.mark.slow
+def test_a_claim_below_the_certificate_is_broken_by_pairs():
+    space = mg.load_space()
+    mechanism = mg.mechanism("exponential", epsilon=3.0)
+    report = audit_mechanism(mechanism, space, claim=1.5, runs=0, seed=0)
+    assert report.verdict == "broken"
+    assert 1.5 < report.found <= 1.926
+
+
+def test_a_part_of_a_space_keeps_what_it_has():
+    space = with_codes(cloud(50, 6), bits=16)
+    part = subspace(space, 10)
+    assert part.vocab_size == 10
+    assert part.words[0] == space.words[0]
+    assert part.words[-1] == space.words[-1]
+    assert part.codes.bits == 16
+    assert subspace(space, 99) is space
+
+
+def test_metrics_are_those_of_the_guarantees():
+    space = with_codes(cloud(10, 3), bits=8)
+    ids = all_inputs(space)
+    for name in ("laplace", "tem", "mahalanobis", "syntf", "brr", "vickrey", "tight"):
+        try:
+            state = mg.mechanism(name, epsilon=5.0).prepare(space)
+        except ConfigurationError:
+            continue
+        table = metric_of(state).between(ids, ids)
+        assert (np.diag(table) == 0).all()
+        np.testing.assert_allclose(table, table.T)
+        largest = table[np.isfinite(table)].max()
+        assert largest <= state.guarantee.scale["diameter"] * (1 + 1e-6)
+
+
+def test_metrics_that_do_not_exist_are_refused():
+    with pytest.raises(UnknownNameError, match="discrete"):
+        metric_named("cosine", cloud())
+    with pytest.raises(ConfigurationError, match="euclidean"):
+        metric_named("poincare", cloud())

@@ -1,0 +1,68 @@
+"""The must-detect list: each mistake is caught, and its sound version is not.
+
+A sound version is called broken with probability at most ``ALPHA`` (1e-3) an audit;
+the seeds are fixed, and nothing is retried.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from mutants import ALPHA, MUTANTS, evidence_of
+
+import mondegreen as mg
+
+ROOT = Path(__file__).resolve().parents[2]
+NEEDED = [
+    "literal Vickrey",
+    "candidates that depend on the input",
+    "wrong bottom weight in TEM",
+    "input returned on failure",
+    "re-normalised Mahalanobis direction",
+    "squared distances",
+    "Gaussian instead of Laplace",
+    "ball instead of sphere",
+    "Gamma(n - 1)",
+    "epsilon doubled",
+    "fixed seed",
+    "noise reused across workers",
+    "unknown words verbatim",
+    "lost tails, float32",
+    "lost tails, 53 bits",
+]
+every = pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+
+
+def test_the_list_is_complete():
+    assert set(NEEDED) <= {mutant.name for mutant in MUTANTS}
+    assert ALPHA == 1e-3
+
+
+@every
+def test_a_mistake_is_caught(mutant):
+    report = mutant.broken(0)
+    assert report.verdict == "broken"
+    assert evidence_of(report)
+
+
+@every
+@pytest.mark.parametrize("seed", range(2))
+def test_the_sound_version_passes(mutant, seed):
+    report = mutant.sound(seed)
+    assert report.verdict in ("holds", "not rejected")
+    assert report.found <= report.claimed * (1 + 1e-9)
+
+
+@pytest.mark.slow
+@every
+def test_the_sound_version_passes_on_many_seeds(mutant):
+    assert not any(mutant.sound(seed).is_broken for seed in range(2, 30))
+
+
+def test_the_table_in_the_documentation_names_every_mutant():
+    page = (ROOT / "docs" / "explanation" / "audit.md").read_text("utf-8")
+    for mutant in MUTANTS:
+        assert re.search(rf"^\| {re.escape(mutant.name)} \|", page, re.MULTILINE)
+    assert mg.__version__

@@ -1,0 +1,258 @@
+"""Statistical audits: false alarms, power, pairs, and targets in their processes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+
+import audit_targets
+import numpy as np
+import pytest
+from mutants import HERE, LINE, make_space, target_space
+from scipy import stats
+
+import mondegreen as mg
+from mondegreen.audit.distances import metric_named
+from mondegreen.audit.pairs import choose_pairs
+from mondegreen.audit.run import audit_mechanism
+from mondegreen.audit.run_target import audit_target
+from mondegreen.audit.statistical import Comparison, measure_pairs, power_of, strongest
+from mondegreen.audit.target import started
+from mondegreen.errors import ConfigurationError, InvalidParameterError, LawUnknownError
+
+FALSE_ALARMS = 1e-6
+"""Of the tests in this file themselves."""
+
+
+class Coins:
+    """Counts of known laws, one row for each input."""
+
+    def __init__(self, law, seed):
+        self.law, self.rng = np.asarray(law), np.random.default_rng(seed)
+
+    def counts(self, key, runs):
+        return self.rng.multinomial(runs, self.law[key])
+
+    def name(self, output):
+        return f"y{output}"
+
+
+def compared(law, epsilon, distance, *, seed, runs=400, alpha=0.1):
+    pairs = [Comparison(0, 1, (0, 1), ("a", "b"), distance)]
+    return strongest(measure_pairs(Coins(law, seed), pairs, epsilon, runs, alpha))
+
+
+def test_a_law_at_the_bound_is_called_broken_at_most_as_often_as_stated():
+    # The hardest sound case: P(y|w) = e^epsilon P(y|w') exactly.
+    tight = [[math.e * 0.2, 1 - math.e * 0.2], [0.2, 0.8]]
+    alarms = sum(compared(tight, 1.0, 1.0, seed=s).excess > 0 for s in range(1000))
+    assert alarms <= stats.binom(1000, 0.1).isf(FALSE_ALARMS)
+
+
+def test_equal_laws_at_distance_0_are_called_broken_at_most_as_often_as_stated():
+    law = np.full((2, 30), 1 / 30)
+    alarms = sum(compared(law, 1.0, 0.0, seed=s).excess > 0 for s in range(1000))
+    assert alarms <= stats.binom(1000, 0.1).isf(FALSE_ALARMS)
+
+
+@pytest.mark.parametrize("name", ["laplace", "vickrey", "exponential"])
+def test_sound_mechanisms_are_called_broken_at_most_as_often_as_stated(name):
+    mechanism = mg.mechanism(name, epsilon=1.0)
+    audits = [
+        audit_mechanism(
+            mechanism, LINE, method="statistical", runs=400, alpha=0.1, seed=seed
+        )
+        for seed in range(40)
+    ]
+    broken = sum(report.is_broken for report in audits)
+    assert broken <= stats.binom(40, 0.1).isf(FALSE_ALARMS)
+    assert {report.verdict for report in audits} <= {"broken", "not rejected"}
+
+
+def test_a_sampler_with_its_law_is_reported_at_most_as_often_as_stated():
+    mechanism = mg.mechanism("exponential", epsilon=1.0)
+    audits = [
+        audit_mechanism(mechanism, LINE, runs=400, alpha=0.1, seed=seed)
+        for seed in range(40)
+    ]
+    broken = sum(report.is_broken for report in audits)
+    assert broken <= stats.binom(40, 0.1).isf(FALSE_ALARMS)
+
+
+@pytest.mark.parametrize("gap", [0.5, 1.0, 2.0])
+def test_a_leak_within_the_power_is_found(gap):
+    # P(y0): e^(1 + gap) times as likely, where e^1 is allowed.
+    often = 0.03 * math.exp(1 + gap)
+    law = [[often, 1 - often], [0.03, 0.97]]
+    found = [
+        compared(law, 1.0, 1.0, seed=s, runs=40_000, alpha=0.01).excess > 0
+        for s in range(50)
+    ]
+    assert all(found)
+
+
+def test_a_leak_spread_over_many_rare_outputs_is_found():
+    # No output is frequent enough to stand for itself; together they are 1 in 25.
+    rare = np.full(500, 1 / 500)
+    law = [
+        np.concatenate([[0.50, 0.46], 0.04 * rare]),
+        np.concatenate([[0.52, 0.479], 0.001 * rare]),
+    ]
+    evidence = compared(law, 1.0, 0.1, seed=0, runs=4000, alpha=0.001)
+    assert evidence.excess > 0.5
+
+
+def test_the_loss_is_a_lower_bound_and_approaches_the_truth():
+    law = [[0.5, 0.5], [0.1, 0.9]]
+    losses = [
+        compared(law, 1.0, 1.0, seed=0, runs=n).loss for n in (10**3, 10**5, 10**7)
+    ]
+    assert losses == sorted(losses)
+    assert losses[-1] < math.log(5)
+    assert losses[-1] == pytest.approx(math.log(5), abs=0.01)
+
+
+def test_power_grows_with_runs_and_is_reached():
+    small, _ = power_of(1000, 0.01, 4)
+    large, text = power_of(100_000, 0.01, 4)
+    assert small < large
+    assert "proves nothing" in text
+    always = [[1.0, 0.0], [0.0, 1.0]]
+    evidence = compared(always, 1.0, 1.0, seed=0, runs=1000, alpha=0.01)
+    assert evidence.loss == pytest.approx(power_of(1000, 0.01, 1)[0])
+
+
+def test_pairs_are_of_all_kinds_and_within_reach():
+    rng = np.random.default_rng(0)
+    points = np.concatenate([rng.normal(size=(60, 3)), [[50, 0, 0]], [[0, 0, 0]] * 2])
+    space = make_space(points)
+    metric = metric_named("euclidean", space)
+    pairs = choose_pairs(metric, space.vocab_size, 24, rng)
+    assert len(pairs) == len(set(pairs)) == 24
+    assert all(i < j for i, j in pairs)
+    assert (61, 62) in pairs  # the duplicates
+    assert any(j == space.vocab_size for _, j in pairs)  # the unknown word
+    gaps = metric.between(np.arange(61), np.arange(61))
+    nearest = np.unravel_index(np.argmin(gaps + np.eye(61) * 1e9), gaps.shape)
+    assert (min(nearest), max(nearest)) in pairs
+    close = choose_pairs(metric, space.vocab_size, 24, rng, largest=2.0)
+    assert all(metric.between([i], [j])[0, 0] <= 2 for i, j in close)
+
+
+def test_one_word_has_no_pair_but_with_the_unknown_one():
+    space = make_space([[1.0, 2.0]])
+    report = audit_mechanism(mg.mechanism("laplace", epsilon=1.0), space, seed=0)
+    assert report.verdict == "holds"
+    assert report.found == 0
+
+
+def test_without_runs_only_exact_methods_are_left():
+    space = make_space(np.random.default_rng(0).normal(size=(5, 9)))
+    with pytest.raises(LawUnknownError):
+        audit_mechanism(mg.mechanism("laplace", epsilon=1.0), space, runs=0)
+    with pytest.raises(LawUnknownError):
+        audit_mechanism(mg.mechanism("laplace", epsilon=1.0), space, method="exact")
+
+
+@pytest.mark.parametrize("options", [{"runs": 3}, {"pairs": 0}, {"alpha": 1.0}])
+def test_settings_that_make_no_sense_are_refused(options):
+    with pytest.raises(InvalidParameterError):
+        audit_mechanism(mg.mechanism("tem", epsilon=1.0), LINE, **options)
+    with pytest.raises(InvalidParameterError):
+        audit_mechanism(mg.mechanism("tem", epsilon=1.0), LINE, claim=math.inf)
+
+
+# Targets
+
+
+def audited(name, **options):
+    with contextlib.chdir(HERE):
+        return audit_target(
+            f"audit_targets:{name}",
+            target_space(),
+            options.pop("epsilon", 1.0),
+            runs=2000,
+            seed=0,
+            **options,
+        )
+
+
+def test_a_sound_target_is_not_rejected():
+    report = audited("sound")
+    assert report.verdict == "not rejected"
+    assert report.found_is == "lower bound"
+    assert not report.findings
+
+
+def test_too_little_noise_in_a_target_is_found():
+    assert audited("too_much").verdict == "broken"
+
+
+def test_unknown_words_must_be_alike_whatever_comes_out():
+    assert audited("unknown_verbatim").worst.distance == 0
+    assert audited("unknown_length").verdict == "broken"  # x * len(word)
+    assert audited("unknown_raises").verdict == "not rejected"  # the same error for all
+    assert audited("unknown_verbatim", unknown=()).verdict == "not rejected"
+
+
+def test_a_constant_repeats_itself_innocently():
+    report = audited("constant")
+    assert report.verdict == "not rejected"
+    assert not report.findings
+
+
+def test_shared_noise_is_a_warning_unless_the_target_runs_in_workers():
+    report = audited("shared_by_workers")
+    assert report.verdict == "not rejected"
+    assert [f.kind for f in report.findings] == ["noise shared by workers"]
+    assert audited("shared_by_workers", workers=True).verdict == "broken"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("audit_targets:absent", "AttributeError"),
+        ("no_such_module:f", "ModuleNotFoundError"),
+        ("audit_targets", "MODULE:FUNCTION"),
+        ("audit_targets:POINTS", "not callable"),
+    ],
+)
+def test_targets_that_do_not_exist_are_named(name, message):
+    with (
+        contextlib.chdir(HERE),
+        pytest.raises(ConfigurationError, match=message),
+        started(name),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("name", ["hangs", "dies"])
+def test_a_target_that_hangs_or_dies_ends_the_audit(name):
+    with (
+        contextlib.chdir(HERE),
+        started(f"audit_targets:{name}", timeout=2.0) as target,
+        pytest.raises(ConfigurationError, match="did not answer"),
+    ):
+        target.counts("a", 1)
+
+
+def test_what_a_target_prints_does_not_disturb(tmp_path, monkeypatch, capfd):
+    code = "print('hello')\ndef f(word):\n    print(word)\n    return 3\n"
+    (tmp_path / "loud.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    with started("loud:f") as target:
+        assert target.counts("a", 5).tolist() == [5]
+        assert target.name(0) == "<int: 3>"
+    assert "hello" in capfd.readouterr().err
+
+
+def test_a_report_is_json_and_readable():
+    report = audited("unknown_verbatim")
+    values = json.loads(report.to_json())
+    assert values["verdict"] == "broken"
+    assert values["worst"]["epsilon"] == "inf"
+    assert values["worst"]["distance"] == 0
+    assert str(report).startswith("BROKEN")
+    assert "allowed 0 nats" in str(report)
+    assert list(audit_targets.POINTS) == list("abcde")

@@ -1,0 +1,839 @@
+"""The verb privatize in this process, and as users meet it: pipes, signals, limits."""
+
+import contextlib
+import functools
+import gzip
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import mondegreen as mg
+from mondegreen.cli.main import cli, main
+from mondegreen.privatizer import Privatizer
+from mondegreen.space.store import save_space
+
+WORDS = [f"{a}{b}{c}" for a in "bdfgklmnpr" for b in "aeiou" for c in "dgkmnprst"]
+CANARY = "zyxwoldemorth"
+SCRIPT = str(Path(sysconfig.get_path("scripts"), "mondegreen"))
+posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
+
+
+@pytest.fixture(scope="module")
+def space_file(tmp_path_factory):
+    vectors = np.random.default_rng(0).normal(size=(len(WORDS), 8))
+    path = tmp_path_factory.mktemp("space") / "small.safetensors"
+    save_space(mg.Space.from_arrays("small", WORDS, vectors), path)
+    return str(path)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(space_file, folder):
+    """Return a function that runs privatize in this process."""
+
+    def invoke(*args, expect=0, stdin=b"", epsilon="2", space=space_file):
+        given = [] if epsilon is None else ["--epsilon", epsilon]
+        given += [] if space is None else ["--space", space]
+        done = CliRunner().invoke(cli, ["privatize", *args, *given], input=stdin)
+        shown = f"{done.stderr}\n{done.exception!r}"
+        assert done.exit_code == expect, shown
+        assert CANARY not in shown.lower()
+        return done
+
+    return invoke
+
+
+@pytest.fixture
+def shell(space_file, folder):
+    """Return a function that runs the installed console script."""
+
+    def invoke(*args, **options):
+        arguments = [SCRIPT, "privatize", *args, "-e", "2", "--space", space_file]
+        return subprocess.run(arguments, capture_output=True, timeout=60, **options)
+
+    return invoke
+
+
+@pytest.fixture
+def verb(monkeypatch, space_file, folder):
+    """Return a function that calls main() in this process and gives its exit code."""
+    names = ("SIGTERM", "SIGHUP")
+    signals = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    handlers = {number: signal.getsignal(number) for number in signals}
+
+    def invoke(*args):
+        arguments = [*args, "-e", "2", "--space", space_file]
+        monkeypatch.setattr(sys, "argv", ["mondegreen", "privatize", *arguments])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        return caught.value.code or 0
+
+    yield invoke
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def sentence(rng, words=8):
+    return " ".join(rng.choice(WORDS, words))
+
+
+@functools.cache
+def sentences(count, words=8):
+    rng = np.random.default_rng(count)
+    return [sentence(rng, words) for _ in range(count)]
+
+
+def shape(text):
+    """Which words are of the space, and the structure around them."""
+    return "".join("W" if w in WORDS else w for w in _split(text))
+
+
+def _split(text):
+    return re.split(r"(\w+)", text)
+
+
+def write_key(path="key", mode=0o600):
+    Path(path).write_bytes(bytes(range(64)))
+    Path(path).chmod(mode)
+    return str(path)
+
+
+def names(folder):
+    return sorted(path.name for path in Path(folder).iterdir())
+
+
+# --- formats ------------------------------------------------------------------------
+
+FILES = {
+    "txt": ("bad dag.\r\n\r\nzyxwoldemorth fad", "W W.\r\n\r\nW W"),
+    "csv": (
+        'id,text,other\n1,"bad, dag",kept\n2,"a ""zyx""\nline",\n3,,x\n',
+        'id,text,other\n1,"W, W",kept\n2,"W ""W""\nW",\n3,,x\n',
+    ),
+    "tsv": ("id\ttext\n1\tbad, dag\n2\tzyxwoldemorth!\n", "id\ttext\n1\tW, W\n2\tW!\n"),
+    "jsonl": (
+        '{"id": 1, "text": "bad, \\u00e9", "n": 1.10}\n{"text": null, "other": "b"}\n',
+        '{"id": 1, "text": "W, W", "n": 1.10}\n{"text": null, "other": "b"}\n',
+    ),
+}
+
+
+@pytest.mark.parametrize("format", FILES)
+@pytest.mark.parametrize("way", ["file", "pipe", "gzip"])
+def test_each_format_comes_back_with_other_words_and_the_same_form(run, format, way):
+    given, expected = FILES[format]
+    if way == "pipe":
+        done = run("-", "--format", format, stdin=given.encode())
+        assert shape(done.stdout_bytes.decode()) == expected
+        return
+    suffix = ".gz" if way == "gzip" else ""
+    pack, unpack = (gzip.compress, gzip.decompress) if suffix else (bytes, bytes)
+    Path(f"in.{format}{suffix}").write_bytes(pack(given.encode()))
+    done = run(f"in.{format}{suffix}", "-o", f"out.{format}{suffix}")
+    assert done.stdout == ""
+    made = unpack(Path(f"out.{format}{suffix}").read_bytes()).decode()
+    assert shape(made) == expected
+    assert CANARY not in made
+
+
+def test_parquet_keeps_all_but_text_and_carries_the_guarantee(run):
+    table = pa.table(
+        {
+            "id": [1, 2, 3],
+            "text": ["bad dag", None, CANARY],
+            "tags": [["fad", CANARY], [], None],
+        }
+    )
+    pq.write_table(table.replace_schema_metadata({"mine": "x"}), "in.parquet")
+    run("in.parquet", "-o", "out.parquet", "-c", "text", "-c", "tags", "--report", "r")
+    made = pq.read_table("out.parquet")
+    assert made.column("id").equals(table.column("id"))
+    texts = [text and shape(text) for text in made.column("text").to_pylist()]
+    assert texts == ["W W", None, "W"]
+    assert [t and len(t) for t in made.column("tags").to_pylist()] == [2, [], None]
+    assert made.schema.metadata[b"mine"] == b"x"
+    report = json.loads(Path("r").read_bytes())
+    assert json.loads(made.schema.metadata[b"mondegreen"]) == report["guarantee"]
+
+
+def test_standard_input_is_text_unless_a_format_is_given(run):
+    assert shape(run("-", stdin=b"bad\n").stdout) == "W\n"
+    assert run("-", "--format", "csv", stdin=b"text\nbad\n").stdout.startswith("text\n")
+    run("-", "--format", "parquet", stdin=b"PAR1", expect=2)
+    run("-", "--format", "xml", expect=2)
+
+
+def test_nested_columns_are_reached_by_a_path(run):
+    given = b'{"msg": [{"body": "bad", "by": "bad"}, {"body": null, "by": "x"}]}\n'
+    done = run("-", "--format", "jsonl", "-c", "msg.body", stdin=given)
+    messages = json.loads(done.stdout)["msg"]
+    assert messages[0]["body"] in WORDS
+    assert messages[0]["by"] == "bad"
+    assert messages[1] == {"body": None, "by": "x"}
+
+
+@pytest.mark.parametrize(
+    ("format", "given"),
+    [
+        ("txt", b""),
+        ("txt", b"\n\n"),
+        ("csv", b"text\n"),
+        ("csv", b"id,text"),
+        ("tsv", b"text\tid\r\n"),
+        ("jsonl", b""),
+        ("jsonl", b"\n"),
+    ],
+)
+def test_an_input_without_records_is_passed_on(run, format, given):
+    assert run("-", "--format", format, stdin=given).stdout_bytes == given
+
+
+def test_a_parquet_file_without_rows_is_passed_on(run):
+    pq.write_table(pa.table({"text": pa.array([], pa.string())}), "in.parquet")
+    run("in.parquet", "-o", "out.parquet")
+    assert pq.read_table("out.parquet").num_rows == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\x00b\x00",
+        "👩‍👩‍👧 🇳🇴!",
+        "\u2028x\u2029\x85y",
+        "\x1b[31mred",
+        "ａｂｃ",
+        "שלום",
+        "\ufeffx",
+    ],
+)
+@pytest.mark.parametrize("format", ["txt", "csv", "jsonl"])
+def test_strange_text_stays_in_its_record(run, format, text):
+    rows = {
+        "txt": f"bad\n{text}\nbad\n",
+        "csv": f"text\nbad\n{text}\nbad\n",
+        "jsonl": "".join(json.dumps({"text": t}) + "\n" for t in ("bad", text, "bad")),
+    }
+    done = run("-", "--format", format, stdin=rows[format].encode())
+    made = done.stdout_bytes.decode()
+    assert made.count("\n") == rows[format].count("\n")
+    if format == "jsonl":
+        assert all(set(json.loads(line)) == {"text"} for line in made.split("\n")[:-1])
+
+
+def test_a_line_of_ten_megabytes_is_one_record(run):
+    Path("in.txt").write_text("bad " * 2_500_000 + "\nbad\n")
+    run("in.txt", "-o", "out.txt", "--report", "r")
+    made = Path("out.txt").read_text()
+    assert made.count("\n") == 2
+    assert len(made.split()) == 2_500_001
+    assert json.loads(Path("r").read_bytes())["counts"] == {
+        "rows": 2,
+        "words": 2_500_001,
+    }
+
+
+# --- what is refused ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "epsilon", ["0", "-1", "nan", "inf", "-inf", "1e-320", "1e400", "text", "", None]
+)
+def test_epsilon_must_be_a_positive_number_and_has_no_default(run, epsilon):
+    done = run("-", stdin=b"bad\n", epsilon=epsilon, expect=2)
+    assert done.stdout == ""
+    assert "epsilon" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "t",
+        "=1",
+        "t=",
+        "t=x",
+        "epsilon=3",
+        "nope=1",
+        'beta="a"',
+        "beta=[1]",
+        "beta={}",
+        "beta=null",
+        "beta=true",
+        "beta=NaN",
+        "beta=1e999",
+        "gamma=0",
+        "gamma=-1",
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(run, setting):
+    run("-", "--set", setting, stdin=b"bad\n", expect=2)
+
+
+@pytest.mark.parametrize("t", ["1.5", "[0.1]", '[0.1,"a"]', "[[1],[2]]", "[0.1,NaN]"])
+def test_settings_of_lists_are_checked_item_by_item(run, t):
+    run("-", "-m", "vickrey", "--set", f"t={t}", stdin=b"bad\n", expect=2)
+
+
+def test_settings_reach_the_mechanism(run):
+    done = run("-", "-m", "vickrey", "--set", "t=[0.1,0.2,0.3]", stdin=b"bad\n")
+    assert "t [0.1, 0.2, 0.3]" in done.stderr or "t (0.1, 0.2, 0.3)" in done.stderr
+    run("-", "--set", "beta=0.01", "--set", "gamma=null", stdin=b"bad\n")
+
+
+@pytest.mark.parametrize(
+    ("args", "expect", "hint"),
+    [
+        (["in.csv", "-m", "tme"], 2, "tem"),
+        (["in.csv", "--unknown", "keep"], 2, "mask"),
+        (["in.csv", "--case", "upper"], 2, "restore"),
+        (["in.csv", "--jobs", "0"], 2, "jobs"),
+        (["in.csv", "--seed", "-1"], 2, "seed"),
+        (["in.csv", "--nope"], 2, "No such option"),
+        (["in.csv", "-o", "out.jsonl"], 2, "csv"),
+        (["in.doc"], 2, "parquet"),
+        (["in.csv", "-c", "body"], 3, "2 columns"),
+        (["absent.csv"], 3, "No such file"),
+        (["."], 2, "format"),
+        (["in.csv", "-o", "no/such/folder.csv"], 3, "folder"),
+        (["in.csv", "-o", "."], 3, "folder"),
+        (["in.csv", "--keep", "absent.txt"], 3, "keep-list"),
+        (["in.csv", "--id", "id"], 2, "--key-file"),
+        (["in.csv", "--key-file", "key"], 2, "--id"),
+        (["in.csv", "--key-file", "key", "--id", "id", "--seed", "1"], 2, "exclude"),
+        (["in.csv", "--key-file", "absent", "--id", "id"], 2, "urandom"),
+        (["in.csv", "--key-file", "open", "--id", "id"], 2, "chmod 600"),
+        (["in.csv", "--key-file", "short", "--id", "id"], 2, "no key"),
+        (["in.csv", "--key-file", "key", "--id", "nr"], 3, "2 columns"),
+        (["in.csv", "--key-file", "key", "--id", "text"], 2, "no column of text"),
+        (["in.txt", "--key-file", "key", "--id", "id"], 2, "--id"),
+        (["in.csv", "--report", "no/such/r"], 3, "folder"),
+        (["in.csv", "--report", "old"], 3, "--force"),
+        (["in.csv", "-o", "r", "--report", "./r"], 2, "of its own"),
+        (["in.csv", "--report", "-"], 2, "of its own"),
+        (["in.csv", "--force", "-o", "o", "--report", "in.csv"], 2, "of its own"),
+        (["in.csv", "--force", "--report", "key", "--key-file", "key", "--id", "id"], 2,
+         "of its own"),
+        (["in.csv", "--force", "-o", "old", "--keep", "old"], 2, "of its own"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)  # fmt: skip
+def test_what_is_refused_is_explained_and_changes_nothing(
+    run, folder, args, expect, hint
+):
+    Path("in.csv").write_text("id,text\n1,bad\n")
+    for name in ("in.doc", "in.txt"):
+        Path(name).write_text("bad\n")
+    Path("old").write_text("dag\n")
+    write_key()
+    write_key("open", 0o644)
+    Path("short").write_bytes(b"1234")
+    Path("short").chmod(0o600)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    done = run(*args, expect=expect)
+    assert hint in done.stderr
+    assert done.stdout == ""
+    assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_an_unknown_space_is_refused(run):
+    done = run("-", space="glove-840b-34", stdin=b"bad\n", expect=2)
+    assert "there is no space" in done.stderr
+    Path("x.safetensors").write_bytes(b"\x00" * 100)
+    run("-", space="./x.safetensors", stdin=b"bad\n", expect=3)
+    run("-", space="./absent.safetensors", stdin=b"bad\n", expect=3)
+
+
+DAMAGED = {
+    "utf8.txt": b"bad\nzyxwoldemorth \xff\n",
+    "utf8.csv": b"id,text\n1,zyxwoldemorth \xff\n",
+    "utf8.jsonl": b'{"text": "zyxwoldemorth \xff"}\n',
+    "ragged.csv": b"id,text\n1,bad\n2,zyxwoldemorth,zyxwoldemorth\n",
+    "quote.csv": b'id,text\n1,"zyxwoldemorth\n2,bad\n',
+    "after.csv": b'id,text\n1,"zyxwoldemorth" zyxwoldemorth\n',
+    "empty.csv": b"",
+    "types.jsonl": b'{"text": "bad"}\n{"text": {"zyxwoldemorth": 1}}\n',
+    "number.jsonl": b'{"text": "bad"}\n{"text": 4711}\n',
+    "array.jsonl": b'{"text": "bad"}\n["zyxwoldemorth"]\n',
+    "broken.jsonl": b'{"text": "bad"}\n{"text": "zyxwoldemorth\n',
+    "surrogate.jsonl": b'{"text": "zyxwoldemorth \\ud800"}\n',
+    "no.parquet": b"zyxwoldemorth",
+    "cut.csv.gz": gzip.compress(b"text\nzyxwoldemorth\n" * 99)[:-9],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "jobs"),
+    [*((name, "1") for name in DAMAGED), ("utf8.csv", "2"), ("types.jsonl", "2")],
+)
+def test_damaged_input_leaves_the_old_output_alone(run, folder, name, jobs):
+    suffix = "".join(Path(name).suffixes)
+    Path(name).write_bytes(DAMAGED[name])
+    Path(f"out{suffix}").write_bytes(b"old")
+    run(name, "-o", f"out{suffix}", "--force", "--report", "r", "-j", jobs, expect=3)
+    assert Path(f"out{suffix}").read_bytes() == b"old"
+    assert names(folder) == sorted([name, f"out{suffix}"])
+
+
+@pytest.mark.parametrize("share", [0.3, 0.7, 0.98])
+def test_a_truncated_parquet_file_leaves_nothing(run, folder, share):
+    table = pa.table({"text": [f"{CANARY} {i}" for i in range(5000)]})
+    pq.write_table(table, "whole.parquet", compression="none")
+    data = Path("whole.parquet").read_bytes()
+    Path("in.parquet").write_bytes(data[: int(share * len(data))])
+    run("in.parquet", "-o", "out.parquet", expect=3)
+    assert names(folder) == ["in.parquet", "whole.parquet"]
+
+
+def test_a_damaged_page_of_a_parquet_file_leaves_nothing(run, folder):
+    pq.write_table(pa.table({"text": sentences(2000)}), "in.parquet")
+    data = bytearray(Path("in.parquet").read_bytes())
+    data[len(data) // 3 : len(data) // 3 + 400] = bytes(400)
+    Path("in.parquet").write_bytes(data)
+    run("in.parquet", "-o", "out.parquet", expect=3)
+    assert names(folder) == ["in.parquet"]
+
+
+def test_unknown_words_under_fail_stop_with_exit_code_4(run, folder):
+    given = f"bad dag\nfad {CANARY}\n"
+    for jobs in ("1", "2"):
+        Path("in.txt").write_text(given)
+        done = run("in.txt", "-o", "o.txt", "--unknown", "fail", "-j", jobs, expect=4)
+        assert "outside the vocabulary" in done.stderr
+        assert names(folder) == ["in.txt"]
+
+
+def test_an_unproved_mechanism_needs_to_be_allowed(run, monkeypatch):
+    monkeypatch.setattr(type(mg.mechanism("tem", epsilon=1)), "is_private", False)
+    done = run("-", "-m", "tem", stdin=b"bad\n", expect=4)
+    assert "--allow-unproved" in done.stderr
+    done = run("-", "-m", "tem", "--allow-unproved", stdin=b"bad\n")
+    assert done.stderr.startswith("NOT PRIVATE")
+
+
+# --- the output appears whole or not at all ------------------------------------------
+
+
+def test_an_existing_output_needs_force(run):
+    Path("in.txt").write_text("bad\n")
+    Path("out.txt").write_text("old")
+    assert "--force" in run("in.txt", "-o", "out.txt", expect=3).stderr
+    assert Path("out.txt").read_text() == "old"
+    run("in.txt", "-o", "out.txt", "--force")
+    assert shape(Path("out.txt").read_text()) == "W\n"
+
+
+@pytest.mark.parametrize("format", ["txt", "csv", "parquet"])
+def test_a_file_can_be_replaced_by_its_release(run, folder, format):
+    name = f"in.{format}"
+    lines = sentences(3000)
+    if format == "parquet":
+        pq.write_table(pa.table({"text": lines}), name)
+    else:
+        Path(name).write_text("text\n" + "\n".join(lines) + "\n")
+    run(name, "-o", name, expect=3)
+    run(name, "-o", name, "--force")
+    if format == "parquet":
+        made = pq.read_table(name).column("text").to_pylist()
+    else:
+        made = Path(name).read_text().splitlines()[1:]
+    assert [len(text.split()) for text in made] == [8] * 3000
+    assert made != lines
+    assert names(folder) == [name]
+
+
+@posix
+@pytest.mark.parametrize("format", ["txt", "csv", "jsonl", "parquet"])
+def test_a_full_disk_leaves_neither_output_nor_temporary_file(shell, folder, format):
+    lines = [f"{text} {CANARY}" for text in sentences(4000)]
+    name = f"in.{format}"
+    if format == "parquet":
+        pq.write_table(pa.table({"text": lines}), name)
+    elif format == "jsonl":
+        Path(name).write_text("".join(f'{{"text": "{line}"}}\n' for line in lines))
+    else:
+        Path(name).write_text("text\n" + "\n".join(lines) + "\n")
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+
+    done = shell(name, "-o", f"out.{format}", preexec_fn=limit)
+    assert done.returncode == 3, done.stderr
+    assert b"cannot be written: File too large" in done.stderr
+    assert CANARY.encode() not in done.stderr
+    assert names(folder) == [name]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_device_is_an_error_and_no_release(shell, folder):
+    Path("in.txt").write_text("bad\n")
+    done = shell("in.txt", "-o", "/dev/full")
+    assert (done.returncode, done.stdout) == (3, b"")
+    done = shell("in.txt", "-o", "out.txt", "--report", "/dev/full")
+    assert (done.returncode, names(folder)) == (3, ["in.txt"])
+    script = f"{SCRIPT} mechanisms --json > /dev/full"
+    done = subprocess.run(["/bin/sh", "-c", script], capture_output=True)
+    assert done.returncode == 3
+    assert b"No space left" in done.stderr
+
+
+@posix
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("to_group", [True, False], ids=["group", "process"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_an_interrupt_leaves_no_output_no_file_and_no_worker(
+    space_file, folder, name, to_group, jobs
+):
+    path = folder / "in.fifo"
+    os.mkfifo(path)
+    (folder / "out.txt").write_text("old")
+    arguments = [SCRIPT, "privatize", "in.fifo", "--format", "txt", "-o", "out.txt"]
+    arguments += ["--force", "-e", "2", "--space", space_file, "-q", "-j", jobs]
+    process = subprocess.Popen(
+        arguments,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    with path.open("wb", buffering=0) as pipe:
+        # many reads, so that workers are busy and waited for
+        for text in sentences(200):
+            pipe.write((text + "\n").encode() * 20)
+        wait_until(lambda: any(n.startswith(".mondegreen") for n in names(folder)))
+        if jobs == "2":
+            wait_until(lambda: len(children(process.pid)) >= 2)
+        workers = children(process.pid)
+        send = os.killpg if to_group else os.kill
+        send(process.pid, getattr(signal, name))
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out) == (130, b"")
+    assert err.strip() == b"Interrupted; no output was written."
+    assert names(folder) == ["in.fifo", "out.txt"]
+    assert (folder / "out.txt").read_text() == "old"
+    wait_until(lambda: not any(is_running(worker) for worker in workers))
+
+
+@posix
+def test_workers_end_when_their_parent_is_killed(space_file, folder):
+    Path("in.txt").write_text("\n".join(sentences(20_000)) + "\n")
+    arguments = [SCRIPT, "privatize", "in.txt", "-o", "out.txt", "-e", "2", "-q"]
+    arguments += ["--space", space_file, "--jobs", "2"]
+    process = subprocess.Popen(arguments)
+    wait_until(lambda: len(children(process.pid)) >= 2)
+    workers = children(process.pid)
+    process.kill()
+    process.wait()
+    wait_until(lambda: not any(is_running(worker) for worker in workers))
+    assert not Path("out.txt").exists()
+
+
+@posix
+def test_a_killed_worker_ends_the_run_without_output(space_file, folder):
+    os.mkfifo("in.fifo")
+    arguments = [SCRIPT, "privatize", "in.fifo", "--format", "txt", "-o", "out.txt"]
+    arguments += ["-e", "2", "-q", "--space", space_file, "--jobs", "2"]
+    process = subprocess.Popen(arguments, stderr=subprocess.PIPE)
+    with Path("in.fifo").open("wb", buffering=0) as pipe:
+        wait_until(lambda: len(children(process.pid)) >= 2)
+        for worker in children(process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
+        with contextlib.suppress(BrokenPipeError):
+            for text in sentences(2000):
+                pipe.write((text + "\n").encode())
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert err == b"Error: a worker process died; nothing was released\n"
+    assert names(folder) == ["in.fifo"]
+
+
+def wait_until(condition, seconds=15):
+    """Wait for a state of the system; a deadline, not a chance."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.01)
+
+
+def children(pid):
+    """Workers of a process: its children but for the tracker of resources."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            parent = int(path.read_text().rpartition(")")[2].split()[1])
+            command = (path.parent / "cmdline").read_bytes()
+            if parent == pid and b"spawn_main" in command:
+                found.append(int(path.parent.name))
+    return found
+
+
+def is_running(pid):
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return status != "Z"
+
+
+@posix
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_reader_that_leaves_is_no_error(space_file, folder, jobs):
+    Path("in.txt").write_text("\n".join(sentences(40_000)) + "\n")
+    command = f"{SCRIPT} privatize in.txt -e 2 -q --space {space_file} -j {jobs}"
+    script = f"{{ {command}; echo $? >&2; }} | head -1"
+    done = subprocess.run(["/bin/sh", "-c", script], capture_output=True, timeout=60)
+    assert done.stderr == b"0\n"
+    assert shape(done.stdout.decode()) == " ".join("W" * 8) + "\n"
+
+
+@posix
+def test_closed_standard_streams_harm_nothing(space_file, folder):
+    Path("in.txt").write_text("bad\n")
+    base = f"{SCRIPT} privatize in.txt -e 2 --space {space_file}"
+
+    def sh(script):
+        return subprocess.run(["/bin/sh", "-c", script], capture_output=True)
+
+    assert sh(f"{base} -o a.txt <&- >&- 2>&-").returncode == 0
+    assert sh(f"{base} -o b.txt -j 2 2>&-").returncode == 0
+    for name in ("a.txt", "b.txt"):
+        assert shape(Path(name).read_text()) == "W\n"
+    done = sh(f"{base} -q >&-")
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert b"Bad file descriptor" in done.stderr
+    assert sh(f"{base.replace('in.txt', '-')} <&-").returncode == 3
+
+
+# --- jobs, keys and seeds -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noise", ["seed", "key", "fresh"])
+def test_two_jobs_write_what_one_job_writes(run, noise):
+    rows = "".join(f"{i},{text}\n" for i, text in enumerate(sentences(10_000)))
+    Path("in.csv").write_text("id,text\n" + rows)
+    options = {
+        "seed": ["--seed", "7"],
+        "key": ["--key-file", write_key(), "--id", "id"],
+        "fresh": ["--epsilon", "1e6", "-m", "laplace"],  # no word ever moves
+    }[noise]
+    for jobs in ("1", "2"):
+        epsilon = None if noise == "fresh" else "1"
+        out = f"out{jobs}.csv"
+        run("in.csv", "-o", out, "-j", jobs, *options, epsilon=epsilon)
+    one, two = Path("out1.csv").read_text(), Path("out2.csv").read_text()
+    assert one == two
+    assert (one == Path("in.csv").read_text()) == (noise == "fresh")
+
+
+def test_a_key_repeats_a_record_wherever_it_stands(run):
+    rows = [f"{i},{text}\n" for i, text in enumerate(sentences(300))]
+    options = ["--key-file", write_key(), "--id", "id", "--format", "csv"]
+    one, two = (
+        run("-", *options, stdin=("id,text\n" + "".join(part)).encode()).stdout
+        for part in (rows, rows[::-1][:50])
+    )
+    assert set(two.splitlines()) < set(one.splitlines())
+
+
+def test_fresh_noise_differs_from_run_to_run(run):
+    # 800 words at epsilon 1e-3 are nearly uniform over 450: equal with chance 1e-2000.
+    given = "\n".join(sentences(100)).encode()
+    assert len({run("-", stdin=given, epsilon="1e-3").stdout for _ in range(3)}) == 3
+
+
+def test_a_seed_is_stamped_everywhere(run):
+    pq.write_table(pa.table({"text": ["bad"]}), "in.parquet")
+    done = run("in.parquet", "-o", "o.parquet", "--seed", "3", "--report", "r.json")
+    assert done.stderr.startswith("NOT PRIVATE")
+    assert "seed 3" in done.stderr
+    report = json.loads(Path("r.json").read_bytes())
+    metadata = json.loads(pq.read_schema("o.parquet").metadata[b"mondegreen"])
+    for guarantee in (report["guarantee"], metadata):
+        assert guarantee["is_private"] is False
+        assert "seed 3" in guarantee["noise"]
+    done = run("in.parquet", "-o", "p.parquet")
+    assert "NOT PRIVATE" not in done.stderr
+
+
+def test_a_seed_is_stamped_on_stderr_even_where_it_is_quiet(run):
+    done = run("-", "--seed", "3", "--quiet", stdin=b"bad\n")
+    assert "NOT PRIVATE" in done.stderr
+
+
+# --- what is said ---------------------------------------------------------------------
+
+
+def test_the_report_holds_the_guarantee_and_no_function_of_private_words(run):
+    given = f"bad dag.\n{CANARY} {CANARY} fad\n\n"
+    other = "bad dag.\nfad fad fad\n\n"
+    reports = []
+    for text in (given, other):
+        Path("in.txt").write_text(text)
+        options = ["--report", "r.json", "--force", "--unknown", "word"]
+        run("in.txt", "-o", "out.txt", *options)
+        reports.append(json.loads(Path("r.json").read_bytes()))
+    assert reports[0] == reports[1]
+    report = reports[0]
+    assert report["counts"] == {"rows": 3, "words": 5}
+    assert set(report) == {"format", "mondegreen", "guarantee", "input", "counts"}
+    assert report["input"] == {"format": "txt", "columns": ["text"]}
+    guarantee = mg.Guarantee.from_dict(report["guarantee"])
+    assert guarantee.is_private
+    assert guarantee.epsilon == 2
+
+
+def test_the_report_can_go_to_standard_output(run):
+    Path("in.txt").write_text("bad\n")
+    done = run("in.txt", "-o", "out.txt", "--report", "-")
+    assert json.loads(done.stdout)["counts"] == {"rows": 1, "words": 1}
+
+
+def test_the_guarantee_is_printed_before_work_starts(run, monkeypatch):
+    def stop(*args, **options):
+        raise mg.errors.DataError("stopped")
+
+    monkeypatch.setattr(Privatizer, "counted", stop)
+    done = run("-", stdin=b"bad\n", expect=3)
+    assert done.stderr.startswith("Privacy guarantee")
+    assert done.stderr.endswith("Error: stopped\n")
+    assert "in clear" in done.stderr
+
+
+def test_quiet_says_nothing_but_errors(run):
+    assert run("-", "-q", stdin=b"bad\n").stderr == ""
+    assert run("-", "-q", stdin=b"\xff", expect=3).stderr.startswith("Error:")
+
+
+def test_policies_keep_lists_and_case_do_what_they_say(run):
+    Path("keep.txt").write_text("# public\nOslo\n")
+    given = f"Bad {CANARY} OSLO dag.\n".encode()
+    for unknown, expected in (
+        ("word", "W W oslo W.\n"),
+        ("mask", "W [unk] oslo W.\n"),
+        ("drop", "W oslo W.\n"),
+    ):
+        done = run("-", "--unknown", unknown, "--keep", "keep.txt", stdin=given)
+        assert shape(done.stdout) == expected
+    done = run("-", "--case", "restore", "--keep", "keep.txt", stdin=given)
+    words = done.stdout.split()
+    assert words[0].istitle()
+    assert words[2] == "OSLO"
+    assert "case of each word" in done.stderr
+
+
+# --- help, bugs, start ---------------------------------------------------------------
+
+
+def verbs():
+    return cli.list_commands(None)
+
+
+def subcommands():
+    for name in verbs():
+        command = cli.get_command(None, name)
+        if hasattr(command, "commands"):
+            yield from ([name, sub] for sub in sorted(command.commands))
+        else:
+            yield [name]
+
+
+@pytest.mark.parametrize("path", list(subcommands()), ids=" ".join)
+def test_the_help_of_each_verb_has_an_example(path):
+    done = CliRunner().invoke(cli, [*path, "--help"])
+    assert done.exit_code == 0
+    example = "mondegreen " + " ".join(path)
+    assert example in done.stdout
+
+
+@pytest.mark.parametrize("args", [["--help"], ["privatize", "--help"], ["--version"]])
+def test_help_starts_without_numpy(args):
+    code = (
+        "import sys; from mondegreen.cli.main import cli;"
+        f"sys.argv = ['mondegreen', *{args!r}]; cli(standalone_mode=False);"
+        "print([m for m in ('numpy', 'pyarrow', 'faiss', 'rich') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.endswith("[]\n"), done.stderr
+
+
+class PrivateTextError(Exception):
+    pass
+
+
+def explode(*args, **options):
+    raise PrivateTextError(f"cannot handle {CANARY}")
+
+
+def test_a_bug_is_located_without_its_message(verb, monkeypatch, capsys):
+    monkeypatch.delenv("MONDEGREEN_DEBUG", raising=False)
+    monkeypatch.setattr(Privatizer, "counted", explode)
+    Path("in.txt").write_text(f"{CANARY}\n")
+    assert verb("in.txt", "-o", "out.txt") == 1
+    captured = capsys.readouterr()
+    assert CANARY not in captured.out + captured.err
+    assert "this is a bug: PrivateTextError in explode" in captured.err
+    assert not Path("out.txt").exists()
+
+
+def test_a_bug_is_shown_whole_only_where_debug_is_set(verb, monkeypatch, capsys):
+    monkeypatch.setenv("MONDEGREEN_DEBUG", "1")
+    monkeypatch.setattr(Privatizer, "counted", explode)
+    Path("in.txt").write_text("bad\n")
+    assert verb("in.txt", "-o", "out.txt") == 1
+    assert f"PrivateTextError: cannot handle {CANARY}" in capsys.readouterr().err
+
+
+def test_main_gives_the_exit_codes(verb, capsys, monkeypatch):
+    Path("in.txt").write_text(f"{CANARY}\n")
+    assert verb("in.txt") == 0
+    assert verb("in.txt", "--nope") == 2
+    assert verb("absent.txt") == 3
+    assert verb("in.txt", "--unknown", "fail") == 4
+
+    def interrupt(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Privatizer, "counted", interrupt)
+    assert verb("in.txt", "-o", "out.txt") == 130
+    assert not Path("out.txt").exists()
+    assert CANARY not in "".join(capsys.readouterr()).lower()
+
+
+def test_an_error_in_a_worker_shows_no_message(shell, folder):
+    # The worker imports this module by name and unpickles what explodes in it.
+    Path("sitecustomize.py").write_text(
+        "import multiprocessing.process as p\n"
+        "if p.current_process().name != 'MainProcess' or p.parent_process():\n"
+        "    pass\n"
+        "import sys\n"
+        "if '--multiprocessing-fork' in sys.argv:\n"
+        "    from mondegreen.privatizer import Privatizer\n"
+        "    def explode(*a, **k):\n"
+        f"        raise ValueError('{CANARY}')\n"
+        "    Privatizer.counted = explode\n"
+    )
+    Path("in.txt").write_text("bad\n")
+    path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": path, "MONDEGREEN_DEBUG": "1"}
+    done = shell("in.txt", "-o", "out.txt", "-q", "-j", "2", env=environment)
+    assert done.returncode == 1
+    assert b"ValueError in explode" in done.stderr
+    assert CANARY.encode() not in done.stderr
+    assert not Path("out.txt").exists()

@@ -1,0 +1,20 @@
+"""Its presence puts this folder on the path, so that tests can import strategies."""
+
+import os
+
+import pytest
+from hypothesis import settings
+
+# The same examples in every run, so that a red run is always about the change under
+# test. HYPOTHESIS_PROFILE=explore looks for new ones (`just explore`).
+settings.register_profile("fixed", derandomize=True)
+settings.register_profile("explore", print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_its_own(tmp_path_factory):
+    """Tests neither read nor fill the cache of whoever runs them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MONDEGREEN_HOME", str(tmp_path_factory.mktemp("home")))
+        yield

@@ -1,0 +1,67 @@
+"""Every example in the documentation runs: ``>>>`` and ``$ mondegreen``."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PYTHON = [page for page in PAGES if ">>> " in page.read_text("utf-8")]
+_BLOCK = re.compile(r"^( *)```console\n(.*?)^\1```", re.DOTALL | re.MULTILINE)
+
+
+def blocks():
+    """Yield the commands of each console block."""
+    for page in PAGES:
+        for number, found in enumerate(_BLOCK.finditer(page.read_text("utf-8")), 1):
+            name = page.relative_to(ROOT).as_posix()
+            yield pytest.param(commands(found[2]), id=f"{name}:{number}")
+
+
+def commands(block):
+    """Return what follows ``$``, with continued lines joined; the rest is output."""
+    joined = block.replace("\\\n", " ")
+    lines = (line.strip() for line in joined.splitlines())
+    return [line[2:] for line in lines if line.startswith("$ ")]
+
+
+@pytest.mark.parametrize("page", PYTHON, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_python_examples_give_what_they_show(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    failed, tried = doctest.testfile(
+        str(page), module_relative=False, optionflags=doctest.ELLIPSIS
+    )
+    assert tried
+    assert not failed
+
+
+@pytest.mark.parametrize("lines", list(blocks()))
+def test_shell_examples_succeed(lines, tmp_path):
+    assert lines, "a console block without a command"
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    reviews = pyarrow.csv.read_csv(tmp_path / "examples" / "reviews.csv")
+    pyarrow.parquet.write_table(reviews, tmp_path / "reviews.parquet")
+    home = tmp_path / "home"
+    home.mkdir()
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["/bin/bash", "-euo", "pipefail", "-c", "\n".join(lines)],
+        cwd=tmp_path,
+        env={"PATH": path, "HOME": str(home), "LC_ALL": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

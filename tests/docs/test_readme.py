@@ -1,0 +1,48 @@
+"""The README: two set-up commands, of which CI runs the second."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def set_up_commands():
+    section = README.split("## Set up\n")[1].split("\n## ")[0]
+    return re.findall(r"```sh\n(.*?)\n```", section, re.DOTALL)
+
+
+def test_there_are_exactly_two_set_up_commands_of_one_line():
+    commands = set_up_commands()
+    assert len(commands) == 2
+    assert not any("\n" in command for command in commands)
+    assert all(command.startswith("python3 -m venv .venv && ") for command in commands)
+
+
+def test_ci_runs_the_second():
+    lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    assert set_up_commands()[1] in lines
+
+
+def test_the_main_job_of_the_first_runs():
+    main_job = set_up_commands()[0].split(" && ")[-1]
+    program, *arguments = shlex.split(main_job)
+    assert program == ".venv/bin/mondegreen"
+    installed = Path(sys.executable).with_name("mondegreen")
+    run = subprocess.run(
+        [installed, *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    lines = run.stdout.splitlines()
+    original = (ROOT / "examples" / "reviews.csv").read_text(encoding="utf-8")
+    assert lines[0] == "id,stars,review"
+    assert len(lines) == len(original.splitlines())
+    assert run.stdout != original
+    assert run.stderr.startswith("Privacy guarantee")
+
+
+def test_every_local_link_leads_somewhere():
+    for target in re.findall(r"\]\((?!http)([^)#]+)", README):
+        assert (ROOT / target).exists(), target

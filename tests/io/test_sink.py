@@ -1,0 +1,257 @@
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from mondegreen.errors import DataError, InvalidParameterError
+from mondegreen.io.sink import open_sink
+from mondegreen.io.source import open_source
+
+FORMATS = ["txt", "csv", "jsonl", "parquet"]
+
+
+@pytest.fixture(params=FORMATS)
+def given(request, tmp_path):
+    """A small file of each format, alone in a folder."""
+    path = tmp_path / f"in.{request.param}"
+    if request.param == "parquet":
+        pq.write_table(pa.table({"text": ["a", "b"]}), path)
+    else:
+        lines = {"txt": "a\nb\n", "csv": "text,n\na,1\n"}
+        path.write_text(lines.get(request.param, '{"text":"a"}\n'))
+    return path
+
+
+def names(folder):
+    return sorted(p.name for p in folder.iterdir())
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, SystemExit])
+def test_without_commit_nothing_is_left_and_an_old_file_stays(given, copy, error):
+    made = given.with_stem("out")
+    made.write_bytes(b"old")
+
+    def fail(array):
+        assert len(names(given.parent)) == 3
+        raise error
+
+    with pytest.raises(error):
+        copy(given, made, change=fail, force=True)
+    assert made.read_bytes() == b"old"
+    assert names(given.parent) == sorted([given.name, made.name])
+
+
+def test_leaving_without_commit_is_no_release(given):
+    source = open_source(given)
+    with open_sink(given.with_stem("out"), source) as sink:
+        for batch in source.batches():
+            sink.write(batch)
+    assert names(given.parent) == [given.name]
+
+
+def test_rows_that_were_not_released_keep_the_file_from_appearing(given):
+    source = open_source(given)
+    with open_sink(given.with_stem("out"), source) as sink:
+        assert list(source.batches())
+        with pytest.raises(DataError, match="0 rows were released of"):
+            sink.commit()
+    assert names(given.parent) == [given.name]
+
+
+def test_the_input_may_be_replaced(given, copy):
+    old = given.read_bytes()
+    with pytest.raises(DataError, match="exists already"):
+        copy(given, given)
+    copy(given, given, force=True)
+    if given.suffix != ".parquet":
+        assert given.read_bytes() == old
+    assert names(given.parent) == [given.name]
+
+
+def test_refusals_come_before_any_work(given):
+    folder = given.parent
+    with open_source(given) as source:
+        for path, problem in [
+            (given, "exists already"),
+            (folder / "none" / given.name, "folder does not exist"),
+            (folder, "is a folder"),
+        ]:
+            with pytest.raises(DataError, match=problem):
+                open_sink(path, source)
+        other = "out.csv" if source.format != "csv" else "out.txt"
+        with pytest.raises(InvalidParameterError, match="fits its format"):
+            open_sink(folder / other, source)
+    assert names(folder) == [given.name]
+
+
+def test_a_file_that_appears_meanwhile_is_not_replaced(given):
+    made = given.with_stem("out")
+    source = open_source(given)
+    with open_sink(made, source) as sink:
+        for batch in source.batches():
+            sink.write(batch)
+        made.write_bytes(b"another")
+        with pytest.raises(DataError, match="exists already"):
+            sink.commit()
+    assert made.read_bytes() == b"another"
+
+
+def test_permissions_follow_the_umask_or_the_old_file(given, copy):
+    old = os.umask(0o027)
+    try:
+        made = given.with_stem("out")
+        copy(given, made)
+        assert stat.S_IMODE(made.stat().st_mode) == 0o640
+        made.chmod(0o606)
+        copy(given, made, force=True)
+        assert stat.S_IMODE(made.stat().st_mode) == 0o606
+    finally:
+        os.umask(old)
+
+
+def test_a_symbolic_link_survives(given, copy):
+    folder = given.parent / "elsewhere"
+    folder.mkdir()
+    real = folder / given.name
+    real.write_bytes(b"old")
+    link = given.with_stem("link")
+    link.symlink_to(real)
+    copy(given, link, force=True)
+    assert link.is_symlink()
+    assert real.read_bytes() != b"old"
+    assert names(folder) == [given.name]
+
+
+def test_the_temporary_file_is_hidden_and_beside_the_target(given):
+    source = open_source(given)
+    with open_sink(given.with_stem("out"), source):
+        (name,) = set(names(given.parent)) - {given.name}
+        assert name.startswith(".")
+        assert name.endswith(".tmp")
+    source.close()
+
+
+def test_a_packed_file_that_fails_is_removed(tmp_path, copy):
+    (tmp_path / "in.txt").write_text("a\n")
+
+    def fail(array):
+        raise ValueError
+
+    with pytest.raises(ValueError):  # noqa: PT011
+        copy(tmp_path / "in.txt", tmp_path / "out.txt.gz", change=fail)
+    assert names(tmp_path) == ["in.txt"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_an_error_without_text(given, copy):
+    with pytest.raises(DataError, match="/dev/full: cannot be written: No space"):
+        copy(given, "/dev/full")
+
+
+def test_a_device_is_written_and_not_replaced(given, copy):
+    copy(given, os.devnull)
+    assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
+
+
+def test_a_folder_without_permission_is_an_error(given, copy, monkeypatch):
+    def denied(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", denied)
+    with pytest.raises(DataError, match="Permission denied"):
+        copy(given, given.with_stem("out"))
+
+
+RUN = """
+import signal, sys, time
+from mondegreen.io.source import open_source
+from mondegreen.io.sink import open_sink
+def stop(*_): raise SystemExit(143)
+signal.signal(signal.SIGTERM, stop)
+source = open_source({source!r}, format={format!r})
+with open_sink({target!r}, source, force=True) as sink:
+    for batch in source.batches():
+        sink.write(batch)
+        {then}
+    {last}
+"""
+
+
+def script(source, target, form, then="", last="sink.commit()"):
+    code = RUN.format(
+        source=str(source), target=str(target), format=form, then=then, last=last
+    )
+    return [sys.executable, "-c", code]
+
+
+def test_a_terminated_process_leaves_the_old_file_alone(given):
+    made = given.with_stem("out")
+    made.write_bytes(b"old")
+    wait = 'print("busy", flush=True); time.sleep(60)'
+    command = script(given, made, given.suffix[1:], then=wait)
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"busy\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 143
+    assert made.read_bytes() == b"old"
+    assert names(given.parent) == sorted([given.name, made.name])
+
+
+def test_a_killed_process_leaves_the_old_file_alone(given):
+    made = given.with_stem("out")
+    made.write_bytes(b"old")
+    wait = 'print("busy", flush=True); time.sleep(60)'
+    command = script(given, made, given.suffix[1:], then=wait)
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"busy\n"
+        process.kill()
+    assert made.read_bytes() == b"old"
+
+
+def test_lines_go_through_pipes_as_they_come():
+    command = script("-", "-", "txt")
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        for line in (b"one\n", b"two\r\n"):
+            process.stdin.write(line)
+            process.stdin.flush()
+            assert process.stdout.readline() == line
+        process.stdin.write(b"last")
+        process.stdin.close()
+        assert process.stdout.read() == b"last"
+        assert process.wait(10) == 0
+
+
+def test_a_closed_pipe_is_its_own_error():
+    command = script("-", "-", "txt")
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        process.stdout.close()
+        time.sleep(0.01)
+        _, errors = process.communicate(b"one\n")
+    assert b"BrokenPipeError" in errors
+
+
+def test_parquet_goes_to_standard_output(tmp_path):
+    table = pa.table({"text": ["a", None], "n": [1, 2]})
+    pq.write_table(table, tmp_path / "in.parquet")
+    command = script(tmp_path / "in.parquet", "-", "parquet")
+    made = subprocess.run(command, capture_output=True, check=True).stdout
+    assert pq.read_table(pa.BufferReader(made)).equals(table)
+
+
+def test_an_abandoned_parquet_stream_has_no_footer(tmp_path):
+    pq.write_table(pa.table({"text": ["a"]}), tmp_path / "in.parquet")
+    command = script(tmp_path / "in.parquet", "-", "parquet", last="pass")
+    made = subprocess.run(command, capture_output=True, check=True).stdout
+    with pytest.raises(pa.ArrowInvalid):
+        pq.read_table(pa.BufferReader(made))

@@ -1,0 +1,138 @@
+"""The promise: its numbers, its JSON, and what it shows to a reader."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import FrozenInstanceError, fields
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mondegreen as mg
+from mondegreen.guarantee import Guarantee
+
+SCALE = {"closest": 0.25, "nearest": 1.5, "mean": 3.0, "diameter": 4.0}
+
+
+def promise(**changes):
+    values = {
+        "mechanism": "tem",
+        "parameters": {"epsilon": 2.0, "t": [0.5, 1.0]},
+        "epsilon": 2.0,
+        "metric": "min(Euclidean distance, 4)",
+        "scale": SCALE,
+        "space": "toy",
+        "space_digest": "0123456789abcdef" * 4,
+        "certified_how": "proof",
+        "proof": "docs/proofs/tem.md",
+        "equivalents": ("epsilon 3 per unit of something",),
+        "strata": ("punctuation",),
+        "assumptions": ("the space is public", "noise is fresh"),
+    }
+    return Guarantee(**{**values, **changes})
+
+
+def test_it_survives_dict_and_json():
+    one = promise(certified=1.75, delta=1e-9, noise="fresh", is_private=False)
+    assert Guarantee.from_dict(one.to_dict()) == one
+    assert Guarantee.from_dict(json.loads(one.to_json())) == one
+    assert set(one.to_dict()) == {field.name for field in fields(Guarantee)}
+    assert "\n" not in one.to_json()
+
+
+def test_to_dict_is_a_copy_of_json_values():
+    one = promise()
+    values = one.to_dict()
+    values["scale"]["diameter"] = 0
+    values["strata"].append("all")
+    assert one == promise()
+
+
+def test_it_cannot_be_changed():
+    with pytest.raises(FrozenInstanceError):
+        promise().epsilon = 0.1
+
+
+def test_the_loss_of_two_words_is_epsilon_times_distance():
+    assert promise().loss(1.5) == 3.0
+    assert promise().loss(0.0) == 0.0
+
+
+def test_the_pure_loss_of_a_text_adds_up():
+    # k words, each at most epsilon * diameter = 8 nats.
+    assert promise().text_loss(1) == 8.0
+    assert promise().text_loss(25) == 200.0
+    assert promise().text_loss(0) == 0.0
+
+
+def test_the_loss_of_a_text_with_delta_is_that_of_concentrated_privacy():
+    one = promise(epsilon=0.01)
+    a, k, delta = 0.04, 10_000, 1e-6
+    rho = k * a**2 / 2
+    expected = rho + 2 * math.sqrt(rho * math.log(1 / delta))
+    assert one.text_loss(k, delta) == pytest.approx(expected)
+    assert expected == pytest.approx(8 + 2 * math.sqrt(8 * 13.8155), rel=1e-5)
+    assert one.text_loss(k, delta) < one.text_loss(k) == pytest.approx(400)
+
+
+@given(
+    words=st.integers(0, 10**6),
+    epsilon=st.floats(1e-9, 1e3),
+    delta=st.floats(1e-300, 0.999),
+)
+def test_delta_never_costs_anything(words, epsilon, delta):
+    one = promise(epsilon=epsilon)
+    assert 0 <= one.text_loss(words, delta) <= one.text_loss(words)
+    assert one.text_loss(words, delta) <= one.text_loss(words + 1, delta) * (1 + 1e-12)
+
+
+def test_its_text_holds_the_numbers():
+    text = str(promise())
+    assert text.startswith("Privacy guarantee\n")
+    for part in (
+        "exp(2 * d(w, w'))",
+        "min(Euclidean distance, 4)",
+        "toy (0123456789ab)",
+        "(1.5 away): at most 3 nats",
+        "any two words: at most 8 nats",
+        "epsilon 3 per unit of something",
+        "punctuation",
+        "the space is public",
+        "noise is fresh",
+        "tem (epsilon 2, t [0.5, 1.0])",
+    ):
+        assert part in text
+
+
+def test_what_is_not_private_says_so_first():
+    assert str(promise(is_private=False)).startswith("NOT PRIVATE\n")
+
+
+def test_a_reader_of_texts_adds_its_strata():
+    more = promise().with_text(("word count",))
+    assert more.strata == ("punctuation", "word count")
+    assert more == promise(strata=("punctuation", "word count"))
+
+
+def test_private_noise_does_not_make_a_mechanism_private():
+    for mechanism in (True, False):
+        for noise in (True, False):
+            one = promise(is_private=mechanism).with_noise("x", is_private=noise)
+            assert one.is_private == (mechanism and noise)
+            assert one.noise == "x"
+
+
+def test_seeded_noise_is_seen_in_the_text():
+    source = mg.Seeded(3)
+    one = promise().with_noise(source.describe(), is_private=source.is_private)
+    assert str(one).startswith("NOT PRIVATE\n")
+    assert "seed 3" in str(one)
+
+
+def test_it_holds_for_epsilons_of_any_size():
+    for epsilon in (1e-9, 1e9):
+        assert (
+            Guarantee.from_dict(promise(epsilon=epsilon).to_dict()).epsilon == epsilon
+        )

@@ -30,6 +30,14 @@ bench:
     {{python}} benchmarks/privatize_one_gigabyte.py
     {{python}} benchmarks/readme_table.py
 
+# The page on speed: beside other packages, how it grows, where the time goes (an hour).
+speed:
+    {{python}} benchmarks/peers/speed_peers.py --again
+    {{python}} benchmarks/growth.py --again
+    {{python}} benchmarks/profile_texts.py
+    {{python}} benchmarks/speed_page.py
+    {{python}} tests/speed/ratios.py --record
+
 # The embedded default space, from public GloVe vectors.
 space vectors:
     .venv/bin/mondegreen space build {{vectors}} --name glove-840b-34k --allow-nbsp \

@@ -17,15 +17,18 @@ import threading
 import machine
 import numpy as np
 
-from mondegreen import load_space, mechanism
-from mondegreen.mechanisms.selection.base import SelectionState
+from mondegreen import Space, load_space, mechanism
+from mondegreen.audit.run import audit_state
+from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.selection.certificate import log_normalisers
 from mondegreen.mechanisms.selection.law import ExponentialLaw
 from mondegreen.mechanisms.selection.tight import TightLaw
+from mondegreen.space.metric import distances
 from mondegreen.space.pairs import PairTiles, stripes
 
 SPACE = load_space()
 DRAWS, SAMPLE = 40, 500
+AUDIT = {"runs": 4000, "pairs": 8, "seed": 0}
 CASES = {
     "exponential": [{"epsilon": e} for e in (1.0, 2.0, 2.5, 3.0, 4.0)],
     "tem": [{"epsilon": e} for e in (1.0, 2.0, 2.5, 3.0, 4.0)],
@@ -35,6 +38,13 @@ CASES = {
     "laplace": [{"epsilon": e} for e in (6.0, 10.0, 14.0, 18.0)],
     "mahalanobis": [{"epsilon": e} for e in (6.0, 10.0, 14.0, 18.0)],
     "vickrey": [{"epsilon": e} for e in (6.0, 10.0, 14.0, 18.0)],
+    "brr": [{"epsilon": e} for e in (0.25, 0.5, 0.75, 1.0)],
+    "syntf": [{"epsilon": e} for e in (10.0, 20.0, 25.0, 30.0)],
+    "hyperbolic": [{"epsilon": e} for e in (1.0, 4.0, 12.0)],
+    "vickrey_literal": [{"epsilon": e} for e in (10.0, 14.0, 18.0)],
+    "truncated_gumbel": [{"epsilon": e} for e in (36.0, 50.0)],
+    "santext_plus": [{"epsilon": e} for e in (2.0, 2.5)],
+    "custext": [{"epsilon": e} for e in (2.0, 4.0, 10.0)],
 }
 
 
@@ -116,17 +126,43 @@ class Table:
 
 def sampled(state) -> dict[str, float]:
     """Return estimates from draws of an even sample of the words."""
-    rng = np.random.default_rng(0)
-    words = np.linspace(0, SPACE.vocab_size - 1, SAMPLE).astype(np.int32)
+    rng, space = np.random.default_rng(0), state.space
+    words = np.linspace(0, space.vocab_size - 1, SAMPLE).astype(np.int32)
     ids = np.repeat(words, DRAWS)
     out = state.sample(ids, rng)
     stays = (out == ids).reshape(SAMPLE, DRAWS).mean(axis=1)
-    gaps = SPACE.points(out) - SPACE.points(ids)
+    gaps = np.array(
+        [
+            distances(space.metric, space.points(ids[i : i + 1]), space.points(seen))
+            for i, seen in zip(
+                range(0, len(ids), DRAWS), out.reshape(-1, DRAWS), strict=True
+            )
+        ]
+    )
     return {
         "n_w_mean": float(stays.mean()),
         "n_w_95": float(np.quantile(stays, 0.95)),
-        "distance": float(np.linalg.norm(gaps, axis=1).mean()),
+        "distance": float(gaps.mean()),
         "risk_uniform_at_most": 1 - float(stays.mean()),
+    }
+
+
+def mammals() -> Space:
+    """Return the space of 1,182 mammals in the Poincaré ball."""
+    folder = machine.SHARED / "wordnet"
+    words = (folder / "mammal_poincare_10d.words.txt").read_text(encoding="utf-8")
+    vectors = np.load(folder / "mammal_poincare_10d.npy")
+    return Space.from_arrays("mammals", words.split(), vectors, metric="poincare")
+
+
+def verdict(state) -> dict[str, object]:
+    """Return what the audit says of a mechanism as it is prepared here."""
+    report = audit_state(state, **AUDIT)
+    return {
+        "method": report.method,
+        "verdict": report.verdict,
+        "found_is": report.found_is,
+        "found": report.found,
     }
 
 
@@ -135,22 +171,29 @@ def main() -> None:
     rows, laws = [], []
     for label, cases in CASES.items():
         for parameters in cases:
+            row = {"mechanism": label, **parameters}
+            rows.append(row)
             chosen = mechanism(label.split()[0], **parameters)
-            state = chosen.prepare(SPACE)
+            try:
+                state = chosen.prepare(mammals() if label == "hyperbolic" else SPACE)
+            except ConfigurationError as error:
+                row["refused"] = str(error)
+                print(row, flush=True)
+                continue
             promise = state.guarantee
-            row = {
-                "mechanism": label,
-                **parameters,
+            row |= {
+                "proved": promise.is_proved,
                 "certified": promise.certified,
                 "metric": promise.metric,
                 "nats_nearest": promise.loss(promise.scale["nearest"]),
                 "nats_any": promise.loss(promise.scale["diameter"]),
+                "verdict": verdict(state),
             }
-            rows.append(row)
-            if isinstance(state, SelectionState):
-                laws.append((row, state.law))
+            law = getattr(state, "law", None)
+            if isinstance(law, ExponentialLaw | TightLaw):
+                laws.append((row, law))
             else:
-                row.update(sampled(state))
+                row |= sampled(state)
             print(row, flush=True)
     for (row, _), numbers in zip(laws, exact([law for _, law in laws]), strict=True):
         row.update(numbers)

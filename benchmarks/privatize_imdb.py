@@ -9,6 +9,7 @@ Every figure is the median of three runs; the output is checked before it is tim
 from __future__ import annotations
 
 import json
+import math
 import multiprocessing
 import os
 import re
@@ -43,10 +44,15 @@ def measure(mechanism: str, epsilon: float, jobs: int) -> dict[str, float]:
     return {"words": counts["words"], "seconds": seconds, "peak_mib": peak}
 
 
-def watch(process: subprocess.Popen[bytes]) -> float:
-    """Wait, sampling the proportional memory of the process and its workers (MiB)."""
-    peak = 0.0
+def watch(process: subprocess.Popen[bytes], limit: float = math.inf) -> float:
+    """Wait, sampling the proportional memory of the process and its workers (MiB).
+
+    A process that takes more seconds than the limit is killed.
+    """
+    peak, start = 0.0, time.perf_counter()
     while process.poll() is None:
+        if time.perf_counter() - start > limit:
+            process.kill()
         peak = max(peak, sum(map(proportional_mib, family(process.pid))))
         time.sleep(0.05)
     return peak

@@ -27,6 +27,7 @@ _LETTERS = {
     "Delta": "Δ",
     "ell": "ℓ",
     "epsilon": "ε",
+    "eta": "η",
     "gamma": "γ",
     "Gamma": "Γ",
     "infty": "∞",

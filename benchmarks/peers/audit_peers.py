@@ -29,26 +29,21 @@ from mondegreen.errors import MondegreenError
 from mondegreen.space.space import Space
 
 HERE: Final = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+from environments import (  # noqa: E402
+    DIFFRACTOR_MODEL,
+    ENVIRONMENTS,
+    install,
+    make_diffractor_home,
+    write_vectors,
+)
 from machine import RESULTS, save  # noqa: E402
 
-ENVIRONMENTS: Final = {
-    "mldp-text": ("0.1.2", [["numpy==1.26.4", "mldp-text==0.1.2", "faiss-cpu"]]),
-    "pypantera": (
-        "1.0.2",
-        [
-            ["--no-deps", "pypantera==1.0.2"],
-            ["numpy==1.26.4", "pandas", "scipy", "scikit-learn", "tqdm"],
-        ],
-    ),
-    "dp-diffractor": ("0.2.1", [["dp-diffractor==0.2.1"]]),
-}
 ALPHA: Final = 1e-4
 RUNS: Final = 4000
 OTHER_RUNS: Final = {"steps": 1600, "cross": 60_000}
 """dp-diffractor takes milliseconds a call; 12 words take little time."""
 LAMBDA: Final = 0.2
-MODEL: Final = "glove-wiki-gigaword-300"
 
 # package, mechanism, target, space, epsilon, factor of the claim, metric, note
 EUCLIDEAN: Final = 1 / np.sqrt(1 - LAMBDA)
@@ -123,24 +118,6 @@ def stored() -> dict[tuple, dict]:
     return {job: rows[key] for job, key in keys.items() if key in rows}
 
 
-def install(envs: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Make an environment for each package; return interpreters, and what failed."""
-    pythons, problems = {}, {}
-    for package, (version, steps) in ENVIRONMENTS.items():
-        folder = envs / package
-        python = folder / "bin" / "python"
-        try:
-            if not python.exists():
-                subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-                for step in steps:
-                    command = [python, "-m", "pip", "install", "--quiet", *step]
-                    subprocess.run(command, check=True)
-            pythons[package] = str(python)
-        except subprocess.CalledProcessError as error:
-            problems[package] = f"{package} {version} could not be installed: {error}"
-    return pythons, problems
-
-
 def make_spaces(folder: Path, pythons: dict[str, str]) -> dict[str, Space]:
     """Make the shared vocabularies, and the files that the packages read."""
     whole = mg.load_space()
@@ -172,7 +149,7 @@ def make_spaces(folder: Path, pythons: dict[str, str]) -> dict[str, Space]:
     spaces = {}
     for name, (names, points) in made.items():
         spaces[name] = Space.from_arrays(name, names, points)
-        write(folder, name, spaces[name])
+        write_vectors(folder, name, names, spaces[name].vectors)
         os.environ[f"PEERS_{name}"] = str(folder / name)
     spaces["cross"] = whitened(spaces["cross"], 0.9)
     with contextlib.suppress(KeyError, subprocess.CalledProcessError):
@@ -189,63 +166,25 @@ def whitened(space: Space, share: float) -> Space:
     return Space.from_arrays(f"{space.name}, whitened", space.words, points @ white.T)
 
 
-def write(folder: Path, name: str, space: Space) -> None:
-    """Write word vectors as text, with and without a header."""
-    lines = [
-        f"{word} " + " ".join(f"{x!r}" for x in map(float, row))
-        for word, row in zip(space.words, space.vectors, strict=True)
-    ]
-    text = "\n".join(lines) + "\n"
-    (folder / f"{name}.headless").write_text(text)
-    head = f"{space.vocab_size} {space.dim}\n"
-    (folder / f"{name}.headed").write_text(head + text)
-
-
 def steps_of(folder: Path, space: Space, python: str) -> Space:
     """Return the list of dp-diffractor as a space; its claim is per step."""
-    cache = folder / "home" / ".cache" / "diffractor"
-    cache.mkdir(parents=True)
-    os.environ["PEERS_MODEL"] = MODEL
-    text = (folder / "glove.headed").read_text()
-    (cache / f"{MODEL}.txt").write_text(text)
-    make_nltk_data(folder / "nltk_data")
-    os.environ["NLTK_DATA"] = str(folder / "nltk_data")
-    os.environ["PEERS_HOME"] = str(folder / "home")
+    made = make_diffractor_home(folder, folder / "glove.headed")
+    os.environ["PEERS_HOME"] = made.pop("HOME")  # for that package alone
+    os.environ.update(made)
+    home = Path(os.environ["PEERS_HOME"])
+    vectors = home / ".cache" / "diffractor" / f"{DIFFRACTOR_MODEL}.txt"
     code = (
         "import json, sys; from diffractor.utils import EmbeddingManager; "
         "lists = EmbeddingManager([sys.argv[1]]).lists; print(json.dumps(lists[0]))"
     )
     done = subprocess.run(
-        [python, "-c", code, str(cache / f"{MODEL}.txt")],
+        [python, "-c", code, str(vectors)],
         check=True,
         capture_output=True,
         text=True,
     )
     order = json.loads(done.stdout.splitlines()[-1])
     return Space.from_arrays("steps", order, [[float(i)] for i in range(len(order))])
-
-
-def make_nltk_data(folder: Path) -> None:
-    """Write the tables that the tokenizer asks for, empty, and a few stop words."""
-    punkt = folder / "tokenizers" / "punkt_tab" / "english"
-    punkt.mkdir(parents=True)
-    for name in ("collocations.tab", "sent_starters.txt", "abbrev_types.txt"):
-        (punkt / name).write_text("")
-    (punkt / "ortho_context.tab").write_text("")
-    words = folder / "corpora" / "stopwords"
-    words.mkdir(parents=True)
-    (words / "english").write_text("\n".join(STOPWORDS) + "\n")
-
-
-STOPWORDS: Final = (
-    "i me my we our you your he him his she her it its they them their what which who "
-    "this that these those am is are was were be been being have has had do does did a "
-    "an the and but if or because as until while of at by for with about against "
-    "between into through during before after above below to from up down in out on "
-    "off over under again further then once here there when where why how all any both "
-    "each few more most other some such no nor not only own same so than too very can "
-    "will just don should now"
-).split()
 
 
 def audit(

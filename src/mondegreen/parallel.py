@@ -19,12 +19,19 @@ from typing import Any, Final, final
 import pyarrow as pa
 
 from mondegreen.errors import MondegreenError
+from mondegreen.mechanisms.selection.base import SelectionState
 from mondegreen.privatizer import Privatizer
 
 __all__ = ["privatize_batches"]
 
 _AHEAD: Final = 2
 """Batches in the hands of each worker, done or not: a bound on memory."""
+
+# Spawned, not forked: a fork would copy threads of faiss and BLAS half-way.
+_CONTEXT: Final = multiprocessing.get_context("spawn")
+
+_Shared = tuple[Any, Any]
+"""Memory that workers share, and its lock."""
 
 
 def privatize_batches(
@@ -84,14 +91,13 @@ class _Worker:
         What has come back and was not asked for yet.
     """
 
-    def __init__(self) -> None:
-        # Spawned, not forked: a fork would copy threads of faiss and BLAS half-way.
-        context = multiprocessing.get_context("spawn")
+    def __init__(self, shared: _Shared | None) -> None:
+        context = _CONTEXT
         inbox, self._tasks = context.Pipe(duplex=False)
         self.outbox, answers = context.Pipe(duplex=False)
         self.results: collections.deque[Any] = collections.deque()
         self._process = context.Process(
-            target=_serve, args=(inbox, answers), daemon=True
+            target=_serve, args=(inbox, answers, shared), daemon=True
         )
         with inbox, answers, _without_interrupts():
             self._process.start()
@@ -123,10 +129,11 @@ class _Worker:
 def _workers(privatizer: Privatizer, jobs: int) -> Iterator[list[_Worker]]:
     """Start workers, and end them however the block is left."""
     settings = pickle.dumps(privatizer)
+    shared = _shared_by(privatizer)
     workers: list[_Worker] = []
     try:
         for _ in range(jobs):
-            workers.append(_Worker())
+            workers.append(_Worker(shared))
         for worker in workers:
             worker.send(settings)
         yield workers
@@ -176,7 +183,30 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _serve(inbox: Connection, answers: Connection) -> None:
+def _shared_by(privatizer: Privatizer) -> _Shared | None:
+    """Return memory in which workers compute laws for each other, if there are any."""
+    if not isinstance(privatizer.state, SelectionState):
+        return None
+    size = privatizer.state.shared_bytes()
+    if not _stays_in_memory(size):
+        return None
+    return _CONTEXT.RawArray("b", size), _CONTEXT.Lock()
+
+
+def _stays_in_memory(size: int) -> bool:
+    """Whether memory that processes share is no file on a disk.
+
+    It tells which words have occurred. Where the system has no folder that lives in
+    memory, or that is too small, the standard library takes the temporary folder.
+    """
+    try:
+        folder = os.statvfs("/dev/shm")  # noqa: S108  (asked about, not written to)
+    except (OSError, AttributeError):
+        return False
+    return folder.f_bavail * folder.f_frsize >= 2 * size
+
+
+def _serve(inbox: Connection, answers: Connection, shared: _Shared | None) -> None:
     """Be a worker: answer every task in order, until the parent ends or hangs up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -187,6 +217,8 @@ def _serve(inbox: Connection, answers: Connection) -> None:
         try:
             if privatizer is None:
                 privatizer = pickle.loads(task)  # noqa: S301  (from the parent)
+                if shared is not None and isinstance(privatizer.state, SelectionState):
+                    privatizer.state.share(*shared)
                 continue
             answer: object = _work(privatizer, *task)
         except MondegreenError as error:

@@ -367,10 +367,12 @@ class Privatizer:
     def _scope(self, column: str) -> bytes:
         """Return a digest of all that shapes a release besides text, id and key."""
         codes = getattr(self.state, "codes", None)  # public, but not of the space
+        tree = getattr(self.state, "tree", None)
         settings = {
             "mechanism": self.mechanism.to_dict(),
             "space": self.space.digest,
             "codes": codes and codes.digest,
+            **({"tree": tree.digest} if tree else {}),
             "unknown": self._lookup.unknown,
             "keep": self._lookup.keep_digest,
             "case": self._detokenizer.case,

@@ -15,7 +15,7 @@ LAYERS = [
     {"errors", "arrays", "guarantee"},
     {"sampling", "text", "space"},
     {"mechanisms"},
-    {"calibration", "audit", "privatizer", "parallel"},
+    {"calibration", "audit", "privatizer", "parallel", "vectors"},
     {"io", "scores", "attacks"},
     {"integrations", "experiments"},
     {"cli", "serve"},

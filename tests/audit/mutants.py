@@ -163,7 +163,8 @@ class NoiseTwin:
 
     def sample(self, ids, rng):
         points = self.draw(rng, (len(ids), self.space.dim)) + self.space.points(ids)
-        return self.inner.decode(points, self.inner.search, rng)
+        uniforms = rng.random((len(ids), self.inner.uniforms))
+        return self.inner.decode(points, self.inner.search, uniforms)
 
     def log_prob(self, ids):
         raise LawUnknownError("noise")

@@ -70,6 +70,13 @@ def test_a_mechanism_without_a_proof_must_be_asked_for(line):
         ["-e", "2", "--target", "a:b", "--claim", "3"],
         ["-e", "2", "--target", "a:b", "--method", "exact"],
         ["-e", "2", "--target", "nothing_here:f"],
+        ["-e", "2", "--target", "json:dumps", "--python", "/no/such/python"],
+        ["-e", "2", "--target", "json:dumps", "--runs", "0"],
+        ["-e", "2", "--target", "json:dumps", "--timeout", "0"],
+        ["-e", "2", "--target", "json:dumps", "--allow-unproved"],
+        ["-e", "2", "-m", "tem", "--workers"],
+        ["-e", "2", "-m", "tem", "--timeout", "5"],
+        ["-e", "2", "-m", "tem", "--unknown-words", "a"],
         ["-m", "tem"],
     ],
     ids=" ".join,
@@ -90,6 +97,26 @@ def test_a_target_is_audited(tmp_path, monkeypatch):
     none = run("--target", "audit_targets:unknown_verbatim", *common,
                "--unknown-words", "")  # fmt: skip
     assert none.exit_code == 0
+
+
+def test_a_target_that_hangs_is_a_usage_error_that_says_so(line, tmp_path, monkeypatch):
+    (tmp_path / "slow.py").write_text(
+        "import time\n\n\ndef f(word):\n    time.sleep(60)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    done = run("--target", "slow:f", "-e", "1", "--space", line, "--timeout", "1")
+    assert done.exit_code == ConfigurationError.exit_code
+    assert "--timeout" in str(done.exception) + done.stderr
+
+
+def test_vickrey_as_printed_is_broken_by_its_outputs_alone():
+    done = run("-m", "vickrey_literal", "-e", "0.1", "--words", "40", "--runs", "4000",
+               "--allow-unproved")  # fmt: skip
+    assert done.exit_code == 4
+    assert "worst pair" in done.stdout
+    sound = run("-m", "vickrey", "-e", "0.1", "--words", "40", "--runs", "4000")
+    assert sound.exit_code == 0, sound.output
+    assert sound.stdout.startswith("NOT REJECTED")
 
 
 def test_words_restrict_the_space():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,13 +18,20 @@ from mechanisms.laws import (
     plane_law,
     vickrey_line_law,
 )
+from mondegreen.audit import exact, methods, run
 from mondegreen.audit.distances import metric_named, metric_of
 from mondegreen.audit.exact import LawTable, table_of, worst_pair
 from mondegreen.audit.line import line_table
 from mondegreen.audit.plane import plane_table
 from mondegreen.audit.run import audit_mechanism
 from mondegreen.audit.subspace import subspace
-from mondegreen.errors import ConfigurationError, LawUnknownError, UnknownNameError
+from mondegreen.errors import (
+    ConfigurationError,
+    LawUnknownError,
+    MondegreenError,
+    UnknownNameError,
+)
+from mondegreen.mechanisms.selection.base import SelectionState
 from mondegreen.space.binarize import with_codes
 from mondegreen.space.space import Space
 
@@ -174,6 +182,22 @@ def test_a_zero_for_one_input_alone_is_infinite():
     assert worst.loss == 0
 
 
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, 1.1, 0.0])
+def test_what_is_no_law_is_not_audited_as_one(wrong, monkeypatch):
+    space, mechanism = cloud(6), mg.mechanism("exponential", epsilon=1.0)
+    honest = SelectionState.log_prob
+
+    def log_prob(self, ids):
+        table = honest(self, ids)
+        with np.errstate(divide="ignore"):
+            table[0] += np.log(wrong)
+        return table
+
+    monkeypatch.setattr(SelectionState, "log_prob", log_prob)
+    with pytest.raises(MondegreenError, match="sum to 1"):
+        audit_mechanism(mechanism, space, runs=400, seed=0)
+
+
 def test_words_at_one_point_may_not_differ_at_all():
     space = make_space([0.0, 0.0, 3.0])
     log = np.log(
@@ -203,6 +227,80 @@ def test_large_spaces_go_by_certificate_and_pairs():
     assert 1.0 < report.found < 2.0
     with pytest.raises(LawUnknownError, match="4,096"):
         table_of(mg.mechanism("exponential", epsilon=2.0).prepare(space))
+
+
+def large(monkeypatch, most=8):
+    """Make every space too large for all pairs; return one of 40 words."""
+    monkeypatch.setattr(exact, "LARGEST_TABLE", 30)
+    monkeypatch.setattr(methods, "LARGEST_TABLE", most)
+    return cloud(40, 3)
+
+
+def test_where_a_certificate_decides_outputs_are_compared_with_the_law(monkeypatch):
+    space, mechanism = large(monkeypatch), mg.mechanism("exponential", epsilon=2.0)
+    report = audit_mechanism(mechanism, space, seed=0)
+    assert report.verdict == "holds"
+    assert report.found_is == "upper bound"
+    assert report.worst.excess <= 0
+    assert "show no difference" in report.power
+    # A sampler of another law is caught, whatever the certificate says.
+    twin = mg.mechanism("exponential", epsilon=4.0).prepare(space)
+    draw = np.exp(twin.log_prob(all_inputs(space)))
+
+    def sample(self, ids, rng):
+        edges = np.cumsum(draw[ids], axis=1)
+        return (edges <= rng.random((len(ids), 1))).sum(axis=1).astype(np.int32)
+
+    monkeypatch.setattr(SelectionState, "sample", sample)
+    report = audit_mechanism(mechanism, space, seed=0)
+    assert report.verdict == "broken"
+    assert {finding.kind for finding in report.findings} == {"sampler"}
+
+
+def test_a_claim_that_no_certificate_covers_is_compared_in_part(monkeypatch):
+    space, mechanism = large(monkeypatch, 20), mg.mechanism("exponential", epsilon=3.0)
+    report = audit_mechanism(mechanism, space, claim=1.6, runs=0, seed=0)
+    assert report.verdict == "broken"
+    assert 1.6 < report.found <= mechanism.prepare(space).guarantee.certified
+    report = audit_mechanism(mechanism, space, metric="euclidean", runs=0, seed=0)
+    assert report.verdict == "not rejected"
+    assert report.found_is == "lower bound"
+
+
+def test_the_unknown_word_is_among_the_inputs_of_a_part(monkeypatch):
+    space, seen = large(monkeypatch, 12), []
+    monkeypatch.setattr(
+        methods, "table_of", lambda state, ids: seen.append(ids) or table_of(state, ids)
+    )
+    audit_mechanism(mg.mechanism("tem", epsilon=2.0), space, runs=0, seed=0)
+    assert len(seen[0]) == len(set(seen[0].tolist())) <= 12
+    assert space.vocab_size in seen[0]
+
+
+def test_a_certificate_decides_what_outputs_leave_open(monkeypatch):
+    space = with_codes(cloud(20, 6), bits=32)
+    mechanism = mg.mechanism("brr", epsilon=0.7)
+    report = audit_mechanism(mechanism, space, runs=40, pairs=2, seed=0)
+    assert report.verdict == "holds"
+    assert "statistical" in report.method
+    assert report.found == mechanism.prepare(space).guarantee.certified
+    assert audit_mechanism(mechanism, space, runs=0).verdict == "holds"
+    assert audit_mechanism(mechanism, space, method="exact").verdict == "holds"
+    twin = mg.mechanism("brr", epsilon=1.4)
+    broken = audit_mechanism(twin, space, claim=0.1, runs=4000, pairs=4, seed=0)
+    assert broken.verdict == "broken"
+    with pytest.raises(LawUnknownError):
+        audit_mechanism(twin, space, claim=0.7, method="exact")
+
+
+def test_quadrature_that_loses_its_digits_is_not_called_exact(monkeypatch):
+    space, laplace = make_space(PLANE), mg.mechanism("laplace", epsilon=1.0)
+    assert audit_mechanism(laplace, space, runs=0).verdict == "holds"
+    for error in (1e-3, math.nan, math.inf):
+        bad = replace(plane_table(laplace.prepare(space)), error=error)
+        monkeypatch.setattr(run, "plane_table", lambda state, bad=bad: bad)
+        report = audit_mechanism(laplace, space, runs=400, seed=0)
+        assert report.verdict == "not rejected"
 
 
 @pytest.mark.slow

@@ -15,9 +15,11 @@ from scipy import stats
 import mondegreen as mg
 from mondegreen.audit.distances import metric_named
 from mondegreen.audit.pairs import choose_pairs
+from mondegreen.audit.power import power_of
+from mondegreen.audit.repeats import chance_of_agreement
 from mondegreen.audit.run import audit_mechanism
 from mondegreen.audit.run_target import audit_target
-from mondegreen.audit.statistical import Comparison, measure_pairs, power_of, strongest
+from mondegreen.audit.statistical import Comparison, measure_pairs, strongest
 from mondegreen.audit.target import started
 from mondegreen.errors import ConfigurationError, InvalidParameterError, LawUnknownError
 
@@ -70,6 +72,29 @@ def test_sound_mechanisms_are_called_broken_at_most_as_often_as_stated(name):
     assert {report.verdict for report in audits} <= {"broken", "not rejected"}
 
 
+def test_independent_noise_is_called_repeated_at_most_as_often_as_stated():
+    # Coins that fall the same way nine times in ten agree often, and innocently.
+    alarms = 0
+    for seed in range(2000):
+        draws = (np.random.default_rng(seed).random((3, 200)) < 0.9).tolist()
+        alarms += chance_of_agreement(*draws) < math.log(0.1)
+    assert alarms <= stats.binom(2000, 0.1).isf(FALSE_ALARMS)
+
+
+def test_the_chance_of_agreement_is_that_of_the_sign_test():
+    rng = np.random.default_rng(0)
+    base, other, control = rng.integers(0, 3, size=(3, 40)).tolist()
+    k = sum(a == b != c for a, b, c in zip(base, other, control, strict=True))
+    m = sum(a == c != b for a, b, c in zip(base, other, control, strict=True))
+    expected = stats.binomtest(k, k + m, alternative="greater").pvalue
+    found = math.exp(chance_of_agreement(base, other, control))
+    assert found == pytest.approx(expected)
+    # Noise that is shared in a third of the places alone is seen too.
+    shared = [a if i % 3 == 0 else b for i, (a, b) in enumerate(zip(base, other))]  # noqa: B905
+    assert chance_of_agreement(base * 9, shared * 9, control * 9) < math.log(1e-3)
+    assert chance_of_agreement("aaaa", "aaaa", "aaaa") == 0
+
+
 def test_a_sampler_with_its_law_is_reported_at_most_as_often_as_stated():
     mechanism = mg.mechanism("exponential", epsilon=1.0)
     audits = [
@@ -111,6 +136,19 @@ def test_the_loss_is_a_lower_bound_and_approaches_the_truth():
     assert losses == sorted(losses)
     assert losses[-1] < math.log(5)
     assert losses[-1] == pytest.approx(math.log(5), abs=0.01)
+
+
+def test_without_a_violation_the_largest_certified_epsilon_is_reported():
+    # The near pair certifies nothing, the far one a good deal of what it is allowed.
+    law = [[0.5, 0.5], [0.5, 0.5], [0.02, 0.98]]
+    pairs = [
+        Comparison(0, 1, (0, 1), ("a", "b"), 0.1),
+        Comparison(0, 2, (0, 2), ("a", "c"), 9.0),
+    ]
+    found = measure_pairs(Coins(law, 0), pairs, 1.0, 40_000, 0.01)
+    assert strongest(found).ids == (0, 2)
+    assert strongest(found).epsilon > 2.5 / 9
+    assert strongest([]) is None
 
 
 def test_power_grows_with_runs_and_is_reached():
@@ -227,12 +265,14 @@ def test_targets_that_do_not_exist_are_named(name, message):
         pass
 
 
-@pytest.mark.parametrize("name", ["hangs", "dies"])
-def test_a_target_that_hangs_or_dies_ends_the_audit(name):
+@pytest.mark.parametrize(
+    ("name", "message"), [("hangs", "within 2 s"), ("dies", "exit status 3")]
+)
+def test_a_target_that_hangs_or_dies_ends_the_audit(name, message):
     with (
         contextlib.chdir(HERE),
         started(f"audit_targets:{name}", timeout=2.0) as target,
-        pytest.raises(ConfigurationError, match="did not answer"),
+        pytest.raises(ConfigurationError, match=message),
     ):
         target.counts("a", 1)
 

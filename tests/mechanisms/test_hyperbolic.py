@@ -302,7 +302,8 @@ class Twin:
     def sample(self, ids, rng):
         noise = self.draw(rng, (len(ids), self.space.dim))
         points = self.translate(self.space.points(ids), noise)
-        return self.state.decode(points, self.state.search, rng)
+        uniforms = rng.random((len(ids), self.state.uniforms))
+        return self.state.decode(points, self.state.search, uniforms)
 
 
 def test_wrong_measure_and_wrong_translation_give_other_words():

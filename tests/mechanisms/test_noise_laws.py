@@ -263,10 +263,12 @@ class Twin:
     def __init__(self, state, draw):
         self.space, self.draw = state.space, draw
         self.decode, self.search = state.decode, state.search
+        self.uniforms = state.uniforms
 
     def sample(self, ids, rng):
         points = self.draw(rng, (len(ids), self.space.dim)) + self.space.points(ids)
-        return self.decode(points, self.search, rng)
+        uniforms = rng.random((len(ids), self.uniforms))
+        return self.decode(points, self.search, uniforms)
 
 
 @pytest.mark.parametrize(

@@ -448,6 +448,8 @@ def test_words_at_one_point_are_drawn_from_one_row(name):
     state, asked = state_of(name, space, 2.0), []
 
     class Recorder:
+        dense = None
+
         def rows(self, points):
             asked.extend(points)
             return state.law.rows(points)

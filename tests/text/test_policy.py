@@ -194,7 +194,7 @@ def test_canonical_is_idempotent_on_hard_cases() -> None:
 def test_a_keep_list_has_comments_blank_lines_and_any_line_ends(tmp_path: Path) -> None:
     path = tmp_path / "keep.txt"
     path.write_bytes("\ufeff# public\r\nOslo # city\r\n\r\n Æther\rfilm".encode())
-    assert read_keep_list(path) == {"oslo", "æther", "film"}
+    assert read_keep_list(path) == {"Oslo", "Æther", "film"}
     path.write_bytes(b"")
     assert read_keep_list(str(path)) == frozenset()
 
@@ -212,6 +212,17 @@ def test_a_bad_entry_names_its_file_and_line(
     assert caught.value.row == 3
     assert "keep.txt, row 3" in str(caught.value)
     assert line not in str(caught.value)
+
+
+@pytest.mark.parametrize("entry", ["½", "²", "Ⅷ", "x²", "㎏", "ﬁlm"])
+def test_a_word_whose_canonical_form_is_another_can_be_kept(
+    tmp_path: Path, entry: str
+) -> None:
+    path = tmp_path / "keep.txt"
+    path.write_text(f"{entry}\n", encoding="utf-8")
+    space = Space.from_arrays("line", ["cold", "warm"], [[0], [3]])
+    lookup = Lookup(space, keep=read_keep_list(path))
+    assert lookup.codes(tokenize([f"cold {entry}!"])).tolist() == [0, KEEP]
 
 
 def test_a_keep_list_that_cannot_be_read_says_so(tmp_path: Path) -> None:

@@ -71,6 +71,8 @@ def metric_of(state: State) -> ClaimMetric:
     if "Mahalanobis" in name:
         share = state.guarantee.parameters["lambda_"]
         return ClaimMetric(name, _mahalanobis(space, float(share)))
+    if name.startswith("ultrametric"):
+        return ClaimMetric(name, state.distances)  # type: ignore[attr-defined]
     if "cluster" in name:
         return ClaimMetric(name, _clusters(state.law.cluster))  # type: ignore[attr-defined]
     if any(text in name for text in METRICS.values()):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids, LogProbs
 from mondegreen.audit.distances import ClaimMetric
 from mondegreen.audit.report import Evidence
-from mondegreen.errors import LawUnknownError
+from mondegreen.errors import LawUnknownError, MondegreenError
 from mondegreen.mechanisms.base import State
 from mondegreen.space.space import Space
 
@@ -30,6 +30,9 @@ _ROUNDING: Final = 1e-11
 
 _IMPOSSIBLE: Final = -1e30
 """Stands for ln 0, so that two impossible outputs differ by nothing."""
+
+_COMPLETE: Final = 1e-6
+"""How far the probabilities of an input may be from a sum of 1."""
 
 _CHUNK_BYTES: Final = 1 << 20
 
@@ -79,6 +82,8 @@ def table_of(state: State, ids: Ids | None = None) -> LawTable:
     ------
     LawUnknownError
         If the law has no closed form, or the space is too large for all inputs.
+    MondegreenError
+        If what is stated is no law.
     """
     size = state.space.vocab_size
     if ids is None and size > LARGEST_TABLE:
@@ -87,7 +92,14 @@ def table_of(state: State, ids: Ids | None = None) -> LawTable:
             f"this space has {size:,}: pass --words {LARGEST_TABLE}, or fewer"
         )
     chosen = np.arange(size + 1, dtype=np.int32) if ids is None else ids
-    return LawTable(chosen, state.log_prob(chosen), state.space.words, "closed law")
+    log_law = state.log_prob(chosen)
+    # Not so where an entry is no number, either: it would compare as no loss.
+    if not (np.abs(np.exp(log_law).sum(axis=1) - 1) < _COMPLETE).all():
+        raise MondegreenError(
+            f"what {state.guarantee.mechanism} states as its law does not sum to 1; "
+            "nothing can be audited by it"
+        )
+    return LawTable(chosen, log_law, state.space.words, "closed law")
 
 
 def worst_pair(

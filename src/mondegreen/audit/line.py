@@ -70,8 +70,8 @@ def line_table(state: State) -> LawTable:
     fine, rough = (
         quadrature_law(points, starts, epsilon, t, excludes, nodes) for nodes in _NODES
     )
-    finite = np.isfinite(fine)
-    error = float(np.abs(fine[finite] - rough[finite]).max(initial=0.0)) + 1e-13
+    possible = np.isfinite(fine) | np.isfinite(rough)
+    error = float(np.abs(fine[possible] - rough[possible]).max(initial=0.0)) + 1e-13
     how = f"quadrature on a line, error below {error:.1g} nats"
     return LawTable(ids, fine, names, how, error=error, columns=columns)
 

@@ -66,6 +66,9 @@ class Evidence:
         return self.loss / self.distance if self.distance > 0 else math.inf
 
     def __str__(self) -> str:
+        pair = f"{self.words[0]!r} and {self.words[1]!r}, {self.distance:.4g} apart"
+        if self.counts is not None and self.loss <= 0:
+            return f"{pair}: no loss was certified, allowed {_nats(self.allowed)}"
         names = ", ".join(repr(word) for word in self.event[:_SHOWN])
         more = f" and {self.outputs - _SHOWN:,} more" if self.outputs > _SHOWN else ""
         seen = ""
@@ -73,8 +76,7 @@ class Evidence:
             first, second = self.counts
             seen = f"; seen {first:,} and {second:,} times in {self.runs:,} runs"
         return (
-            f"{self.words[0]!r} and {self.words[1]!r}, {self.distance:.4g} apart: "
-            f"{'at least ' if seen else ''}{_nats(self.loss)}, allowed "
+            f"{pair}: {'at least ' if seen else ''}{_nats(self.loss)}, allowed "
             f"{_nats(self.allowed)}, for the output {names}{more}{seen}"
         )
 
@@ -139,7 +141,8 @@ class AuditReport:
     power_nats : float or None
         The largest loss that could have been certified; None where it is exact.
     worst : Evidence or None
-        The pair with the largest excess over what is allowed.
+        The pair with the largest loss per unit of distance; where outputs were
+        counted, the pair whose certified loss exceeds what is allowed by most.
     findings : tuple of Finding
         What else was seen.
 

@@ -9,17 +9,16 @@ import numpy as np
 
 from mondegreen.audit.distances import metric_named
 from mondegreen.audit.pairs import choose_pairs
+from mondegreen.audit.power import check_settings, power_of, reach
+from mondegreen.audit.repeats import repeats
 from mondegreen.audit.report import AuditReport, Evidence, Finding
 from mondegreen.audit.statistical import (
     Comparison,
-    check_settings,
     comparison_of,
     measure_pairs,
-    power_of,
-    reach,
     strongest,
 )
-from mondegreen.audit.target import UNKNOWN_WORDS, repeats, started
+from mondegreen.audit.target import UNKNOWN_WORDS, started
 from mondegreen.errors import InvalidParameterError
 from mondegreen.space.space import Space
 
@@ -76,8 +75,10 @@ def audit_target(
     noise.
     """
     check_settings(runs, pairs, alpha)
-    if runs == 0 or not 0 < epsilon < math.inf:
-        raise InvalidParameterError("epsilon and runs", (epsilon, runs), "positive")
+    if runs == 0:
+        raise InvalidParameterError("runs", runs, "at least 20 for a target")
+    if not 0 < epsilon < math.inf:
+        raise InvalidParameterError("epsilon", epsilon, "a positive number")
     stated = metric_named(metric or space.metric, space)
     rng = np.random.default_rng(seed)
     strangers = [word for word in unknown if word not in space.index]
@@ -111,7 +112,7 @@ def audit_target(
         target, asked, alpha / 2, workers=workers, python=python, timeout=timeout
     )
     nats, power = power_of(runs, alpha / 2, len(compared))
-    power = reach(power, nats, compared, epsilon)
+    power = reach(power, nats, [pair.allowed(epsilon) for pair in compared])
     report = AuditReport(
         verdict="broken" if worst is not None and worst.excess > 0 else "not rejected",
         subject=target,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import signal
 import subprocess
@@ -17,17 +16,15 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from mondegreen.audit.report import Finding
-from mondegreen.audit.statistical import Counts
+from mondegreen.audit.sampler import Counts
 from mondegreen.errors import ConfigurationError
 
-__all__ = ["UNKNOWN_WORDS", "Target", "repeats", "started"]
+__all__ = ["UNKNOWN_WORDS", "Target", "started"]
 
 UNKNOWN_WORDS: Final = ("qzmeisenbacherz", "vrondelfrixia", "4929-1234-5678-9010")
 """Invented words outside any vocabulary: two names, and the number of a card."""
 
 _WORKER: Final = Path(__file__).with_name("worker.py")
-_DRAWS: Final = 200
 _CHUNK: Final = 500
 _FORK_SECONDS: Final = 20.0
 
@@ -55,13 +52,20 @@ class Target:
         self._name, self._timeout = name, timeout
         self._codes: dict[str, int] = {}
         self._outputs: list[str] = []
-        self._process = subprocess.Popen(  # noqa: S603  the user named what to run
-            [python or sys.executable, str(_WORKER), name],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            encoding="utf-8",
-            start_new_session=True,  # so that what the target starts ends with it
-        )
+        interpreter = python or sys.executable
+        try:
+            self._process = subprocess.Popen(  # noqa: S603  the user named what to run
+                [interpreter, str(_WORKER), name],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                encoding="utf-8",
+                start_new_session=True,  # so that what the target starts ends with it
+            )
+        except OSError as error:
+            raise ConfigurationError(
+                f"cannot run {interpreter}: {error.strerror}; --python must name the "
+                "interpreter of an environment"
+            ) from error
         reply = self._receive()
         if "failed" in reply:
             self.close()
@@ -141,7 +145,13 @@ class Target:
         """Read a reply; a process that hangs is killed, which ends the read."""
         if self._process.stdout is None:
             raise ConfigurationError(f"{self._name}: its process gives no replies")
-        timer = threading.Timer(timeout or self._timeout, self._kill)
+        patience, late = timeout or self._timeout, threading.Event()
+
+        def give_up() -> None:
+            late.set()
+            self._kill()
+
+        timer = threading.Timer(patience, give_up)
         timer.start()
         try:
             line = self._process.stdout.readline()
@@ -149,9 +159,12 @@ class Target:
             timer.cancel()
         if not line:
             self.close()
-            raise ConfigurationError(
-                f"{self._name} ended or did not answer within {self._timeout:g} s"
+            problem = (
+                f"did not answer within {patience:g} s; --timeout allows more"
+                if late.is_set()
+                else f"ended its process, with exit status {self._process.returncode}"
             )
+            raise ConfigurationError(f"{self._name} {problem}")
         reply: dict[str, Any] = json.loads(line)
         return reply
 
@@ -181,76 +194,3 @@ def started(
         yield target
     finally:
         target.close()
-
-
-def repeats(
-    name: str,
-    words: Sequence[str],
-    alpha: float,
-    *,
-    workers: bool = False,
-    python: str | None = None,
-    timeout: float = 600.0,
-) -> list[Finding]:
-    """Look for noise that repeats: in two fresh processes, and in forked workers.
-
-    Parameters
-    ----------
-    name : str
-        ``module:function``.
-    words : sequence of str
-        Inputs.
-    alpha : float
-        Largest chance, under independent noise, of the repetition that is reported.
-    workers : bool
-        Whether repetition between forked workers breaks the claim, because the target
-        is run that way; otherwise it is a warning.
-    python : str, optional
-        Interpreter of another environment.
-    timeout : float, seconds
-        For the import and each request.
-
-    Notes
-    -----
-    A mechanism that is not random at these inputs repeats itself innocently. The
-    chance of agreement is therefore estimated from how often two calls with one word
-    agree, and only a repetition that is too unlikely counts.
-    """
-    asked = [words[i % len(words)] for i in range(_DRAWS)]
-    with started(name, python, timeout) as one, started(name, python, timeout) as two:
-        first, second = one.sequence(asked), two.sequence(asked)
-        more = one.sequence(asked)
-        third, fourth = two.forked(asked)
-    chance = _log_chance(asked, [first, more])
-    found = []
-    if first == second and chance < math.log(alpha):
-        text = (
-            f"two fresh processes drew the same {_DRAWS} outputs, whose chance under "
-            f"independent noise is about 10^{chance / math.log(10):.0f}; whoever knows "
-            "the seed can undo the noise"
-        )
-        found.append(Finding("fixed seed", True, text))
-    elif third is not None and third == fourth and chance < math.log(alpha):
-        text = (
-            f"two forked workers drew the same {_DRAWS} outputs (chance about "
-            f"10^{chance / math.log(10):.0f}): the noise of one is that of the other"
-        )
-        found.append(Finding("noise shared by workers", workers, text))
-    return found
-
-
-def _log_chance(asked: Sequence[str], drawn: Sequence[Sequence[str]]) -> float:
-    """Return ln of the chance that two independent sequences agree, cautiously."""
-    agreements = pairs = 0
-    for word in dict.fromkeys(asked):
-        outputs = Counter(
-            out
-            for each in drawn
-            for at, out in zip(asked, each, strict=True)
-            if at == word
-        )
-        some = sum(outputs.values())
-        agreements += sum(hits * (hits - 1) for hits in outputs.values())
-        pairs += some * (some - 1)
-    share = (agreements + 1) / (pairs + 1)
-    return len(asked) * math.log(min(1.0, share))

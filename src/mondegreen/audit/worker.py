@@ -22,8 +22,8 @@ def call(function: Callable[[str], object], word: str) -> str:
         out = function(word)
     except Exception as error:
         return f"<raises {type(error).__name__}>"
-    if isinstance(out, str):
-        return str(out)
+    if isinstance(out, str):  # lone surrogates could not be printed
+        return out.encode("utf-8", "backslashreplace").decode("utf-8")
     return f"<{type(out).__name__}: {out!r}>"[:200]
 
 

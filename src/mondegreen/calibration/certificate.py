@@ -7,8 +7,7 @@ from collections.abc import Callable
 from mondegreen.errors import LawUnknownError
 from mondegreen.mechanisms.base import AbstractMechanism
 from mondegreen.mechanisms.selection.base import SelectionState
-from mondegreen.mechanisms.selection.certified import certificate_of
-from mondegreen.mechanisms.selection.law import ExponentialLaw
+from mondegreen.mechanisms.selection.certified import CertifiableLaw, certificate_of
 from mondegreen.space.space import Space
 
 __all__ = ["certify"]
@@ -26,13 +25,14 @@ def certify(
         c + \max_{w \ne w'} \frac{|\ln Z_w - \ln Z_{w'}| + \kappa}{\min(d(w, w'), g)}
 
     over all pairs of inputs, the unknown word included; :math:`\kappa` is what
-    rounding to integers may add.
+    rounding to integers may add. For ``syntf``, the largest log-ratio of the integers
+    themselves, over all inputs and outputs.
 
     Parameters
     ----------
     mechanism : AbstractMechanism
-        One whose law is exponential in a distance: ``exponential``, ``tem`` or
-        ``calibrated``.
+        One whose law has a certificate: ``exponential``, ``tem``, ``calibrated``,
+        ``tight``, ``syntf``, ``tree``, ``brr``.
     space : Space
         Any size; the cost grows with the square of the vocabulary, 10 s for 33,860
         words on two cores. What was computed once is kept in the cache folder.
@@ -42,12 +42,13 @@ def certify(
     Returns
     -------
     float
-        Nats per unit of ``min(d, g)``, rounded up; never below the truth.
+        Nats per unit of the metric of the guarantee, rounded up; never below the
+        truth.
 
     Raises
     ------
     LawUnknownError
-        If the law is not of that form.
+        If there is no certificate: the law is no closed form.
 
     Notes
     -----
@@ -62,9 +63,12 @@ def certify(
     True
     """
     state = mechanism.prepare(space)
-    if isinstance(state, SelectionState) and isinstance(state.law, ExponentialLaw):
+    if isinstance(state, SelectionState) and isinstance(state.law, CertifiableLaw):
         return certificate_of(state.law, progress)
-    raise LawUnknownError(
-        f"{mechanism.name} has no law that is exponential in a distance; for others "
-        "see: mondegreen audit"
-    )
+    certified = state.guarantee.certified
+    if certified is None:
+        raise LawUnknownError(
+            f"{mechanism.name} has no law in closed form, so no certificate; test it "
+            "with: mondegreen audit"
+        )
+    return certified

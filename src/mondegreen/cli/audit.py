@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["audit"]
 
 _BROKEN: Final = 4
+_TIMEOUT: Final = 600.0
 
 
 @click.command()
@@ -103,8 +104,8 @@ _BROKEN: Final = 4
 )
 @click.option(
     "--timeout",
-    type=float,
-    default=600.0,
+    type=click.FloatRange(min=0, min_open=True),
+    default=_TIMEOUT,
     show_default=True,
     metavar="SECONDS",
     help="For the import of a target, and for 500 calls.",
@@ -142,13 +143,15 @@ def audit(
     """Check the promise of a mechanism, or of any function from words to words.
 
     Exact where the law is known: every pair and every output of closed laws, intervals
-    in one dimension, Voronoi cells in two, certificates on large spaces. Statistical
-    otherwise: an event is chosen on one half of the runs and bounded on the other.
-    "Not rejected" proves nothing; the report says what could have been seen.
+    in one dimension, Voronoi cells in two, certificates on large spaces; outputs are
+    then drawn and compared with that law. Statistical otherwise: an event is chosen on
+    one half of the runs and bounded on the other. "Not rejected" proves nothing; the
+    report says what could have been seen. Small epsilons show most: little is allowed.
 
     \b
     mondegreen audit --mechanism tem --epsilon 2.5 --words 500
     mondegreen audit --mechanism exponential --epsilon 4 --claim 2 --words 500
+    mondegreen audit -m vickrey_literal -e 0.1 --words 60 --allow-unproved
     mondegreen audit --target mymodule:privatize --epsilon 2 --space mine.safetensors
 
     \b
@@ -171,8 +174,16 @@ def audit(
         "progress": _Progress(quiet),
     }
     if target is not None:
-        is_exact = method == "exact"
-        _refuse({"--claim": claim, "--set": settings, "--method exact": is_exact})
+        _refuse(
+            "--target",
+            "--mechanism",
+            {
+                "--claim": claim is not None,
+                "--set": bool(settings),
+                "--method exact": method == "exact",
+                "--allow-unproved": allow_unproved,
+            },
+        )
         report = _target(
             target,
             loaded,
@@ -185,6 +196,16 @@ def audit(
             common,
         )
     else:
+        _refuse(
+            "--mechanism",
+            "--target",
+            {
+                "--unknown-words": unknown_words is not None,
+                "--workers": workers,
+                "--python": python is not None,
+                "--timeout": timeout != _TIMEOUT,
+            },
+        )
         report = _mechanism(
             str(name),
             epsilon,
@@ -267,11 +288,11 @@ def _target(
     )
 
 
-def _refuse(mechanism_only: dict[str, object]) -> None:
-    """Refuse options that mean nothing for a target."""
-    for option, value in mechanism_only.items():
-        if value:
-            raise ConfigurationError(f"{option} is for --mechanism, not for --target")
+def _refuse(given: str, needed: str, options: dict[str, bool]) -> None:
+    """Refuse options that mean nothing for what is audited."""
+    for option, is_set in options.items():
+        if is_set:
+            raise ConfigurationError(f"{option} is for {needed}, not for {given}")
 
 
 class _Progress:

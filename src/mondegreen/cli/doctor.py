@@ -24,36 +24,53 @@ _LIBRARIES: Final = (
 _ZERO_KEY_STREAM: Final = "76b8e0ada0f13d90405d6ae55386bd28"
 
 
+_BROKEN: Final = 1
+_MISSING: Final = "MISSING"
+_WRONG: Final = "WRONG, do not use"
+
+
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print an object.")
-def doctor(as_json: bool) -> None:
+@click.pass_context
+def doctor(ctx: click.Context, as_json: bool) -> None:
     """Show versions, spaces and the random source, and check what can be checked.
 
     \b
     mondegreen doctor
+
+    \b
+    Exit codes: 0 all is well, 1 a library is MISSING or the random source is WRONG,
+    3 the embedded space is damaged.
     """  # noqa: D301
     from mondegreen.cli.render import echo_facts, echo_json
 
+    libraries = {name: _version(name) for name in _LIBRARIES}
+    source = _random_source()
+    problems = [name for name, version in libraries.items() if version == _MISSING]
+    if _WRONG in source:
+        problems.append("random source")
     findings = {
         "mondegreen": importlib.metadata.version("mondegreen"),
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "libraries": {name: _version(name) for name in _LIBRARIES},
-        "random source": _random_source(),
+        "libraries": libraries,
+        "random source": source,
         "default space": _default_space(),
         "network": "never used, except by: mondegreen space fetch",
+        "broken": problems if as_json else ", ".join(problems) or "nothing",
     }
     if as_json:
         echo_json(findings)
-        return
-    echo_facts(findings)
+    else:
+        echo_facts(findings)
+    ctx.exit(_BROKEN if problems else 0)
 
 
 def _version(name: str) -> str:
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
-        return "MISSING"
+        return _MISSING
 
 
 def _random_source() -> str:
@@ -62,7 +79,7 @@ def _random_source() -> str:
 
     stream: Any = chacha20(bytes(32)).bit_generator
     start = stream.random_raw(2).astype("<u8").tobytes().hex()
-    verdict = "as RFC 8439" if start == _ZERO_KEY_STREAM else "WRONG, do not use"
+    verdict = "as RFC 8439" if start == _ZERO_KEY_STREAM else _WRONG
     return f"ChaCha20 ({verdict}), keyed by the operating system for every batch"
 
 

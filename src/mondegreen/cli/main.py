@@ -23,8 +23,10 @@ __all__ = ["cli", "main"]
 _VERBS: Final = {
     "audit": ("audit", "audit", "Check whether a mechanism keeps its promise."),
     "doctor": ("doctor", "doctor", "Show versions, spaces and the random source."),
+    "explain": ("explain", "explain", "Show what one setting means for a word."),
     "mechanisms": ("mechanisms", "mechanisms", "List the mechanisms."),
     "privatize": ("privatize", "privatize", "Privatize a file or a stream of text."),
+    "score": ("score", "score", "Judge a finished release by its originals."),
     "space": ("space", "space", "List, show, build, verify and fetch spaces."),
 }
 

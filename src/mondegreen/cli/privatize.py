@@ -124,7 +124,8 @@ _REPORT_FORMAT: Final = "mondegreen-report/1"
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
-    help="Repeatable noise for experiments. The output is NOT PRIVATE.",
+    help="Repeatable noise for experiments. The output is NOT PRIVATE. A pipe is cut "
+    "into batches as its data arrives, so only a file gives the same output again.",
 )
 @click.option(
     "--allow-unproved", is_flag=True, help="Permit a mechanism without a proof."
@@ -214,15 +215,15 @@ def _certify(privatizer: Privatizer, *, quiet: bool) -> None:
     from mondegreen.cli.progress import say, shower
     from mondegreen.mechanisms.selection.base import SelectionState
     from mondegreen.mechanisms.selection.certified import (
+        CertifiableLaw,
         certificate_of,
         has_certificate,
         is_certifiable,
     )
-    from mondegreen.mechanisms.selection.law import ExponentialLaw
 
     state = privatizer.state
     law = state.law if isinstance(state, SelectionState) else None
-    if not isinstance(law, ExponentialLaw) or has_certificate(law):
+    if not isinstance(law, CertifiableLaw) or has_certificate(law):
         return
     if is_certifiable(law) and not quiet:
         say("Computing the certificate of this law, once; it is kept.")

@@ -7,6 +7,7 @@ import click
 from mondegreen.cli.render import echo_facts, echo_json, echo_table
 from mondegreen.cli.space_binarize import binarize
 from mondegreen.cli.space_build import build, facts_of, fetch
+from mondegreen.cli.space_tree import branch_of, tree
 
 __all__ = ["space"]
 
@@ -58,18 +59,19 @@ def list_spaces(as_json: bool) -> None:
 
 @space.command()
 @click.argument("name", default="glove-840b-34k")
+@click.option("--branch", metavar="WORD", help="Show the word tree around a word.")
 @_JSON
-def info(name: str, as_json: bool) -> None:
+def info(name: str, branch: str | None, as_json: bool) -> None:
     """Describe a space, given by NAME or path; its digest is checked.
 
-    Example: mondegreen space info glove-840b-34k
+    Example: mondegreen space info glove-840b-34k --branch doctor
     """
     from mondegreen.space.layout import read_header, read_space
     from mondegreen.space.store import locate
 
     path = locate(name)
-    read_space(path)
-    facts = facts_of(read_header(path))
+    loaded = read_space(path)
+    facts = facts_of(read_header(path)) if branch is None else branch_of(loaded, branch)
     if as_json:
         echo_json(facts)
     else:
@@ -114,3 +116,4 @@ def verify(
 space.add_command(binarize)
 space.add_command(build)
 space.add_command(fetch)
+space.add_command(tree)

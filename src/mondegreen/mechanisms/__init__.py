@@ -27,6 +27,7 @@ _REGISTRY: Final = {
     "syntf": ("selection.syntf", "Syntf"),
     "tem": ("selection.tem", "Tem"),
     "tight": ("selection.tight", "Tight"),
+    "tree": ("selection.tree", "Tree"),
     "truncated_gumbel": ("selection.truncated_gumbel", "TruncatedGumbel"),
     "vickrey": ("noise.vickrey", "Vickrey"),
     "vickrey_literal": ("noise.vickrey_literal", "VickreyLiteral"),
@@ -97,7 +98,7 @@ def mechanisms() -> Iterator[type[AbstractMechanism]]:
     --------
     >>> names = [cls.name for cls in mechanisms() if cls.is_private]
     >>> names[:4], len(names)
-    (['brr', 'calibrated', 'exponential', 'hyperbolic'], 10)
+    (['brr', 'calibrated', 'exponential', 'hyperbolic'], 11)
     >>> [cls.name for cls in mechanisms() if not cls.is_private]
     ['custext', 'santext_plus', 'truncated_gumbel', 'vickrey_literal']
     """

@@ -117,19 +117,28 @@ def check_space(mechanism: AbstractMechanism, space: Space) -> None:
     Raises
     ------
     SpaceError
-        If the metric of the space is not among ``mechanism.space_metrics``.
+        If the space has codes alone, or its metric is not among
+        ``mechanism.space_metrics``. Says what to use instead.
     """
-    if space.metric not in mechanism.space_metrics:
-        hint = (
-            "build one with --metric poincare"
-            if space.metric == "euclidean"
-            else "use exponential, tem or hyperbolic"
-        )
+    if space.metric in mechanism.space_metrics:
+        return
+    name = f"space {space.name!r}"
+    if not space.has_vectors:
         raise SpaceError(
-            f"{mechanism.name} needs a space whose metric is "
-            f"{' or '.join(mechanism.space_metrics)}; that of {space.name!r} is "
-            f"{space.metric}: {hint}"
+            f"{mechanism.name} needs vectors; {name} has codes and no vectors: use "
+            "brr on it, or take the space that it was made from"
         )
+    needed = " or ".join(mechanism.space_metrics)
+    hint = (
+        "build one with: mondegreen space build --metric poincare"
+        if space.metric == "euclidean"
+        else "use exponential, tem, calibrated, tight, syntf or hyperbolic, or build a "
+        "Euclidean space"
+    )
+    raise SpaceError(
+        f"{mechanism.name} needs a space whose metric is {needed}; that of {name} is "
+        f"{space.metric}: {hint}"
+    )
 
 
 def check_epsilon(epsilon: float) -> float:

@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Weights
 
-__all__ = ["TOTAL", "TOTAL_BITS", "draw_uniform", "quantize"]
+__all__ = ["SHRINK", "TOTAL", "TOTAL_BITS", "draw_uniform", "quantize"]
 
 TOTAL_BITS: Final = 62
 TOTAL: Final = 1 << TOTAL_BITS
 """The sum of the integer weights of every law."""
+
+SHRINK: Final = 1 - 2.0**-46
+"""Outweighs the error of float sums, so that integers never sum to too much."""
 
 
 def draw_uniform(rng: np.random.Generator, size: int) -> NDArray[np.int64]:
@@ -65,7 +68,7 @@ def quantize(
     >>> floor * 5 + int(excess.sum()) == TOTAL
     True
     """
-    scale = TOTAL / (count * floor + float(excess.sum())) * (1 - 2.0**-46)
+    scale = TOTAL / (count * floor + float(excess.sum())) * SHRINK
     base = int(scale * floor)
     weights = (scale * excess).astype(np.int64)
     weights[np.argmax(weights)] += TOTAL - count * base - int(weights.sum())

@@ -20,6 +20,7 @@ from mondegreen.space.codes import Codes
 from mondegreen.space.geometry import Geometry
 from mondegreen.space.metric import METRICS
 from mondegreen.space.space import CODES_FORMAT, FORMAT, Space
+from mondegreen.space.tree import WordTree
 
 __all__ = ["SpaceHeader", "read_header", "read_space", "write_space"]
 
@@ -109,6 +110,9 @@ def write_space(stream: BinaryIO, space: Space) -> None:
         if not space.has_vectors:
             distances = json.dumps(codes.geometry.to_dict(), sort_keys=True)
             metadata["geometry"] = distances
+    if space.tree is not None:
+        parts["tree"] = ("U8", np.frombuffer(space.tree.to_bytes(), dtype=np.uint8))
+        metadata["tree"] = space.tree.digest
     metadata["checksum"] = _checksum(metadata)
     _write_parts(stream, metadata, parts)
 
@@ -219,7 +223,7 @@ def _space(header: SpaceHeader, words: list[str], codes: Codes | None) -> Space:
         raise SpaceError(f"{header.path}: a coordinate is not a finite number")
     geometry, metric = header.geometry, header.metric
     known = (name, tuple(words), vectors, unknown, geometry, about, path, metric)
-    return Space(*known, codes)
+    return Space(*known, codes, _read_tree(header))
 
 
 def _read_codes(header: SpaceHeader) -> Codes | None:
@@ -234,6 +238,13 @@ def _read_codes(header: SpaceHeader) -> Codes | None:
             f"{header.path}: the codes have another digest than promised; get it again"
         )
     return codes
+
+
+def _read_tree(header: SpaceHeader) -> WordTree | None:
+    """Read the word tree of a file, if any; the digest of the space covers it."""
+    if "tree" not in header.tensors:
+        return None
+    return WordTree.from_bytes(bytes(_map(header, "tree")))
 
 
 class _BadHeaderError(ValueError):
@@ -296,8 +307,9 @@ def _tensors(header: dict[str, object], start: int, end: int) -> dict[str, _Tens
     """Return the tensors; they must fill the file without a hole or an overlap."""
     entries = {key: header[key] for key in header if key != "__metadata__"}
     _require(
-        set(entries) in (_VECTORS, _CODES, _VECTORS | _CODES),
-        "the tensors must be unknown, vectors and words, or codes",
+        set(entries) - {"tree"} in (_VECTORS, _CODES, _VECTORS | _CODES)
+        and ("tree" not in entries or "vectors" in entries),
+        "the tensors must be unknown, vectors and words, perhaps a tree, or codes",
     )
     tensors: dict[str, _Tensor] = {}
     spans: list[tuple[int, int]] = []
@@ -329,6 +341,11 @@ def _tensors(header: dict[str, object], start: int, end: int) -> dict[str, _Tens
 
 def _check_shapes(tensors: dict[str, _Tensor]) -> None:
     """Refuse tensors that do not fit each other."""
+    tree = tensors.get("tree")
+    _require(
+        tree is None or (len(tree.shape) == 1 and tree.dtype.name == "uint8"),
+        "tree must be bytes",
+    )
     words = tensors["words"]
     _require(
         len(words.shape) == 1 and words.dtype.name == "uint8" and words.shape[0] > 0,
@@ -382,6 +399,6 @@ def _is_finite(vectors: np.ndarray[tuple[int, ...], np.dtype[np.floating]]) -> b
 
 def _checksum(metadata: dict[str, str]) -> str:
     """Return the SHA-256 of the metadata; it guards what the digest leaves out."""
-    optional = ("codes",) if "codes" in metadata else ()
+    optional = tuple(key for key in ("codes", "tree") if key in metadata)
     known = {key: metadata[key] for key in (*_METADATA, *optional)}
     return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()

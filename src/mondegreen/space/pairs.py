@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Vectors
-from mondegreen.space.metric import distances
+from mondegreen.space.metric import distances, relative_error
 from mondegreen.space.space import Space
 
 __all__ = ["PairTiles", "stripes"]
@@ -31,6 +32,11 @@ class PairTiles:
     ----------
     space : Space
         In its own metric; float64.
+
+    Attributes
+    ----------
+    relative_error : float
+        The most that a distance in a table may be off, as a share of it.
     """
 
     def __init__(self, space: Space) -> None:
@@ -39,6 +45,7 @@ class PairTiles:
         self.has_duplicates = bool((space.canonical != np.arange(self.count)).any())
         # Seen from the centroid, Euclidean norms and their rounding are smallest.
         self._origin = space.unknown if space.metric == "euclidean" else 0.0
+        self.relative_error, self._largest_error = self._errors()
 
     def each(
         self, work: Work, progress: Callable[[float], object] = lambda share: None
@@ -60,6 +67,28 @@ class PairTiles:
             for done, future in enumerate(futures, start=1):
                 future.result()
                 progress(done / len(tiles))
+
+    def error(self, cutoff: float) -> float:
+        """Return the most that ``min(distance, cutoff)`` in a table may be off."""
+        return min(self._largest_error, self.relative_error * cutoff)
+
+    def _errors(self) -> tuple[float, float]:
+        r"""Return the most that a positive distance is off, as a share and in all.
+
+        Euclidean squares are sums of three products, each right up to
+        :math:`n u |x| |y|`; together :math:`s = 4 (n + 8) u \max |x|^2`, so a distance
+        is off by at most :math:`s / d`. Other metrics come by their formula.
+        """
+        space = self.space
+        if space.metric != "euclidean":
+            return relative_error(space.metric, space.vectors, space.unknown), math.inf
+        starts = range(0, self.count, _TILE)
+        largest = max(float(self._tile(start)[1].max()) for start in starts)
+        slack = 4.0 * (space.dim + 8) * 2.0**-53 * largest
+        closest = space.geometry.closest
+        if closest == 0:  # all inputs at one point
+            return 0.0, 0.0
+        return slack / closest**2, slack / closest
 
     def _tile(self, start: int) -> tuple[Vectors, Floats]:
         """Return coordinates and squared norms of consecutive inputs."""

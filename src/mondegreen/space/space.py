@@ -17,6 +17,7 @@ from mondegreen.errors import SpaceError, SpaceIntegrityError
 from mondegreen.space.codes import Codes
 from mondegreen.space.geometry import Geometry, canonical_ids, measure, unknown_point
 from mondegreen.space.metric import check_points
+from mondegreen.space.tree import WordTree
 
 __all__ = ["CODES_FORMAT", "FORMAT", "Space"]
 
@@ -63,6 +64,8 @@ class Space:
         centroid of points of the ball is in the ball, since the ball is convex.
     codes : Codes or None
         What binary mechanisms work on; part of the digest where there are any.
+    tree : WordTree or None
+        What the tree mechanism works on; part of the digest where there is one.
 
     Examples
     --------
@@ -80,6 +83,7 @@ class Space:
     path: Path | None = None
     metric: str = "euclidean"
     codes: Codes | None = None
+    tree: WordTree | None = None
 
     def __post_init__(self) -> None:
         if self.vectors.ndim != 2 or len(self.words) != len(self.vectors):
@@ -94,6 +98,8 @@ class Space:
         check_points(self.metric, self.name, self.vectors)
         check_points(self.metric, self.name, self.unknown[None])
         self._check_codes()
+        if self.tree is not None and self.tree.vocab_size != len(self.words):
+            raise SpaceError(f"space {self.name!r}: its tree holds other words")
         self.vectors.setflags(write=False)
         self.unknown.setflags(write=False)
 
@@ -193,7 +199,7 @@ class Space:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256, in hex, over words, vectors, unknown point, metric and codes."""
+        """SHA-256, in hex, over words, vectors, unknown, metric, codes and tree."""
         codes = {"codes": self.codes.digest} if self.codes is not None else {}
         if not self.has_vectors:
             head: dict[str, object] = {
@@ -209,6 +215,7 @@ class Space:
                 "shape": list(self.vectors.shape),
                 "dtype": self.vectors.dtype.str,
                 **codes,
+                **({"tree": self.tree.digest} if self.tree is not None else {}),
             }
         state = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
         state.update("\n".join(self.words).encode())
@@ -255,7 +262,8 @@ class Space:
             parts = (self.name, self.words, self.codes, dict(self.about))
             return Space.from_codes, parts
         known = (self.name, self.words, self.vectors, self.unknown, self.geometry)
-        return Space, (*known, dict(self.about), None, self.metric, self.codes)
+        others = (dict(self.about), None, self.metric, self.codes, self.tree)
+        return Space, (*known, *others)
 
     def __repr__(self) -> str:
         dim = f"dim={self.dim}, " if self.has_vectors else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import secrets
@@ -19,6 +20,7 @@ from mondegreen.errors import (
 from mondegreen.space.codes import Codes
 from mondegreen.space.layout import read_space, write_space
 from mondegreen.space.space import Space
+from mondegreen.space.tree import WordTree
 
 __all__ = [
     "DEFAULT_SPACE",
@@ -31,6 +33,8 @@ __all__ = [
     "refuse_existing",
     "save_space",
     "space_names",
+    "tree_of",
+    "with_tree",
 ]
 
 DEFAULT_SPACE: Final = "glove-840b-34k"
@@ -42,6 +46,13 @@ _BUNDLED_CODES: Final = {
     "e0274cb9f1c19e3e69e38852a10e4a04317314272cbfd0d51a9882347ad1a435": (
         "codes/glove-840b-34k.codes-256.safetensors",
         "98357829c35ff8098e72b7e6d2b43db4431a1ac6213615e1a6e92932e88c5119",
+    ),
+}
+# Digest of a space: the file of its word tree, and the digest of the tree.
+_BUNDLED_TREES: Final = {
+    "e0274cb9f1c19e3e69e38852a10e4a04317314272cbfd0d51a9882347ad1a435": (
+        "trees/glove-840b-34k.tree",
+        "781f9c4522ccca645f88b8047b0002d62f8a30745e1ec864a286133f0c2d8f28",
     ),
 }
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -122,6 +133,37 @@ def codes_of(space: Space) -> Codes:
     if found.words != space.words:
         raise SpaceIntegrityError(f"{_BUNDLED / name}: the codes of other words")
     return found.codes
+
+
+def tree_of(space: Space) -> WordTree | None:
+    """Return the word tree of a space: its own, or the one of the package, if any.
+
+    Raises
+    ------
+    SpaceIntegrityError
+        If the file of the package is not the one its digest promises.
+    """
+    if space.tree is not None or space.digest not in _BUNDLED_TREES:
+        return space.tree
+    name, digest = _BUNDLED_TREES[space.digest]
+    try:
+        tree = WordTree.from_bytes((_BUNDLED / name).read_bytes())
+    except OSError as error:
+        raise SpaceError(f"{_BUNDLED / name}: {error.strerror}") from error
+    if tree.digest != digest or tree.vocab_size != space.vocab_size:
+        raise SpaceIntegrityError(f"{_BUNDLED / name}: another tree than promised")
+    return tree
+
+
+def with_tree(space: Space, tree: WordTree) -> Space:
+    """Return the same space with a word tree; its digest becomes another.
+
+    Raises
+    ------
+    SpaceError
+        If the tree does not hold the words of the space.
+    """
+    return dataclasses.replace(space, tree=tree, path=None)
 
 
 def space_names() -> list[str]:

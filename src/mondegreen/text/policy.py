@@ -236,6 +236,9 @@ def _is_one_word(entry: str) -> bool:
 def read_keep_list(path: str | Path) -> frozenset[str]:
     """Read a public list of words: UTF-8, one word a line, ``#`` starts a comment.
 
+    Entries come as they are written: a canonical form need not be one word (that of
+    ``½`` is ``1⁄2``), and :class:`Lookup` makes it itself.
+
     Raises
     ------
     SourceError
@@ -265,5 +268,5 @@ def read_keep_list(path: str | Path) -> frozenset[str]:
                 problem = "the entry holds punctuation or other signs beside its word"
             hint = "write one word a line, without spaces and punctuation"
             raise SourceError(path, problem, row=row, hint=hint)
-        entries.add(canonical(entry))
+        entries.add(entry)
     return frozenset(entries)

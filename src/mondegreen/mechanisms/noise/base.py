@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, LogProbs, Vectors
 from mondegreen.errors import LawUnknownError
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import check_ids
+from mondegreen.mechanisms.base import AbstractMechanism, check_ids, parameter
+from mondegreen.mechanisms.noise.ahead import drawn_ahead
 from mondegreen.space.neighbours.base import NeighbourSearch
+from mondegreen.space.neighbours.decoders import DECODERS
 from mondegreen.space.space import Space
 
-__all__ = ["NOISE_ASSUMPTIONS", "Decoder", "NoiseState", "decode_nearest"]
+__all__ = [
+    "NOISE_ASSUMPTIONS",
+    "AbstractNoise",
+    "Decoder",
+    "NoiseState",
+    "Uniforms",
+    "decode_nearest",
+    "decoder_parameter",
+]
 
 NOISE_ASSUMPTIONS: Final = (
     "noise is drawn in double precision as if in real numbers; only the index of a "
@@ -25,14 +37,36 @@ NOISE_ASSUMPTIONS: Final = (
 _BLOCK: Final = 4096
 """Words searched together: large enough for full speed, a few MB of noise."""
 
-Decoder = Callable[[Vectors, NeighbourSearch, np.random.Generator], Ids]
-"""Maps noisy points to words; it sees no input, so it is post-processing."""
+Uniforms = NDArray[np.float64]
+
+Decoder = Callable[[Vectors, NeighbourSearch, Uniforms], Ids]
+"""Maps noisy points to words, with uniform numbers on [0, 1) where it chooses.
+
+It sees no input, so it is post-processing.
+"""
 
 
 def _add(points: Vectors, noise: Vectors) -> Vectors:
     """Translate in Euclidean space."""
     noise += points
     return noise
+
+
+class AbstractNoise(AbstractMechanism):
+    """A mechanism whose search for the nearest word can be chosen."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return name and parameters, without a decoder that is the default.
+
+        The digest of what was released before there was a choice, and with it the
+        keys of replays, stay what they were.
+        """
+        found = AbstractMechanism.to_dict(self)
+        if found["parameters"]["decoder"] == "exact":
+            del found["parameters"]["decoder"]
+        return found
 
 
 @final
@@ -54,6 +88,8 @@ class NoiseState:
         Over the public vectors of the space.
     translate : callable ``(points, noise) -> float64 array``
         Moves the noise from the origin to the points; may overwrite the noise.
+    uniforms : int
+        Uniform numbers that ``decode`` takes for each word.
     """
 
     space: Space
@@ -62,17 +98,32 @@ class NoiseState:
     decode: Decoder
     search: NeighbourSearch
     translate: Callable[[Vectors, Vectors], Vectors] = _add
+    uniforms: int = 0
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
         """Draw an output for each input; see :class:`mondegreen.mechanisms.State`."""
         check_ids(ids, self.space.vocab_size)
         out = np.empty(len(ids), dtype=np.int32)
+        blocks = self._noisy(ids, rng)
+        if len(ids) > _BLOCK:
+            blocks = drawn_ahead(blocks)
+        start = 0
+        with contextlib.closing(blocks):
+            for points, uniforms in blocks:
+                stop = start + len(points)
+                out[start:stop] = self.decode(points, self.search, uniforms)
+                start = stop
+        return out
+
+    def _noisy(
+        self, ids: Ids, rng: np.random.Generator
+    ) -> Generator[tuple[Vectors, Uniforms]]:
+        """Yield noisy points block by block; draws all that a block needs."""
         for start in range(0, len(ids), _BLOCK):
             block = ids[start : start + _BLOCK]
             noise = self.draw_noise(rng, (len(block), self.space.dim))
-            points = self.translate(self.space.points(block), noise)
-            out[start : start + _BLOCK] = self.decode(points, self.search, rng)
-        return out
+            uniforms = rng.random((len(block), self.uniforms))
+            yield self.translate(self.space.points(block), noise), uniforms
 
     def log_prob(self, ids: Ids) -> LogProbs:
         """Raise: a probability is an integral over a Voronoi cell."""
@@ -82,8 +133,15 @@ class NoiseState:
         )
 
 
-def decode_nearest(
-    points: Vectors, search: NeighbourSearch, rng: np.random.Generator
-) -> Ids:
+def decode_nearest(points: Vectors, search: NeighbourSearch, uniforms: Uniforms) -> Ids:
     """Return the nearest word of each point."""
     return search.nearest(points, 1)[:, 0]
+
+
+def decoder_parameter() -> Any:
+    """Declare the parameter that names the search for the nearest word."""
+    return parameter(
+        "exact",
+        range=", ".join(DECODERS),
+        help="how the nearest word is found; no part of the promise depends on it",
+    )

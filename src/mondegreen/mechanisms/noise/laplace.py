@@ -10,18 +10,19 @@ import numpy as np
 from mondegreen.arrays import Vectors
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
-    AbstractMechanism,
     check_epsilon,
     check_space,
     parameter,
 )
 from mondegreen.mechanisms.noise.base import (
     NOISE_ASSUMPTIONS,
+    AbstractNoise,
     NoiseState,
     decode_nearest,
+    decoder_parameter,
 )
 from mondegreen.sampling.laplace import multivariate_laplace
-from mondegreen.space.neighbours.faiss import FaissSearch
+from mondegreen.space.neighbours.decoders import check_decoder, decoder_search
 from mondegreen.space.space import Space
 
 __all__ = ["Laplace"]
@@ -29,7 +30,7 @@ __all__ = ["Laplace"]
 
 @final
 @dataclass(frozen=True, slots=True)
-class Laplace(AbstractMechanism):
+class Laplace(AbstractNoise):
     r"""Add multivariate Laplace noise to a word vector; release the nearest word.
 
     .. math::
@@ -42,11 +43,13 @@ class Laplace(AbstractMechanism):
     ----------
     epsilon : float in [1e-9, 1e9], per unit of Euclidean distance
         The mean length of the noise is ``dim / epsilon``.
+    decoder : {"exact", "fast", "torch"}
+        How the nearest word is found; see ``docs/explanation/decoders.md``.
 
     Raises
     ------
     InvalidParameterError
-        If ``epsilon`` is out of range.
+        If a parameter is out of range.
 
     Notes
     -----
@@ -82,6 +85,7 @@ class Laplace(AbstractMechanism):
         unit="per unit of Euclidean distance",
         help="loss in nats for two words one unit apart",
     )
+    decoder: str = decoder_parameter()
 
     name: ClassVar[str] = "laplace"
     aliases: ClassVar[tuple[str, ...]] = ("cmp", "madlib")
@@ -90,11 +94,12 @@ class Laplace(AbstractMechanism):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        check_decoder(self.decoder)
 
     def prepare(self, space: Space) -> NoiseState:
         """Build the search index of the space."""
         check_space(self, space)
-        search = FaissSearch(space.vectors)
+        search = decoder_search(self.decoder, space.vectors)
         guarantee = Guarantee(
             mechanism=self.name,
             parameters=self.to_dict()["parameters"],

@@ -11,7 +11,6 @@ import numpy as np
 from mondegreen.arrays import Vectors
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
-    AbstractMechanism,
     check_epsilon,
     check_interval,
     check_space,
@@ -19,12 +18,14 @@ from mondegreen.mechanisms.base import (
 )
 from mondegreen.mechanisms.noise.base import (
     NOISE_ASSUMPTIONS,
+    AbstractNoise,
     NoiseState,
     decode_nearest,
+    decoder_parameter,
 )
 from mondegreen.sampling.laplace import multivariate_laplace
 from mondegreen.space.geometry import estimate, scaled_covariance
-from mondegreen.space.neighbours.faiss import FaissSearch
+from mondegreen.space.neighbours.decoders import check_decoder, decoder_search
 from mondegreen.space.space import Space
 
 __all__ = ["Mahalanobis", "regularized_covariance"]
@@ -32,7 +33,7 @@ __all__ = ["Mahalanobis", "regularized_covariance"]
 
 @final
 @dataclass(frozen=True, slots=True)
-class Mahalanobis(AbstractMechanism):
+class Mahalanobis(AbstractNoise):
     r"""Add noise that is longer where the space is wide; release the nearest word.
 
     .. math::
@@ -51,6 +52,8 @@ class Mahalanobis(AbstractMechanism):
         states both.
     lambda_ : float in [0, 1 - 1e-6]
         Share of the covariance.
+    decoder : {"exact", "fast", "torch"}
+        How the nearest word is found; see ``docs/explanation/decoders.md``.
 
     Raises
     ------
@@ -98,6 +101,7 @@ class Mahalanobis(AbstractMechanism):
         range="[0, 1 - 1e-6]",
         help="share of the covariance of the space in the metric",
     )
+    decoder: str = decoder_parameter()
 
     name: ClassVar[str] = "mahalanobis"
     family: ClassVar[str] = "noise"
@@ -105,6 +109,7 @@ class Mahalanobis(AbstractMechanism):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        check_decoder(self.decoder)
         # Nearer to 1 the metric could not be factorised where the space is flat.
         lambda_ = check_interval(
             "lambda_", self.lambda_, 0.0, 1 - 1e-6, "in [0, 1 - 1e-6]"
@@ -117,7 +122,7 @@ class Mahalanobis(AbstractMechanism):
         matrix = regularized_covariance(space, self.lambda_)
         root = np.linalg.cholesky(matrix)
         smallest = float(np.linalg.eigvalsh(matrix)[0])
-        search = FaissSearch(space.vectors)
+        search = decoder_search(self.decoder, space.vectors)
         # An upper bound of epsilon in the Euclidean metric: round the root down.
         euclidean = self.epsilon / math.sqrt(smallest) * (1 + 1e-9)
         scale = estimate(space.vectors, space.unknown, np.linalg.inv(root))

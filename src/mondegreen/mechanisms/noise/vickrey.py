@@ -11,15 +11,20 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids, Vectors
 from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms.base import (
-    AbstractMechanism,
     check_epsilon,
     check_interval,
     check_space,
     parameter,
 )
-from mondegreen.mechanisms.noise.base import NoiseState
+from mondegreen.mechanisms.noise.base import (
+    AbstractNoise,
+    NoiseState,
+    Uniforms,
+    decoder_parameter,
+)
 from mondegreen.mechanisms.noise.laplace import Laplace
 from mondegreen.space.neighbours.base import NeighbourSearch
+from mondegreen.space.neighbours.decoders import check_decoder
 from mondegreen.space.space import Space
 
 __all__ = ["Vickrey"]
@@ -29,7 +34,7 @@ _MAX_K = 64
 
 @final
 @dataclass(frozen=True, slots=True)
-class Vickrey(AbstractMechanism):
+class Vickrey(AbstractNoise):
     r"""Perturb as :class:`Laplace`, then choose among the words nearest to the point.
 
     With :math:`x = \phi(w) + Z` and :math:`r_1 \le \dots \le r_k` the distances from
@@ -48,6 +53,8 @@ class Vickrey(AbstractMechanism):
     t : float in [0, 1], or 2 to 64 floats in [0, 1e6] per unit of distance
         One number: the first form; 0 is :class:`Laplace`, 1 always takes the second
         neighbour. Several: the second form with as many neighbours.
+    decoder : {"exact", "fast", "torch"}
+        How the nearest word is found; see ``docs/explanation/decoders.md``.
 
     Raises
     ------
@@ -90,6 +97,7 @@ class Vickrey(AbstractMechanism):
         range="[0, 1], or 2 to 64 numbers in [0, 1e6]",
         help="one number: weight of the second neighbour; several: one rate for each",
     )
+    decoder: str = decoder_parameter()
 
     name: ClassVar[str] = "vickrey"
     family: ClassVar[str] = "noise"
@@ -97,6 +105,7 @@ class Vickrey(AbstractMechanism):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        check_decoder(self.decoder)
         if not isinstance(self.t, (tuple, list)):
             t = check_interval("t", self.t, 0.0, 1.0, "in [0, 1]")
             object.__setattr__(self, "t", t)
@@ -112,7 +121,7 @@ class Vickrey(AbstractMechanism):
     def prepare(self, space: Space) -> NoiseState:
         """Prepare the noise of Laplace with another decoder."""
         check_space(self, space)
-        laplace = Laplace(self.epsilon).prepare(space)
+        laplace = Laplace(self.epsilon, self.decoder).prepare(space)
         guarantee = replace(
             laplace.guarantee,
             mechanism=self.name,
@@ -120,9 +129,7 @@ class Vickrey(AbstractMechanism):
             proof="docs/proofs/vickrey.md",
         )
 
-        def decode(
-            points: Vectors, search: NeighbourSearch, rng: np.random.Generator
-        ) -> Ids:
+        def decode(points: Vectors, search: NeighbourSearch, uniforms: Uniforms) -> Ids:
             k = len(self.t) if isinstance(self.t, tuple) else 2
             neighbours = search.nearest(points, k)
             gaps = space.vectors[neighbours].astype(np.float64) - points[:, None, :]
@@ -132,13 +139,13 @@ class Vickrey(AbstractMechanism):
             order = np.argsort(distances, axis=1, kind="stable")
             neighbours = np.take_along_axis(neighbours, order, axis=1)
             law = self._law(np.take_along_axis(distances, order, axis=1))
-            passed = rng.random((len(points), 1)) >= np.cumsum(law, axis=1)[:, :-1]
+            passed = uniforms >= np.cumsum(law, axis=1)[:, :-1]
             chosen: Ids = np.take_along_axis(
                 neighbours, passed.sum(axis=1, keepdims=True), axis=1
             )[:, 0]
             return chosen
 
-        return replace(laplace, guarantee=guarantee, decode=decode)
+        return replace(laplace, guarantee=guarantee, decode=decode, uniforms=1)
 
     def _law(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probabilities of the neighbours at these distances, (T, k)."""

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids, LogProbs
+from mondegreen.arrays import Ids, LogProbs, Weights
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import AbstractMechanism, check_ids
-from mondegreen.mechanisms.selection.certified import certificate_of, is_certifiable
+from mondegreen.mechanisms.selection.certified import (
+    CertifiableLaw,
+    certificate_of,
+    is_certifiable,
+)
+from mondegreen.mechanisms.selection.dense import DenseLaws
+from mondegreen.mechanisms.selection.kept import (
+    SHARED_NUMBERS,
+    KeptRows,
+    SharedRows,
+    packed,
+    unpacked,
+)
 from mondegreen.mechanisms.selection.law import ExponentialLaw
 from mondegreen.mechanisms.selection.row import IntegerRow, SelectionLaw
 from mondegreen.sampling.integers import TOTAL_BITS, draw_uniform
@@ -20,7 +36,13 @@ from mondegreen.space.space import Space
 
 __all__ = ["SelectionState", "selection_guarantee"]
 
-_KEPT_BYTES: Final = 256 << 20
+_CLAIM: Final = 128
+"""Laws that one process claims at a time."""
+
+_PATIENCE: Final = 2.0
+"""Seconds to wait for laws that other processes compute, before doing it here."""
+
+_NAP: Final = 0.002
 
 
 @final
@@ -48,7 +70,8 @@ class SelectionState:
     stated: Guarantee
     law: SelectionLaw
     inputs: Ids | None = None
-    _kept: _KeptRows = field(default_factory=lambda: _KeptRows(_KEPT_BYTES))
+    _kept: KeptRows = field(default_factory=KeptRows)
+    _sharing: _Sharing = field(default_factory=lambda: _Sharing())
 
     @property
     def guarantee(self) -> Guarantee:
@@ -58,11 +81,7 @@ class SelectionState:
         takes seconds; it is kept for ever after.
         """
         law = self.law
-        if (
-            not isinstance(law, ExponentialLaw)
-            or self.space.metric != "euclidean"  # the only one certificates know
-            or not is_certifiable(law)
-        ):
+        if not isinstance(law, CertifiableLaw) or not is_certifiable(law):
             return self.stated
         return replace(
             self.stated,
@@ -82,26 +101,90 @@ class SelectionState:
         order = np.argsort(points, kind="stable")
         distinct, starts = np.unique(points[order], return_index=True)
         bounds = [*starts.tolist(), len(ids)]
-        sorted_draws = draws[order]
-        outputs = np.empty(len(ids), dtype=np.int32)
-        missing: list[tuple[int, int, int]] = []
+        wanted = _Wanted(draws[order], np.empty(len(ids), dtype=np.int32))
         for point, start, stop in zip(
             distinct.tolist(), bounds, bounds[1:], strict=False
         ):
-            row = self._kept.get(point)
-            if row is None:
-                missing.append((start - stop, point, start))
-            else:
-                outputs[start:stop] = row.outputs(sorted_draws[start:stop])
-        missing.sort()  # most frequent first: they are the ones worth keeping
-        rows = self.law.rows([point for _, point, _ in missing])
-        for (count, point, start), (_, row) in zip(missing, rows, strict=True):
-            stop = start - count
-            outputs[start:stop] = row.outputs(sorted_draws[start:stop])
-            self._kept.offer(point, row)
-        out = np.empty_like(outputs)
-        out[order] = outputs
+            wanted.spans[point] = (start, stop)
+        self._from_kept(wanted)
+        self._from_others(wanted)
+        self._from_law(wanted, wanted.most_frequent().tolist())
+        out = np.empty_like(wanted.outputs)
+        out[order] = wanted.outputs
         return out
+
+    def _from_kept(self, wanted: _Wanted) -> None:
+        """Answer what laws at hand can answer."""
+        outlined: list[tuple[int, Weights]] = []
+        laws = self._dense
+        for point, (start, stop) in list(wanted.spans.items()):
+            row = self._kept.row(point)
+            if row is not None:
+                wanted.answer(point, row)
+            elif laws is not None and stop - start < laws.blocks:
+                outline = self._kept.outline(point)
+                if outline is not None:
+                    outlined.append((point, outline))
+        if laws is not None:
+            wanted.answer_outlined(laws, outlined)
+
+    def _from_law(self, wanted: _Wanted, points: Sequence[int]) -> None:
+        """Compute laws, answer, and keep them for the next batches."""
+        shared = self._sharing.rows
+        for point, row in self.law.rows(points):
+            if shared is not None:
+                shared.publish(point, packed(row))
+            draws = wanted.answer(point, row)
+            self._kept.offer(point, row, draws)
+
+    def _from_others(self, wanted: _Wanted) -> None:
+        """Compute laws that nobody has claimed, and take over those of others."""
+        shared = self._sharing.rows
+        if shared is None:
+            return
+        while len(mine := shared.claim(wanted.most_frequent(), _CLAIM)):
+            self._from_law(wanted, mine.tolist())
+        until = time.monotonic() + _PATIENCE
+        while wanted.spans:
+            is_last = not any(map(shared.is_coming, wanted.spans))
+            self._take_over(wanted, shared)
+            if is_last or time.monotonic() > until:
+                return
+            time.sleep(_NAP)
+
+    def _take_over(self, wanted: _Wanted, shared: SharedRows) -> None:
+        """Answer what laws that others have handed in can answer, and keep these."""
+        for point in wanted.most_frequent().tolist():
+            numbers = shared.find(point)
+            if numbers is None:
+                continue
+            if self._dense is None:
+                row = unpacked(numbers)
+                self._kept.offer(point, row, wanted.answer(point, row))
+            else:
+                self._kept.offer_outline(point, numbers)
+        self._from_kept(wanted)
+
+    @property
+    def _dense(self) -> DenseLaws | None:
+        """The laws of whose rows outlines can be kept, if there are any."""
+        dense = self.law.dense
+        return dense if dense is not None and dense.is_reproducible else None
+
+    def share(self, memory: Any, lock: AbstractContextManager[Any]) -> None:
+        """Compute laws together with other processes, for which see :meth:`shared`."""
+        inputs, numbers = self._shape()
+        self._kept.make_room()
+        self._sharing.rows = SharedRows(memory, lock, inputs, numbers)
+
+    def shared_bytes(self) -> int:
+        """Return how much memory processes need to compute laws together."""
+        return SharedRows.nbytes(*self._shape())
+
+    def _shape(self) -> tuple[int, int]:
+        dense = self.law.dense
+        numbers = SHARED_NUMBERS if dense is None else dense.stride
+        return self.space.vocab_size + 1, numbers
 
     def log_prob(self, ids: Ids) -> LogProbs:
         """Return the logarithms of the integer law, shape (T, V)."""
@@ -140,19 +223,47 @@ def selection_guarantee(mechanism: AbstractMechanism, law: ExponentialLaw) -> Gu
 
 
 @final
-class _KeptRows:
-    """Laws that are kept, up to a number of bytes; none is ever thrown out."""
+@dataclass(slots=True)
+class _Wanted:
+    """Draws that wait for the laws of their inputs.
 
-    __slots__ = ("_free", "_rows")
+    Attributes
+    ----------
+    draws, outputs : arrays, shape (T,)
+        Sorted by input.
+    spans : dict
+        From each input that waits to where its draws are.
+    """
 
-    def __init__(self, limit: int) -> None:
-        self._free = limit
-        self._rows: dict[int, IntegerRow] = {}
+    draws: Weights
+    outputs: Ids
+    spans: dict[int, tuple[int, int]] = field(default_factory=dict)
 
-    def get(self, point: int) -> IntegerRow | None:
-        return self._rows.get(point)
+    def most_frequent(self) -> NDArray[np.int64]:
+        """Return what still waits; what is most worth keeping comes first."""
+        found = sorted((a - b, point) for point, (a, b) in self.spans.items())
+        return np.array([point for _, point in found], dtype=np.int64)
 
-    def offer(self, point: int, row: IntegerRow) -> None:
-        if row.nbytes <= self._free:
-            self._free -= row.nbytes
-            self._rows[point] = row
+    def answer(self, point: int, row: IntegerRow) -> int:
+        """Turn the draws of an input into words; return how many they are."""
+        start, stop = self.spans.pop(point)
+        self.outputs[start:stop] = row.outputs(self.draws[start:stop])
+        return stop - start
+
+    def answer_outlined(
+        self, laws: DenseLaws, outlined: Sequence[tuple[int, Weights]]
+    ) -> None:
+        """Turn the draws of inputs with outlines into words."""
+        points, outlines = [p for p, _ in outlined], [o for _, o in outlined]
+        bounds = [self.spans.pop(point) for point in points]
+        laws.outputs(points, outlines, bounds, self.draws, self.outputs)
+
+
+@final
+class _Sharing:
+    """Where a state that is otherwise frozen finds the laws of other processes."""
+
+    __slots__ = ("rows",)
+
+    def __init__(self) -> None:
+        self.rows: SharedRows | None = None

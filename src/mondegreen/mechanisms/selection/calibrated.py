@@ -11,6 +11,7 @@ from mondegreen.mechanisms.base import (
     AbstractMechanism,
     check_epsilon,
     check_interval,
+    check_space,
     parameter,
 )
 from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
@@ -41,7 +42,8 @@ class Calibrated(AbstractMechanism):
 
     Parameters
     ----------
-    epsilon : float in [1e-9, 1e9], per unit of Euclidean distance
+    epsilon : float in [1e-9, 1e9], per unit of distance
+        Euclidean, or hyperbolic on a space in the Poincaré ball.
         What the certificate of the law stays within.
     beta : float in (0, 0.5], optional
         With it the law is that of TEM, with
@@ -81,7 +83,7 @@ class Calibrated(AbstractMechanism):
 
     epsilon: float = parameter(
         range="[1e-9, 1e9]",
-        unit="per unit of Euclidean distance",
+        unit="per unit of distance",
         help="loss in nats for two words one unit apart, certified",
     )
     beta: float | None = parameter(
@@ -90,7 +92,8 @@ class Calibrated(AbstractMechanism):
 
     name: ClassVar[str] = "calibrated"
     family: ClassVar[str] = "selection"
-    metric: ClassVar[str] = "Euclidean distance, or min(Euclidean distance, gamma)"
+    space_metrics: ClassVar[tuple[str, ...]] = ("euclidean", "poincare")
+    metric: ClassVar[str] = "Euclidean or hyperbolic distance, or min(distance, gamma)"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
@@ -108,6 +111,7 @@ class Calibrated(AbstractMechanism):
 
     def prepare(self, space: Space) -> SelectionState:
         """Find the rate of a space and prepare its integer laws."""
+        check_space(self, space)
 
         def law(rate: float) -> ExponentialLaw:
             return ExponentialLaw(space, rate, self.cutoff(rate, space.vocab_size))

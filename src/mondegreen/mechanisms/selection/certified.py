@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from mondegreen.mechanisms.selection.certificate import exact_epsilons
+from mondegreen.mechanisms.selection.discrete import discrete_epsilon
 from mondegreen.mechanisms.selection.law import ExponentialLaw
+from mondegreen.mechanisms.selection.rating import RatingLaw
 from mondegreen.space.space import Space
 from mondegreen.space.store import home
 
 __all__ = [
+    "CertifiableLaw",
     "certificate_of",
     "certificates_of",
     "has_certificate",
@@ -35,26 +38,29 @@ _computed: dict[str, float] = {}
 
 Progress = Callable[[float], object]
 
+CertifiableLaw = ExponentialLaw | RatingLaw
+"""Laws whose exact epsilon can be computed; ``key`` names one on its space."""
 
-def has_certificate(law: ExponentialLaw) -> bool:
+
+def has_certificate(law: CertifiableLaw) -> bool:
     """Whether the certificate of a law is at hand, so that it costs nothing."""
     return _find(law) is not None
 
 
-def is_certifiable(law: ExponentialLaw) -> bool:
+def is_certifiable(law: CertifiableLaw) -> bool:
     """Whether a certificate is at hand or takes at most seconds to compute."""
     return has_certificate(law) or law.space.vocab_size <= LARGEST
 
 
 def certificate_of(
-    law: ExponentialLaw, progress: Progress = lambda share: None
+    law: CertifiableLaw, progress: Progress = lambda share: None
 ) -> float:
     """Return the certificate of one law; see :func:`certificates_of`."""
     return certificates_of([law], progress)[0]
 
 
 def certificates_of(
-    laws: Sequence[ExponentialLaw], progress: Progress = lambda share: None
+    laws: Sequence[CertifiableLaw], progress: Progress = lambda share: None
 ) -> list[float]:
     """Return the certificates of laws on one space, computing those not at hand.
 
@@ -63,7 +69,7 @@ def certificates_of(
 
     Parameters
     ----------
-    laws : sequence of ExponentialLaw
+    laws : sequence of ExponentialLaw or RatingLaw
         On one space.
     progress : callable
         Called with the share that is done, from 0 to 1.
@@ -71,13 +77,12 @@ def certificates_of(
     Returns
     -------
     list of float
-        Nats per unit of ``min(d, cutoff)``, rounded up.
+        Nats per unit of ``min(d, cutoff)``, or of the discrete metric; rounded up.
     """
     missing = [law for law in laws if _find(law) is None]
     if missing:
-        found = exact_epsilons(missing, progress)
-        fresh = dict(zip(map(_key, missing), found, strict=True))
-        _computed.update({_memo(law): fresh[_key(law)] for law in missing})
+        fresh = _make(missing, progress)
+        _computed.update({_memo(law): fresh[law.key] for law in missing})
         if missing[0].space.vocab_size > _SMALL:
             _store(missing[0].space, fresh)
     return [value for law in laws if (value := _find(law)) is not None]
@@ -85,25 +90,30 @@ def certificates_of(
 
 def shipped_rates(space: Space) -> list[tuple[float, float, float]]:
     """Return all (rate, cutoff, certificate) at hand for a space, by rate."""
-    rows = [(*map(float, key.split()), value) for key, value in _known(space).items()]
+    pairs = [(key.split(), value) for key, value in _known(space).items()]
+    rows = [(*map(float, key), value) for key, value in pairs if len(key) == 2]
     return sorted(rows)  # type: ignore[arg-type]
 
 
-def _find(law: ExponentialLaw) -> float | None:
+def _find(law: CertifiableLaw) -> float | None:
     """Return a certificate that is at hand."""
     if _memo(law) in _computed:
         return _computed[_memo(law)]
-    return _known(law.space).get(_key(law))
+    return _known(law.space).get(law.key)
 
 
-def _key(law: ExponentialLaw) -> str:
-    # Ten digits: another machine may round rates otherwise, in the last of sixteen,
-    # which is far below the margin of a certificate.
-    return f"{law.rate:.10g} {law.cutoff:.10g}"
+def _make(laws: Sequence[CertifiableLaw], progress: Progress) -> dict[str, float]:
+    """Compute certificates, by the keys of their laws."""
+    by_distance = [law for law in laws if isinstance(law, ExponentialLaw)]
+    if len(by_distance) == len(laws):
+        found = exact_epsilons(by_distance, progress)
+    else:
+        found = [discrete_epsilon(law, law.space.vocab_size, progress) for law in laws]
+    return {law.key: value for law, value in zip(laws, found, strict=True)}
 
 
-def _memo(law: ExponentialLaw) -> str:
-    return f"{law.space.digest} {_key(law)}"
+def _memo(law: CertifiableLaw) -> str:
+    return f"{law.space.digest} {law.key}"
 
 
 def _known(space: Space) -> dict[str, float]:

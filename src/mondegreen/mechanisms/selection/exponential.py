@@ -6,7 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from mondegreen.mechanisms.base import AbstractMechanism, check_epsilon, parameter
+from mondegreen.mechanisms.base import (
+    AbstractMechanism,
+    check_epsilon,
+    check_space,
+    parameter,
+)
 from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
 from mondegreen.mechanisms.selection.law import ExponentialLaw
 from mondegreen.space.space import Space
@@ -62,7 +67,7 @@ class Exponential(AbstractMechanism):
 
     epsilon: float = parameter(
         range="[1e-9, 1e9]",
-        unit="per unit of Euclidean distance",
+        unit="per unit of distance",
         help="loss in nats for two words one unit apart",
     )
 
@@ -70,12 +75,13 @@ class Exponential(AbstractMechanism):
     aliases: ClassVar[tuple[str, ...]] = ("santext",)
     family: ClassVar[str] = "selection"
     space_metrics: ClassVar[tuple[str, ...]] = ("euclidean", "poincare")
-    metric: ClassVar[str] = "Euclidean distance"
+    metric: ClassVar[str] = "Euclidean or hyperbolic distance"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
 
     def prepare(self, space: Space) -> SelectionState:
         """Prepare the integer laws of a space; they are computed when needed."""
+        check_space(self, space)
         law = ExponentialLaw.textbook(space, self.epsilon, math.inf)
         return SelectionState(space, selection_guarantee(self, law), law)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Final, final
 
 import numpy as np
@@ -21,8 +22,9 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import SpaceError
-from mondegreen.mechanisms.selection.row import Row, row_of
-from mondegreen.mechanisms.selection.scan import scan_of
+from mondegreen.mechanisms.selection.dense import DenseLaws, lists_most
+from mondegreen.mechanisms.selection.row import IntegerRow, Row, row_of
+from mondegreen.mechanisms.selection.scan import EuclideanScan, scan_of
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.space import Space
 
@@ -120,8 +122,28 @@ class ExponentialLaw:
             return distances
         return np.minimum(distances, self.cutoff)
 
-    def rows(self, points: Sequence[int]) -> Iterator[tuple[int, Row]]:
+    @property
+    def key(self) -> str:
+        """What names this law among the exponential laws of its space."""
+        # Ten digits: another machine may round rates otherwise, in the last of
+        # sixteen, which is far below the margin of a certificate.
+        return f"{self.rate:.10g} {self.cutoff:.10g}"
+
+    @cached_property
+    def dense(self) -> DenseLaws | None:
+        """The same laws by blocks of words, where they list most words."""
+        scan = self._scan
+        if not isinstance(scan, EuclideanScan):
+            return None
+        if not lists_most(self.space, self.cutoff):
+            return None
+        return DenseLaws(self.space, scan, self.rate, self.cutoff)
+
+    def rows(self, points: Sequence[int]) -> Iterator[tuple[int, IntegerRow]]:
         """Yield the law of each input, in order; memory is bounded by a block."""
+        if self.dense is not None:
+            yield from self.dense.rows(points)
+            return
         size = max(1, _BLOCK_BYTES // (8 * self.space.vocab_size))
         for start in range(0, len(points), size):
             block = np.array(points[start : start + size], dtype=np.int32)

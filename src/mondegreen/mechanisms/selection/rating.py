@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Final, final
+from typing import ClassVar, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,8 @@ class Rating:
 
     Attributes
     ----------
+    vector_share : float
+        As given.
     sensitivity : float
         Upper bound of :math:`\max_y |\rho(v, y) - \rho(v', y)|` over all inputs.
     error : float
@@ -62,7 +64,7 @@ class Rating:
     """
 
     def __init__(self, space: Space, vector_share: float) -> None:
-        self._space, self._share = space, vector_share
+        self._space, self.vector_share = space, vector_share
         self._bigrams = Bigrams(space.words)
         self._inverse_norms = _inverse_norms(space)
         self.error = (3 * space.dim + 32) * 2.0**-53
@@ -82,10 +84,10 @@ class Rating:
             np.matmul(directions, wide.T, out=found[:, part])
         found *= self._inverse_norms[:-1]
         found += 1
-        found *= self._share / 2
-        if self._share < 1:
+        found *= self.vector_share / 2
+        if self.vector_share < 1:
             for row, word in zip(found, block.tolist(), strict=True):
-                row += (1 - self._share) * self._bigrams.overlap(word)
+                row += (1 - self.vector_share) * self._bigrams.overlap(word)
         return found
 
     def _smallest_cosine(self) -> float:
@@ -122,6 +124,8 @@ class RatingLaw:
 
     Attributes
     ----------
+    space : Space
+        As given.
     rate : float
         :math:`c`: epsilon less what rounding costs, over twice the sensitivity.
     cutoff : float
@@ -147,7 +151,7 @@ class RatingLaw:
     """
 
     def __init__(self, rating: Rating, space: Space, epsilon: float) -> None:
-        self._rating, self._space = rating, space
+        self._rating, self.space = rating, space
         count = space.vocab_size
         rate = epsilon / (2 * rating.sensitivity)
         resolution = math.log(TOTAL / count / _SMALLEST_WEIGHT)
@@ -167,9 +171,18 @@ class RatingLaw:
                 f"much for epsilon {epsilon:g}; take a larger epsilon or fewer words"
             )
 
+    dense: ClassVar[None] = None
+    """Laws of ratings are kept whole."""
+
+    @property
+    def key(self) -> str:
+        """What names this law among those of its space."""
+        share = self._rating.vector_share
+        return f"rating {share:.10g} {self.rate:.10g} {self.cutoff:.10g}"
+
     def rows(self, points: Sequence[int]) -> Iterator[tuple[int, Row]]:
         """Yield the law of each input, in order; memory is bounded by a block."""
-        count = self._space.vocab_size
+        count = self.space.vocab_size
         floor = math.exp(-self.rate * self.cutoff)
         size = max(1, _BLOCK_BYTES // (8 * count))
         for start in range(0, len(points), size):

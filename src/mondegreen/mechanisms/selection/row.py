@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import TYPE_CHECKING, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Weights
 from mondegreen.sampling.integers import quantize
+
+if TYPE_CHECKING:
+    from mondegreen.mechanisms.selection.dense import DenseLaws
 
 __all__ = ["IntegerRow", "Row", "SelectionLaw", "row_of"]
 
@@ -31,6 +34,10 @@ class IntegerRow(Protocol):
 
 class SelectionLaw(Protocol):
     """The laws of all inputs of one mechanism on one space."""
+
+    @property
+    def dense(self) -> DenseLaws | None:
+        """The same laws by blocks of words, where they list most words."""
 
     def rows(self, points: Sequence[int]) -> Iterator[tuple[int, IntegerRow]]:
         """Yield the law of each canonical input, in order, in bounded memory."""

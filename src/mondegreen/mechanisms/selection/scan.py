@@ -17,6 +17,8 @@ from mondegreen.space.space import Space
 __all__ = ["EuclideanScan", "MetricScan", "Scan", "scan_of"]
 
 _CHUNK_WORDS: Final = 8192
+_FEWEST_ROWS: Final = 16
+"""A product of fewer rows may be summed in another order than one of many."""
 
 
 class Scan(Protocol):
@@ -81,11 +83,45 @@ class EuclideanScan:
         self._slack = 8.0 * (space.dim + 8) * 2.0**-53 * largest
         # The same in single precision, which only looks for candidates.
         self._short_slack = 8.0 * (space.dim + 8) * 2.0**-24 * largest
+        # Words by the point that they lie at.
+        points = space.canonical[:-1]
+        self._by_point = np.argsort(points, kind="stable")
+        self._points = points[self._by_point]
 
     def error(self, closest: float, cutoff: float) -> float:
         """Return the largest error of a distance."""
         error = math.sqrt(self._slack)
         return min(error, self._slack / closest) if closest else error
+
+    def queries(self, block: Ids) -> Vectors:
+        """Return inputs as ``(-2x, 1, |x|^2)``, in double precision."""
+        points = self._space.points(block)
+        queries = np.ones((len(points), self._space.dim + 2))
+        queries[:, :-2] = -2 * points
+        queries[:, -1] = np.einsum("ij,ij->i", points, points)
+        return queries
+
+    def squared(self, block: Ids, queries: Vectors, words: slice, out: Vectors) -> None:
+        """Fill in squared distances of canonical inputs to a range of words.
+
+        In double precision; 0 exactly for words at the very point of an input.
+        ``queries`` are those of the block. The company of an input is not meant to
+        matter, down to the last bit: few rows are filled up with zeros.
+        """
+        wide = self._words[words].astype(np.float64)
+        wide[:, -2] = self._norms[words]
+        if len(block) < _FEWEST_ROWS:
+            filled = np.zeros((_FEWEST_ROWS, queries.shape[1]))
+            filled[: len(block)] = queries
+            out[:] = (filled @ wide.T)[: len(block)]
+        else:
+            np.matmul(queries, wide.T, out=out)
+        starts = np.searchsorted(self._points, block).tolist()
+        stops = np.searchsorted(self._points, block, side="right").tolist()
+        for row, (start, stop) in enumerate(zip(starts, stops, strict=True)):
+            for word in self._by_point[start:stop].tolist():
+                if words.start <= word < words.stop:
+                    out[row, word - words.start] = 0.0
 
     def near(
         self, block: Ids, cutoff: float
@@ -110,10 +146,7 @@ class EuclideanScan:
         their distances are computed in float64, else all of them.
         """
         count = self._space.vocab_size
-        points = self._space.points(block)
-        queries = np.ones((len(points), self._space.dim + 2))
-        queries[:, :-2] = -2 * points
-        queries[:, -1] = np.einsum("ij,ij->i", points, points)
+        points, queries = self._space.points(block), self.queries(block)
         if cutoff == self._space.geometry.diameter:
             everything = np.arange(count, dtype=np.int32)
             yield from ((everything, row) for row in self._squared_distances(queries))

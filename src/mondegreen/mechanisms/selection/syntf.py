@@ -111,11 +111,11 @@ class Syntf(AbstractMechanism):
             scale=dict.fromkeys(("closest", "nearest", "mean", "diameter"), 1.0),
             space=space.name,
             space_digest=space.digest,
-            certified_how="proof, for the integer weights that are sampled; measured "
-            f"sensitivity {rating.sensitivity:.6g}",
+            certified_how="proof, for the integer weights that are sampled",
             proof="docs/proofs/syntf.md",
             equivalents=(
-                f"{self.epsilon:.6g}-local differential privacy of a word",
+                f"{self.epsilon:.6g}-local differential privacy of a word, from the "
+                f"measured sensitivity {rating.sensitivity:.6g} of the rating",
                 f"at most {slope:.6g} * D(v, v') + {law.kappa:.2g} nats, where D is "
                 "the largest difference of the ratings of v and v'",
             ),

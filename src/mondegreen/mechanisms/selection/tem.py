@@ -10,6 +10,7 @@ from mondegreen.mechanisms.base import (
     AbstractMechanism,
     check_epsilon,
     check_interval,
+    check_space,
     parameter,
 )
 from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
@@ -80,7 +81,7 @@ class Tem(AbstractMechanism):
 
     epsilon: float = parameter(
         range="[1e-9, 1e9]",
-        unit="per unit of Euclidean distance",
+        unit="per unit of distance",
         help="loss in nats for two words one unit apart",
     )
     beta: float = parameter(
@@ -96,7 +97,7 @@ class Tem(AbstractMechanism):
     name: ClassVar[str] = "tem"
     family: ClassVar[str] = "selection"
     space_metrics: ClassVar[tuple[str, ...]] = ("euclidean", "poincare")
-    metric: ClassVar[str] = "min(Euclidean distance, gamma)"
+    metric: ClassVar[str] = "min(distance, gamma), Euclidean or hyperbolic"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
@@ -116,6 +117,7 @@ class Tem(AbstractMechanism):
 
     def prepare(self, space: Space) -> SelectionState:
         """Prepare the integer laws of a space; they are computed when needed."""
+        check_space(self, space)
         law = ExponentialLaw.textbook(
             space, self.epsilon, self.threshold(space.vocab_size)
         )

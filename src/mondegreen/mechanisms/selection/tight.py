@@ -7,7 +7,8 @@ import math
 import secrets
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, Final, final
 
 import numpy as np
@@ -15,11 +16,19 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Weights
 from mondegreen.errors import InvalidParameterError, SpaceError
-from mondegreen.mechanisms.base import AbstractMechanism, check_epsilon, parameter
+from mondegreen.mechanisms.base import (
+    AbstractMechanism,
+    check_epsilon,
+    check_space,
+    parameter,
+)
 from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
 from mondegreen.mechanisms.selection.certificate import log_normalisers
+from mondegreen.mechanisms.selection.dense import DenseLaws, lists_most
+from mondegreen.mechanisms.selection.floors import OwnFloors
 from mondegreen.mechanisms.selection.law import ExponentialLaw
-from mondegreen.mechanisms.selection.scan import scan_of
+from mondegreen.mechanisms.selection.row import IntegerRow
+from mondegreen.mechanisms.selection.scan import EuclideanScan, scan_of
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.metric import distances
 from mondegreen.space.pairs import PairTiles, stripes
@@ -102,6 +111,7 @@ class Tight(AbstractMechanism):
 
     name: ClassVar[str] = "tight"
     family: ClassVar[str] = "selection"
+    space_metrics: ClassVar[tuple[str, ...]] = ("euclidean", "poincare")
     metric: ClassVar[str] = "Euclidean distance"
 
     def __post_init__(self) -> None:
@@ -109,9 +119,16 @@ class Tight(AbstractMechanism):
 
     def prepare(self, space: Space) -> SelectionState:
         """Solve for the weights of the words, which takes passes over all pairs."""
+        check_space(self, space)
         law = TightLaw(space, self.epsilon)
         exponential = ExponentialLaw(space, law.rate, law.cutoff)
-        return SelectionState(space, selection_guarantee(self, exponential), law)
+        stated = replace(
+            selection_guarantee(self, exponential),
+            certified=self.epsilon,
+            certified_how="proof, for the integer weights that are sampled, which no "
+            "normaliser changes from one input to another",
+        )
+        return SelectionState(space, stated, law)
 
 
 @final
@@ -179,8 +196,29 @@ class TightLaw:
         self._floors = floors[:-1]
         self._background = np.cumsum(self._floors)
 
-    def rows(self, points: Sequence[int]) -> Iterator[tuple[int, TightRow]]:
+    @cached_property
+    def dense(self) -> DenseLaws | None:
+        """The same laws by blocks of words, where they list most words."""
+        if not lists_most(self.space, self.cutoff):
+            return None
+        if not isinstance(self._scan, EuclideanScan):
+            return None
+        return DenseLaws(
+            self.space,
+            self._scan,
+            self.rate,
+            self.cutoff,
+            factors=_SCALE * self.mu,
+            floors=OwnFloors(self._floors, self._background),
+            to_unknown=self._to_unknown,
+            printed=self._nearest,
+        )
+
+    def rows(self, points: Sequence[int]) -> Iterator[tuple[int, IntegerRow]]:
         """Yield the law of each canonical input, in order, in bounded memory."""
+        if self.dense is not None:
+            yield from self.dense.rows(points)
+            return
         size = max(1, _BLOCK_BYTES // (8 * self.space.vocab_size))
         for start in range(0, len(points), size):
             block = np.array(points[start : start + size], dtype=np.int32)

@@ -1,0 +1,118 @@
+"""Measure one mechanism on one space, in a process of its own; see growth.py.
+
+``python growth_point.py JOB.json`` writes what it finds into the file that the job
+names.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+SIZES = (1, 10, 100, 1_000, 10_000, 100_000)
+"""Words of a batch."""
+LENGTHS = (1, 10, 100, 1_000, 10_000)
+"""Words of a text."""
+_TEXT_WORDS = 50_000
+
+
+def main() -> None:
+    """Read the job, do it, write what was found."""
+    job = json.loads(Path(sys.argv[1]).read_text())
+    Path(job["out"]).write_text(json.dumps(find(job)))
+
+
+def find(job: dict) -> dict:
+    """Prepare, check, and time; ``detailed`` adds batch sizes, lengths and jobs."""
+    from mondegreen import Privatizer, load_space, mechanism
+
+    space = load_space(*([Path(job["space"])] if job["space"] else []))
+    chosen = mechanism(job["mechanism"], **job["parameters"])
+    start = time.perf_counter()
+    privatizer = Privatizer(chosen, space, allow_unproved=not chosen.is_private)
+    state = privatizer.state
+    prepared = time.perf_counter() - start
+
+    import measure
+    import numpy as np
+
+    state.sample(np.zeros(1, dtype=np.int32), measure.generator())
+    found = {"first_word_seconds": time.monotonic() - job["started"]}
+    found["prepare_seconds"] = prepared
+    reviews = measure.texts()
+    ids = measure.tokens(space, reviews)
+    if space.metric != "euclidean" or len(ids) < 1_000:
+        ids = np.random.default_rng(0).integers(0, space.vocab_size, 50_000)
+        ids = ids.astype(np.int32)
+    found |= measure.check(state, ids)
+    seconds = job["seconds"]
+    if prepared < seconds * 5:  # else preparing anew takes too long
+        fresh = chosen.prepare(space)
+        found["cold_words_per_second"] = measure.cold_rate(fresh, ids)
+    if space.metric == "euclidean":
+        alone = measure.search_alone(space, ids, seconds / 2)
+        found["search_alone_per_second"] = alone
+    found["words_per_second"] = measure.warm_rate(state, ids, seconds)
+    if job["detailed"]:
+        found |= details(privatizer, ids, reviews, seconds)
+    return found
+
+
+def details(
+    privatizer: object, ids: object, reviews: list[str], seconds: float
+) -> dict:
+    """Return rates by words of a batch, by words of a text, and by processes."""
+    import measure
+
+    state, rng = privatizer.state, measure.generator()
+    found = {"batch": {}, "length": {}, "jobs": {}}
+    for size in SIZES:
+        batches = measure.batches_of(ids, size)
+        call = lambda b: state.sample(b, rng)  # noqa: E731
+        found["batch"][size] = measure.rate(call, batches, seconds / 2)[0]
+    words = " ".join(reviews).split()
+    for length in LENGTHS:
+        count = max(1, _TEXT_WORDS // length)
+        texts = [
+            " ".join(words[start : start + length])
+            for start in range(0, count * length, length)
+        ]
+        found["length"][length] = measure.text_rate(privatizer, texts, seconds)
+    for jobs in (1, 2):
+        found["jobs"][jobs] = job_rate(privatizer, reviews, jobs, seconds)
+    return found
+
+
+def job_rate(
+    privatizer: object, reviews: list[str], jobs: int, seconds: float
+) -> float:
+    """Return words a second of processes, once each has released its first batch."""
+    import itertools
+
+    import pyarrow as pa
+
+    from mondegreen.parallel import privatize_batches
+
+    tables = [
+        pa.record_batch({"text": reviews[first : first + 50]})
+        for first in range(0, len(reviews), 50)
+    ]
+    released = privatize_batches(
+        privatizer, itertools.cycle(tables), ["text"], jobs=jobs
+    )
+    for _ in range(4 * jobs):  # all that was handed out while workers started
+        next(released)
+    total, start = 0, time.perf_counter()
+    for _, words in released:
+        total += words
+        if time.perf_counter() - start > 2 * seconds:
+            break
+    spent = time.perf_counter() - start
+    released.close()
+    return total / spent
+
+
+if __name__ == "__main__":
+    main()

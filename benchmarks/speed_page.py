@@ -1,0 +1,266 @@
+"""Write the tables and plots of docs/explanation/speed.md from the result files.
+
+``python benchmarks/speed_page.py``, after peers/speed_peers.py, growth.py and
+profile_texts.py. tests/docs/test_speed_page.py holds page and results together.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, Final
+
+import machine
+from page import DOCS, fill, markdown_table
+from speed_charts import CHAIN, charts
+
+PAGE: Final = "explanation/speed.md"
+ASSETS: Final = DOCS / "assets"
+
+
+def load(name: str) -> dict[str, Any]:
+    """Return one result file."""
+    return json.loads((machine.RESULTS / f"{name}.json").read_text())
+
+
+def number(value: float | None) -> str:
+    """Return a rate with as many digits as it deserves."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def _rows(threads: str) -> list[dict[str, Any]]:
+    return [row for row in load("peers_speed")["rows"] if row["threads"] == threads]
+
+
+def verdict(row: dict[str, Any]) -> str:
+    """Return what the audit of the peer found."""
+    found = {
+        audit.get("report", {}).get("verdict", "not run")
+        for audit in load("peers_audit")["audits"]
+        if audit["package"] == row["package"]
+        and audit["mechanism"].partition(",")[0] == row["mechanism"].partition(",")[0]
+    }
+    if "broken" in found:
+        return "breaks its claim"
+    return "not rejected" if "not rejected" in found else "not audited"
+
+
+def peers(threads: str) -> str:
+    """Return ours over each peer."""
+    header = [
+        "peer",
+        "its words a second",
+        "ours",
+        "cold",
+        "warm",
+        "texts",
+        "warm over peer",
+        "texts over peer",
+        "audit of the peer",
+    ]
+    rows = []
+    for row in _rows(threads):
+        name = f"{row['package']} {row['mechanism']}"
+        if "error" in row:
+            rows.append([name, "failed", *["–"] * 6, verdict(row)])
+            continue
+        peer, own = row["peer"]["words_per_second"], row.get("mondegreen")
+        if own is None:
+            rows.append([name, number(peer), "no equal", *["–"] * 5, verdict(row)])
+            continue
+        rates = [own[f"{key}words_per_second"] for key in ("cold_", "", "text_")]
+        rows.append(
+            [
+                name,
+                number(peer),
+                f"`{row['ours']}`",
+                *map(number, rates),
+                *(f"{number(rate / peer)}×" for rate in rates[1:]),
+                verdict(row),
+            ]
+        )
+    return markdown_table(header, rows, text_columns=(2, 8))
+
+
+def starts() -> str:
+    """Return seconds to the first word, and peak memory."""
+    header = [
+        "peer",
+        "first word, s",
+        "ours, s",
+        "peak memory, MiB",
+        "ours, MiB",
+        "unchanged",
+        "ours",
+    ]
+    rows = []
+    for row in _rows("default") or _rows("1"):
+        if "error" in row:
+            continue
+        peer, own = row["peer"], row.get("mondegreen", {})
+        cells = []
+        for key in ("first_word_seconds", "peak_mib", "unchanged"):
+            for found in (peer, own):
+                value = found.get(key)
+                plain = key == "unchanged" and value is not None
+                cells.append(f"{value:.0%}" if plain else number(value))
+        rows.append([f"{row['package']} {row['mechanism']}", *cells])
+    return markdown_table(header, rows)
+
+
+def rooflines() -> str:
+    """Return the range of the rates of the machine over the run."""
+    found = load("peers_speed")["rooflines"]
+    labels = {
+        "search_alone_per_second": "exact search alone (faiss), queries a second",
+        "copy_gb_per_second": "copy in memory, read and write, GB/s",
+        "chacha20_mb_per_second": "ChaCha20 stream, MB/s",
+        "os_random_mb_per_second": "random bytes of the system, MB/s",
+    }
+    rows = []
+    for key, label in labels.items():
+        values = sorted(row[key] for row in found)
+        median = values[len(values) // 2]
+        rows.append([label, *map(number, (median, values[0], values[-1]))])
+    return markdown_table(["all threads", "median", "least", "most"], rows)
+
+
+def over_search() -> str:
+    """Return our rates over exact search alone, in the same process."""
+    rows = {}
+    for row in _rows("1") + _rows("default"):
+        if "mondegreen" in row:
+            own = row["mondegreen"]
+            share = own["words_per_second"] / own["search_alone_per_second"]
+            texts = own["text_words_per_second"] / own["search_alone_per_second"]
+            rows.setdefault(row["ours"], {}).setdefault(row["threads"], []).append(
+                (share, texts)
+            )
+    lines = []
+    for name, found in rows.items():
+        cells = []
+        for threads in ("1", "default"):
+            pairs = found.get(threads, [])
+            for part in (0, 1):
+                values = [pair[part] for pair in pairs]
+                mean = sum(values) / len(values) if values else None
+                cells.append("–" if mean is None else f"{mean:.2f}")
+        lines.append([f"`{name}`", *cells])
+    header = [
+        "mechanism",
+        "warm, 1 thread",
+        "texts, 1 thread",
+        "warm, default",
+        "texts, default",
+    ]
+    return markdown_table(header, lines)
+
+
+def growth_table() -> str:
+    """Return every mechanism on vocabularies of four sizes."""
+    growth = load("growth")
+    names = list(dict.fromkeys(key.partition("|")[0] for key in growth["points"]))
+    small = {"hyperbolic": ("mammals", "mammals-10k")}
+    header = ["mechanism", "vocabulary", "prepare, s", "first word, s", "cold", "warm"]
+    rows = []
+    for name in sorted(names):
+        for space in (*CHAIN, *small.get(name, ())):
+            point = growth["points"].get(f"{name}|{space}|default")
+            if point is None:
+                continue
+            size = f"{growth['spaces'][space]['words']:,}"
+            if "error" in point:
+                rows.append([f"`{name}`", size, point["error"], *["–"] * 4])
+                continue
+            keys = (
+                "prepare_seconds",
+                "first_word_seconds",
+                "cold_words_per_second",
+                "words_per_second",
+                "peak_mib",
+            )
+            cells = [number(point.get(key)) for key in keys]
+            rows.append([f"`{name}`", size, *cells])
+    return markdown_table([*header, "peak, MiB"], rows)
+
+
+def parallel() -> str:
+    """Return rates with one thread and all, with one process and two."""
+    points = load("growth")["points"]
+    rows = []
+    for name in dict.fromkeys(key.partition("|")[0] for key in points):
+        space = "mammals-10k" if name == "hyperbolic" else "glove-34k"
+        one = points.get(f"{name}|{space}|1", {})
+        both = points.get(f"{name}|{space}|default", {})
+        jobs = both.get("jobs", {})
+        rates = [p.get("words_per_second") for p in (one, both)]
+        rates += [jobs.get("1"), jobs.get("2")]
+        if any(rates):
+            gains = [
+                f"{b / a:.2f}×" if a and b else "–" for a, b in (rates[:2], rates[2:])
+            ]
+            cells = [*map(number, rates[:2]), gains[0], *map(number, rates[2:])]
+            rows.append([f"`{name}`", *cells, gains[1]])
+    header = [
+        "mechanism",
+        "1 thread",
+        "2 threads",
+        "gain",
+        "texts, 1 process",
+        "2 processes",
+        "gain",
+    ]
+    return markdown_table(header, rows)
+
+
+def profiles() -> str:
+    """Return the sections of the way of the data, and the longest functions."""
+    lines = []
+    for name, found in load("profile")["profiles"].items():
+        whole = sum(found["sections"].values())
+        rows = [
+            [label, f"{seconds / whole:.0%}", f"{1e6 * seconds / found['words']:.2f}"]
+            for label, seconds in found["sections"].items()
+        ]
+        rows += [
+            [
+                f"in the mechanism: `{each['function']}`",
+                f"{each['share']:.0%} of it",
+                "",
+            ]
+            for each in found["inside"][:3]
+        ]
+        head = [
+            f"`{name}`, epsilon {found['epsilon']:g}, "
+            f"{number(found['words_per_second'])} words a second",
+            "share",
+            "µs a word",
+        ]
+        lines.append(markdown_table(head, rows))
+    return "\n".join(lines)
+
+
+TABLES: Final[dict[str, Callable[[], str]]] = {
+    "peers, 1 thread": lambda: peers("1"),
+    "peers, default threads": lambda: peers("default"),
+    "starts": starts,
+    "rooflines": rooflines,
+    "over search": over_search,
+    "growth": growth_table,
+    "parallel": parallel,
+    "profiles": profiles,
+}
+
+
+def main() -> None:
+    """Write tables and plots."""
+    ASSETS.mkdir(exist_ok=True)
+    for name, chart in charts(load("growth")).items():
+        (ASSETS / name).write_text(chart, encoding="utf-8")
+    fill(PAGE, TABLES)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""What the benchmarks of the word tree measure on texts: accuracy, attack, grammar.
+
+Needs scikit-learn (accuracy) and textblob (a tagger that knows nothing of our classes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import machine
+import numpy as np
+import pyarrow.parquet as pq
+from scipy import sparse
+
+import mondegreen as mg
+from mondegreen.mechanisms.selection.tree import TreeState
+from mondegreen.text.policy import Lookup
+from mondegreen.text.tokenizer import tokenize
+
+TAGGED_WORDS = 40_000
+
+# Penn tags to coarse classes; a word of the first keeps the grammar of a sentence.
+_COARSE = {
+    **dict.fromkeys(("NN", "NNS", "NNP", "NNPS", "NNP-PERS", "NNP-LOC"), "noun"),
+    **dict.fromkeys(("VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "MD"), "verb"),
+    **dict.fromkeys(("JJ", "JJR", "JJS"), "adjective"),
+    **dict.fromkeys(("RB", "RBR", "RBS", "WRB", "RP"), "adverb"),
+    **dict.fromkeys(("DT", "PDT", "WDT", "PRP$", "WP$"), "determiner"),
+    **dict.fromkeys(("PRP", "WP", "EX"), "pronoun"),
+    **dict.fromkeys(("IN", "TO"), "preposition"),
+}
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Words of labelled texts as ids of a space."""
+
+    ids: np.ndarray
+    ends: np.ndarray
+    labels: np.ndarray
+    is_test: np.ndarray
+
+    @property
+    def prior(self) -> np.ndarray:
+        """Frequencies of the inputs in these very texts: the strongest such prior."""
+        counts = np.bincount(self.ids, minlength=int(self.ids.max()) + 1)
+        return counts / len(self.ids)
+
+
+def read(name: str, space: mg.Space) -> Texts:
+    """Read a data set; line breaks of web pages are markup, not words."""
+    table = pq.read_table(machine.SHARED / f"{name}.parquet").to_pydict()
+    texts = [text.replace("<br />", " ") for text in table["text"]]
+    tokens = tokenize(texts)
+    ids = np.asarray(Lookup(space, "word", ()).codes(tokens), dtype=np.int32)
+    ends = np.cumsum([0, *tokens.counts()])
+    labels, split = np.array(table["label"]), np.array(table["split"])
+    return Texts(ids, ends, labels, split == "test")
+
+
+def accuracy(texts: Texts, released: np.ndarray, size: int) -> tuple[float, float]:
+    """Train on released texts; test on released and on clear ones.
+
+    TF-IDF and logistic regression with the defaults of scikit-learn.
+    """
+    from sklearn.feature_extraction.text import TfidfTransformer
+    from sklearn.linear_model import LogisticRegression
+
+    weigh, train = TfidfTransformer(), ~texts.is_test
+    table = _counts(texts, released, size)
+    model = LogisticRegression(max_iter=1000)
+    model.fit(weigh.fit_transform(table[train]), texts.labels[train])
+    both = [table, _counts(texts, texts.ids, size)]
+    found = [
+        model.score(weigh.transform(each[texts.is_test]), texts.labels[texts.is_test])
+        for each in both
+    ]
+    return float(found[0]), float(found[1])
+
+
+def tree_attack(state: TreeState, prior: np.ndarray) -> float:
+    """Return how often the best guess of a word from its output is right: exact.
+
+    Knows the law and the prior: sum over y of max over w of prior(w) P(y | w).
+    """
+    reach, best = shares(state.tree), peaks(state.tree, prior)
+    likely = np.array(state.probabilities)[:, None] / reach
+    law = np.cumsum(likely[::-1], axis=0)[::-1]  # F_l of each word
+    size = state.tree.vocab_size
+    unknown = np.full(size, prior[-1] / size)
+    return float(np.maximum((best * law).max(axis=0), unknown).sum())
+
+
+def shares(tree: Any) -> np.ndarray:
+    """Return the size of the node of every word at every level."""
+    rows = enumerate(tree.nodes[:, :-1])
+    return np.stack([tree.sizes(level)[nodes] for level, nodes in rows]).astype(float)
+
+
+def peaks(tree: Any, prior: np.ndarray) -> np.ndarray:
+    """Return the largest prior in the node of every word at every level."""
+    found = []
+    for level, nodes in enumerate(tree.nodes[:, :-1]):
+        top = np.zeros(len(tree.sizes(level)))
+        np.maximum.at(top, nodes, prior[:-1])
+        found.append(top[nodes])
+    return np.stack(found)
+
+
+def table_attack(state: Any, prior: np.ndarray, block: int = 512) -> float:
+    """Return the same for any law that is known, from its table: exact."""
+    best = np.zeros(state.space.vocab_size)
+    words = np.flatnonzero(prior).astype(np.int32)
+    for start in range(0, len(words), block):
+        some = words[start : start + block]
+        law = np.exp(state.log_prob(some)) * prior[some][:, None]
+        np.maximum(best, law.max(axis=0), out=best)
+    return float(best.sum())
+
+
+def cosine(space: mg.Space, ids: np.ndarray, released: np.ndarray) -> float:
+    """Return the mean cosine of input and output over known words."""
+    unit = space.vectors.astype(np.float32)
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    known = np.flatnonzero(ids < space.vocab_size)[:300_000]
+    return float((unit[ids[known]] * unit[released[known]]).sum(axis=1).mean())
+
+
+def tag_agreement(space: mg.Space, texts: Texts, released: np.ndarray) -> float:
+    """Return how often a tagger gives input and output word one class, in context.
+
+    The tagger is that of textblob (Brill), with a lexicon and rules of its own; it
+    reads 20 words at a time. It makes errors, more of them on released text.
+    """
+    count = int(texts.ends[np.searchsorted(texts.ends, TAGGED_WORDS)])
+    names = (*space.words, "something")
+    clear = _tags([names[i] for i in texts.ids[:count]])
+    drawn = _tags([names[i] for i in released[:count]])
+    known = np.flatnonzero(texts.ids[:count] < space.vocab_size)
+    return float(np.mean([clear[i] == drawn[i] for i in known]))
+
+
+def _tags(words: Sequence[str]) -> list[str]:
+    """Return coarse classes of words in context, 20 at a time."""
+    from textblob.en import tag
+
+    found: list[str] = []
+    for start in range(0, len(words), 20):
+        some = list(words[start : start + 20])
+        tags = [kind for _, kind in tag(" ".join(some), tokenize=False)]
+        if len(tags) != len(some):
+            raise ValueError("the tagger split a word")
+        found += [_COARSE.get(kind, kind) for kind in tags]
+    return found
+
+
+def _counts(texts: Texts, ids: np.ndarray, size: int) -> sparse.csr_matrix:
+    """Return how often each word occurs in each text."""
+    rows = np.repeat(np.arange(len(texts.ends) - 1), np.diff(texts.ends))
+    shape = (len(texts.ends) - 1, size + 1)
+    return sparse.csr_matrix((np.ones(len(ids)), (rows, ids)), shape=shape)

@@ -1,0 +1,396 @@
+"""Words of one group alike, words of one branch nearly so: the tree mechanism."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Ids, LogProbs, Weights
+from mondegreen.errors import InvalidParameterError, SpaceError
+from mondegreen.guarantee import Guarantee
+from mondegreen.mechanisms.base import (
+    AbstractMechanism,
+    check_epsilon,
+    check_ids,
+    check_space,
+    parameter,
+)
+from mondegreen.mechanisms.selection.tree_law import (
+    TreeLaw,
+    weights_of,
+    weights_within,
+)
+from mondegreen.sampling.integers import TOTAL, draw_uniform
+from mondegreen.space.space import Space
+from mondegreen.space.store import tree_of
+from mondegreen.space.tree import WordTree
+
+__all__ = ["Tree", "TreeState"]
+
+_SMALL: Final = 4096
+"""Words of the largest space whose tree is built where it is needed."""
+
+_BLOCK: Final = 1 << 15
+"""Words drawn at once: their tables stay in the cache of a core."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tree(AbstractMechanism):
+    r"""Choose a level of a public tree of words; draw uniformly below the ancestor.
+
+    .. math::
+
+        P(y \mid w) = \sum_{l \ge \mathrm{lca}(w, y)} \frac{p_l}{n_l(w)}
+
+    where :math:`n_l(w)` counts the words of the node of :math:`w` at level :math:`l`:
+    0 is the word itself, then its group, its branch, ..., the whole vocabulary.
+
+    Parameters
+    ----------
+    epsilon : float in [1e-9, 1e9], nats
+        Loss of any two words: the height of the root is 1. Alone, it sets every
+        level: two words that meet at height :math:`h` lose at most
+        :math:`\epsilon h`, and the probabilities are those that keep most, see
+        :func:`mondegreen.mechanisms.selection.tree_law.weights_within`.
+    odds : tuple of float in [0, epsilon], nats, optional
+        Largest loss of two words that meet in a group, in a branch, ..., in place of
+        the heights of the tree; that of the root is epsilon. 0: they have one law.
+    probabilities : tuple of float in [0, 1], optional
+        Of the levels, words first, in place of both; refused where two words would
+        lose more than epsilon.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter is out of range, or does not fit the tree.
+
+    Notes
+    -----
+    *Privacy.* Epsilon-metric privacy for the ultrametric of the tree, and
+    epsilon-local differential privacy: every word can come out for every input. There
+    is no normaliser, so nothing is lost to a factor of 2. The unknown word is at
+    distance 1 from every word; its law is uniform. Proof: ``docs/proofs/tree.md``.
+
+    *Numerics.* Two draws with exact integers: the level, and a place in the node. The
+    certificate is rational arithmetic over the nodes, and is rounded up once.
+
+    The tree is that of the space (``space.tree``), the one of the package, or, for a
+    space of up to 4,096 words, built on the spot.
+
+    References
+    ----------
+    .. [1] Chatzikokolakis, Andrés, Bordenabe, Palamidessi. "Broadening the Scope of
+       Differential Privacy Using Metrics." PETS 2013, Definition 1.
+    .. [2] Warner. "Randomized Response." JASA 1965: a tree without groups.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> words, points = ["cat", "dog", "red", "tan"], [[1, 0], [1, 1], [-1, 0], [-1, 1]]
+    >>> space = mg.Space.from_arrays("s", words, points)
+    >>> from mondegreen.space.store import with_tree
+    >>> from mondegreen.space.tree_build import build_tree
+    >>> space = with_tree(space, build_tree(space, leaf=2))
+    >>> state = Tree(epsilon=3.0, odds=(0.0,)).prepare(space)
+    >>> np.exp(state.log_prob(np.array([0], dtype=np.int32))).round(3).tolist()
+    [[0.476, 0.476, 0.024, 0.024]]
+    """
+
+    epsilon: float = parameter(
+        range="[1e-9, 1e9]", unit="nats", help="loss in nats for any two words"
+    )
+    odds: tuple[float, ...] | None = parameter(
+        None,
+        range="[0, epsilon] each, or null",
+        unit="nats",
+        help="loss of two words of one group, of one branch, ...",
+    )
+    probabilities: tuple[float, ...] | None = parameter(
+        None,
+        range="[0, 1] each, sum 1, or null",
+        help="chance of each level, words first",
+    )
+
+    name: ClassVar[str] = "tree"
+    family: ClassVar[str] = "selection"
+    metric: ClassVar[str] = "ultrametric of a word tree"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        odds = _numbers("odds", self.odds, self.epsilon)
+        shares = _numbers("probabilities", self.probabilities, 1.0)
+        if odds is not None and shares is not None:
+            raise InvalidParameterError(
+                "odds", odds, "null where probabilities are given"
+            )
+        if odds is not None and any(np.diff(odds) < 0):
+            raise InvalidParameterError("odds", odds, "not decreasing")
+        if shares is not None and (abs(sum(shares) - 1) > 1e-9 or not shares[-1] > 0):
+            allowed = "numbers of sum 1, the last above 0"
+            raise InvalidParameterError("probabilities", shares, allowed)
+        object.__setattr__(self, "odds", odds)
+        object.__setattr__(self, "probabilities", shares)
+
+    def prepare(self, space: Space) -> TreeState:
+        """Find the tree, set the weights of its levels, and certify them."""
+        check_space(self, space)
+        tree = _tree_for(space)
+        law = TreeLaw(tree, self._weights(tree))
+        losses = law.losses()
+        if losses[-1] > self.epsilon:
+            raise InvalidParameterError(
+                "probabilities",
+                self.probabilities,
+                f"such that two words lose at most epsilon = {self.epsilon:g} nats; "
+                f"these lose {losses[-1]:.4f}",
+            )
+        heights = self._heights(tree, losses)
+        return TreeState(space, law, heights, _guarantee(self, space, law, heights))
+
+    def _weights(self, tree: WordTree) -> tuple[int, ...]:
+        """Return the integer weights of the levels of a tree."""
+        if self.probabilities is not None:
+            _check_count("probabilities", self.probabilities, tree.levels + 1)
+            return weights_of(self.probabilities)
+        if self.odds is not None:
+            _check_count("odds", self.odds, tree.levels - 1)
+            return weights_within(tree, (*self.odds, self.epsilon))
+        return weights_within(tree, [self.epsilon * h for h in tree.heights[1:]])
+
+    def _heights(self, tree: WordTree, losses: Sequence[float]) -> tuple[float, ...]:
+        """Return the heights of the levels that the promise is stated with."""
+        if self.odds is None and self.probabilities is None:
+            return tree.heights
+        spent = losses[:-1] if self.odds is None else self.odds
+        # Rounded up, so that epsilon times a height is not below what it stands for.
+        inner = [math.nextafter(x / self.epsilon, 2) if x else 0.0 for x in spent]
+        return (0.0, *(min(1.0, height) for height in inner), 1.0)
+
+
+@final
+class TreeState:
+    """The tree mechanism prepared for one space.
+
+    Parameters
+    ----------
+    space : Space
+        Where inputs and outputs live.
+    law : TreeLaw
+        The tree and the integer weights of its levels.
+    heights : tuple of float
+        Distance of two words by the level where they meet.
+    guarantee : Guarantee
+        What one call promises for each word.
+    """
+
+    __slots__ = (
+        "_chosen",
+        "_limits",
+        "_quotients",
+        "_starts",
+        "guarantee",
+        "heights",
+        "law",
+        "space",
+    )
+
+    def __init__(
+        self,
+        space: Space,
+        law: TreeLaw,
+        heights: tuple[float, ...],
+        guarantee: Guarantee,
+    ) -> None:
+        self.space, self.law, self.heights = space, law, heights
+        self.guarantee = guarantee
+        tree = law.tree
+        self._chosen = [level for level, a in enumerate(law.weights) if a]
+        shape = (len(self._chosen), tree.vocab_size + 1)
+        self._starts = np.zeros(shape, dtype=np.int64)
+        self._quotients = np.zeros(shape, dtype=np.int64)
+        self._limits = np.zeros(shape, dtype=np.int64)
+        for row, level in enumerate(self._chosen):
+            nodes, weight = tree.nodes[level, :-1], law.weights[level]
+            sizes = np.append(tree.sizes(level)[nodes], tree.vocab_size)
+            self._starts[row, :-1] = tree.bounds[level][nodes]
+            # Places of the level that fall on each word of the node, and on all.
+            self._quotients[row] = weight // sizes
+            self._limits[row] = self._quotients[row] * sizes
+        self._quotients = np.maximum(self._quotients, 1).astype(np.uint64)
+
+    @property
+    def tree(self) -> WordTree:
+        """The public tree."""
+        return self.law.tree
+
+    @property
+    def probabilities(self) -> tuple[float, ...]:
+        """The chance of each level, words first."""
+        return tuple(weight / TOTAL for weight in self.law.weights)
+
+    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+        """Return the metric of the guarantee, shape (first, second)."""
+        heights = np.array(self.heights)
+        table: NDArray[np.float64] = heights[self.tree.meeting_levels(first, second)]
+        return table
+
+    def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
+        """Draw an output for each input; see :class:`mondegreen.mechanisms.State`.
+
+        Every word consumes one 64-bit word of ``rng``, in order, which decides the
+        level and the place in its node. Where the places of a level cannot be dealt
+        evenly to the words of a node, less than one draw in 2**44, the place is drawn
+        again, after all others.
+        """
+        check_ids(ids, self.space.vocab_size)
+        out = np.empty(len(ids), dtype=np.int32)
+        again: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        for start in range(0, len(ids), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            levels, rest = self._levels(draw_uniform(rng, len(out[block])))
+            flat = levels * (self.space.vocab_size + 1)
+            flat += ids[block].astype(np.int64, copy=False)
+            uneven = rest >= self._limits.take(flat)
+            # Unsigned division is the faster one.
+            place = (rest.view(np.uint64) // self._quotients.take(flat)).view(np.int64)
+            if uneven.any():
+                (where,) = np.nonzero(uneven)
+                again.append((where + start, levels[where]))
+                place[where] = 0
+            place += self._starts.take(flat)
+            out[block] = self.tree.order.take(place)
+        for where, levels in again:
+            out[where] = self._drawn_again(ids[where], levels, rng)
+        return out
+
+    def log_prob(self, ids: Ids) -> LogProbs:
+        """Return the logarithms of the law that is sampled, shape (T, V)."""
+        check_ids(ids, self.space.vocab_size)
+        words, inverse = np.unique(ids, return_inverse=True)
+        table = np.empty((len(words), self.space.vocab_size))
+        for row, word in zip(table, words.tolist(), strict=True):
+            row[:] = np.log(self.law.probabilities(word))
+        return table[inverse]
+
+    def _levels(self, draws: Weights) -> tuple[NDArray[np.int64], Weights]:
+        """Return the level of each draw, and the place of the draw in that level."""
+        levels = np.zeros(len(draws), dtype=np.int64)
+        edges = np.cumsum([0, *(self.law.weights[level] for level in self._chosen)])
+        for edge in edges[1:-1]:
+            levels += draws >= edge
+        return levels, draws - edges.take(levels)
+
+    def _drawn_again(
+        self, ids: Ids, levels: NDArray[np.int64], rng: np.random.Generator
+    ) -> Ids:
+        """Draw places in nodes without bias, by rejection."""
+        tree = self.tree
+        found = np.empty(len(ids), dtype=np.int32)
+        for i, (word, row) in enumerate(
+            zip(ids.tolist(), levels.tolist(), strict=True)
+        ):
+            level = self._chosen[row] if word < tree.vocab_size else tree.levels
+            node = int(tree.nodes[level, word])
+            members = tree.members(level, node)
+            found[i] = members[int(rng.integers(0, len(members)))]
+        return found
+
+
+def _guarantee(
+    mechanism: Tree, space: Space, law: TreeLaw, heights: tuple[float, ...]
+) -> Guarantee:
+    """Return the promise of a law, certified."""
+    tree, losses = law.tree, law.losses()
+    spent = [x / h for x, h in zip(losses, heights[1:], strict=True) if h]
+    certified = math.nextafter(max(spent), math.inf) if max(spent) else 0.0
+    shown = ", ".join(f"{height:.4g}" for height in heights[1:])
+    nats = ", ".join(f"{loss:.4g}" for loss in losses)
+    chances = ", ".join(f"{weight / TOTAL:.4g}" for weight in law.weights)
+    return Guarantee(
+        mechanism=mechanism.name,
+        parameters=mechanism.to_dict()["parameters"],
+        epsilon=mechanism.epsilon,
+        metric=f"ultrametric of the word tree {tree.digest[:12]} (heights {shown})",
+        scale=_scale(tree, heights),
+        space=space.name,
+        space_digest=space.digest,
+        certified=min(certified, mechanism.epsilon),
+        certified_how="proof, and exact rational arithmetic over all nodes of the tree "
+        "for the integers that are sampled",
+        proof="docs/proofs/tree.md",
+        equivalents=(
+            f"{losses[-1]:.6g}-local differential privacy of a word",
+            f"words that meet at level 1 to {tree.levels} lose at most: {nats} nats",
+            f"chance of each level, words first: {chances}",
+        ),
+        assumptions=(
+            f"the word tree, SHA-256 {tree.digest}, is public and was fixed before the "
+            "texts were seen",
+            "every level has a chance that is an integer over 2^62; levels and places "
+            "are drawn exactly",
+        ),
+    )
+
+
+def _scale(tree: WordTree, heights: tuple[float, ...]) -> dict[str, float]:
+    """Return the distances that give epsilon its meaning."""
+    nodes, count = tree.nodes[:, :-1], tree.vocab_size
+    sizes = np.stack([tree.sizes(level)[nodes[level]] for level in range(len(heights))])
+    met = np.array(heights)[(sizes > 1).argmax(axis=0)]
+    new = np.diff(sizes, axis=0)  # words met first at each level
+    total = float((np.array(heights[1:])[:, None] * new).sum())
+    occurring = [h for h, row in zip(heights[1:], new, strict=True) if h and row.any()]
+    return {
+        "closest": min([*occurring, 1.0]),  # the unknown word is 1 away
+        "nearest": float(np.median(met)) if count > 1 else 0.0,
+        "mean": total / (count * (count - 1)) if count > 1 else 0.0,
+        "diameter": 1.0,
+    }
+
+
+def _tree_for(space: Space) -> WordTree:
+    """Return the tree of a space; small spaces get one when they have none."""
+    found = tree_of(space)
+    if found is not None:
+        return found
+    if space.vocab_size > _SMALL:
+        raise SpaceError(
+            f"space {space.name!r} has no word tree. Build one: mondegreen space tree "
+            f"{space.name} -o {space.name}.tree.safetensors"
+        )
+    from mondegreen.space.tree_build import build_tree
+
+    return build_tree(space)
+
+
+def _numbers(
+    name: str, values: Sequence[float] | None, largest: float
+) -> tuple[float, ...] | None:
+    """Return numbers as floats; refuse what is no list of them, or out of range."""
+    if values is None:
+        return None
+    allowed = f"numbers in [0, {largest:g}], as many as the tree has levels for"
+    if not isinstance(values, (tuple, list)) or not all(map(_is_number, values)):
+        raise InvalidParameterError(name, values, allowed)
+    found = tuple(float(value) for value in values)
+    if not all(0 <= value <= largest for value in found):
+        raise InvalidParameterError(name, values, allowed)
+    return found
+
+
+def _is_number(value: object) -> bool:
+    """Whether a value is a real number and no truth value."""
+    real = (int, float, np.integer, np.floating)
+    return isinstance(value, real) and not isinstance(value, bool)
+
+
+def _check_count(name: str, values: tuple[float, ...], count: int) -> None:
+    """Refuse a list of another length than the tree needs."""
+    if len(values) != count:
+        raise InvalidParameterError(name, values, f"{count} numbers for this tree")

@@ -1,0 +1,1 @@
+"""Numbers that judge a law or a release: definitions, ranges, directions, errors."""

@@ -1,0 +1,307 @@
+r"""What happened to a corpus: words changed, rare words that survive, English words.
+
+Everything here is computed from the private text. It is for whoever holds that text,
+and is not private itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final, final
+
+import numpy as np
+
+from mondegreen.errors import InvalidParameterError
+from mondegreen.scores.similarity import cosines, pair_distances
+from mondegreen.space.space import Space
+from mondegreen.text.policy import Lookup
+from mondegreen.text.tokenizer import TokenizedBatch, canonical, tokenize
+
+__all__ = ["RARE_TYPES", "CorpusScorer", "CorpusScores"]
+
+RARE_TYPES: Final = 1000
+"""Types that count as rare, as in the benchmark paper."""
+
+_WORDS: Final = 8192
+"""Words compared together: 20 MB of coordinates in 300 dimensions."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CorpusScores:
+    r"""Scores of a release against its originals. Not private.
+
+    Every word of the tokenizer counts, stop words and unknown words included. Words
+    are compared in their canonical form, so that case and contractions do not count
+    as changes. Percentages are in [0, 100]; None where there was nothing to count.
+
+    Parameters
+    ----------
+    texts : int
+        Texts of the originals, empty ones included, nulls not.
+    withheld : int
+        Texts whose release is null.
+    unaligned : int
+        Texts whose release has another number of words, so that words cannot be
+        paired; they count for ``low`` and English words alone.
+    words : int
+        Words of the originals.
+    paired : int
+        Words with a partner in the release.
+    changed : int
+        Words that differ from their partner.
+    pp : float, percent
+        :math:`100 \cdot` changed / paired. Larger is more private.
+    unknown : int
+        Paired words outside the vocabulary of the space.
+    unknown_unchanged : int
+        Those of them released as they are. Not 0 means that words passed in clear: by a
+        public keep list, or a mechanism that returns what it does not know.
+    foreign : int
+        Released words, of the paired ones, that the vocabulary does not have.
+    low : float, percent
+        Share of the rarest types of the originals, ties in alphabetical order, that
+        occur anywhere in the release. Larger is less private, in the view of the
+        paper; but a rare word released for *another* input counts as well.
+    rare_types : int
+        How many types that is.
+    rare_unchanged : float, percent
+        Share of the *occurrences* of these types whose own output is unchanged: what
+        ``low`` means to measure. Larger is less private.
+    distance : float or None, unit of the space
+        Mean distance of paired words, both in the vocabulary. Larger is more private.
+    word_cosine, text_cosine : float or None
+        Mean cosine of paired words, and of texts as means of their words. Larger is
+        closer.
+    english_original, english_release : float or None, percent
+        Share of words in a given list. Nearer to that of the original is more useful.
+    """
+
+    texts: int
+    withheld: int
+    unaligned: int
+    words: int
+    paired: int
+    changed: int
+    pp: float | None
+    unknown: int
+    unknown_unchanged: int
+    foreign: int
+    low: float | None
+    rare_types: int
+    rare_unchanged: float | None
+    distance: float | None
+    word_cosine: float | None
+    text_cosine: float | None
+    english_original: float | None
+    english_release: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON values."""
+        return asdict(self)
+
+
+@final
+class CorpusScorer:
+    """Adds up what happened to texts, chunk by chunk; memory grows with the types.
+
+    Parameters
+    ----------
+    space : Space
+        For the vocabulary, distances and cosines.
+    rare : int, at least 1
+        Types that count as rare.
+    english : iterable of str, optional
+        Words that count as English, such as the NLTK list ``words``.
+
+    References
+    ----------
+    .. [1] Meisenbacher et al. "A Comparative Analysis of Word-Level Metric
+       Differential Privacy." LREC-COLING 2024, for PP, LOW and the share of English.
+
+    Examples
+    --------
+    >>> space = Space.from_arrays("line", ["cold", "cool", "warm"], [[0], [1], [3]])
+    >>> scorer = CorpusScorer(space)
+    >>> scorer.add(["Cold or warm?"], ["cold cool warm?"])
+    >>> scores = scorer.scores()
+    >>> scores.paired, scores.changed, round(scores.pp, 1)
+    (3, 1, 33.3)
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        rare: int = RARE_TYPES,
+        english: Iterable[str] | None = None,
+    ) -> None:
+        if rare < 1:
+            raise InvalidParameterError("rare", rare, "at least 1")
+        self._space, self._rare = space, rare
+        self._lookup = Lookup(space)
+        self._english = None if english is None else {canonical(w) for w in english}
+        self._tally: Counter[str] = Counter()
+        self._original: Counter[str] = Counter()
+        self._released: Counter[str] = Counter()
+        self._paired: Counter[str] = Counter()
+        self._unchanged: Counter[str] = Counter()
+        self._sums = {name: _Mean() for name in ("distance", "word", "text")}
+
+    def add(
+        self, originals: Sequence[str | None], releases: Sequence[str | None]
+    ) -> None:
+        """Add texts and their releases, in one order.
+
+        Parameters
+        ----------
+        originals, releases : sequences of str or None
+            Equally many. Where the original is null, so must be the release.
+
+        Raises
+        ------
+        InvalidParameterError
+            If they do not belong together; the message quotes no text.
+        """
+        if len(originals) != len(releases):
+            given, allowed = f"{len(releases)} of them", f"one for {len(originals)}"
+            raise InvalidParameterError("releases", given, allowed)
+        if any(
+            text is None and release is not None
+            for text, release in zip(originals, releases, strict=True)
+        ):
+            raise InvalidParameterError("releases", "a text", "null for a null")
+        self._tally["texts"] += sum(text is not None for text in originals)
+        self._tally["withheld"] += sum(
+            text is not None and release is None
+            for text, release in zip(originals, releases, strict=True)
+        )
+        left, right = tokenize(originals), tokenize(releases)
+        self._types(left, right)
+        self._align(left, right)
+
+    def _types(self, left: TokenizedBatch, right: TokenizedBatch) -> None:
+        """Count the types of both sides."""
+        for batch, counter in ((left, self._original), (right, self._released)):
+            for parts in batch.parts:
+                counter.update(_forms(parts or []))
+
+    def _align(self, left: TokenizedBatch, right: TokenizedBatch) -> None:
+        """Pair the words of texts that have equally many."""
+        together = [
+            (mine, theirs)
+            for mine, theirs in zip(left.parts, right.parts, strict=True)
+            if mine is not None and theirs is not None
+        ]
+        pairs = [pair for pair in together if len(pair[0]) == len(pair[1])]
+        self._tally["unaligned"] += len(together) - len(pairs)
+        inputs = self._lookup.codes(TokenizedBatch([mine for mine, _ in pairs]))
+        outputs = self._lookup.codes(TokenizedBatch([theirs for _, theirs in pairs]))
+        forms = [form for mine, _ in pairs for form in _forms(mine)]
+        released = [form for _, theirs in pairs for form in _forms(theirs)]
+        same = np.fromiter(
+            map(str.__eq__, forms, released), dtype=np.bool_, count=len(forms)
+        )
+        unknown = inputs == self._space.vocab_size
+        foreign = outputs == self._space.vocab_size
+        self._tally["unknown"] += int(unknown.sum())
+        self._tally["unknown_unchanged"] += int((unknown & same).sum())
+        self._tally["foreign"] += int(foreign.sum())
+        self._paired.update(forms)
+        self._unchanged.update(
+            form for form, kept in zip(forms, same.tolist(), strict=True) if kept
+        )
+        if self._space.has_vectors:
+            counts = np.array([len(mine) // 2 for mine, _ in pairs], dtype=np.int64)
+            self._compare(inputs, outputs, ~(unknown | foreign), counts)
+
+    def _compare(self, inputs: Any, outputs: Any, known: Any, counts: Any) -> None:
+        """Add the distances and cosines of words, and of texts as their means."""
+        first, second = inputs[known], outputs[known]
+        owners = np.repeat(np.arange(len(counts)), counts)[known]
+        sums = np.zeros((2, len(counts), self._space.dim))
+        for start in range(0, len(first), _WORDS):
+            part = slice(start, start + _WORDS)
+            gaps = pair_distances(self._space, first[part], second[part])
+            if gaps is not None:
+                self._sums["distance"].add(gaps)
+            left: Any = self._space.points(first[part])
+            right: Any = self._space.points(second[part])
+            self._sums["word"].add(cosines(left, right))
+            # The words of a text stand together, so each text is added to once.
+            starts = np.flatnonzero(np.diff(owners[part], prepend=-1))
+            mine = owners[part][starts]
+            sums[0, mine] += np.add.reduceat(left, starts)
+            sums[1, mine] += np.add.reduceat(right, starts)
+        self._sums["text"].add(cosines(sums[0], sums[1]))
+
+    def scores(self) -> CorpusScores:
+        """Return the scores of what was added so far."""
+        paired, unchanged = self._paired.total(), self._unchanged.total()
+        counts = self._original
+        by_rarity = sorted(counts, key=lambda form: (counts[form], form))
+        rare = by_rarity[: self._rare]
+        surviving = sum(form in self._released for form in rare)
+        occurrences = sum(self._paired[form] for form in rare)
+        rare_kept = sum(self._unchanged[form] for form in rare)
+        return CorpusScores(
+            texts=self._tally["texts"],
+            withheld=self._tally["withheld"],
+            unaligned=self._tally["unaligned"],
+            words=self._original.total(),
+            paired=paired,
+            changed=paired - unchanged,
+            pp=_percent(paired - unchanged, paired),
+            unknown=self._tally["unknown"],
+            unknown_unchanged=self._tally["unknown_unchanged"],
+            foreign=self._tally["foreign"],
+            low=_percent(surviving, len(rare)),
+            rare_types=len(rare),
+            rare_unchanged=_percent(rare_kept, occurrences),
+            distance=self._sums["distance"].value,
+            word_cosine=self._sums["word"].value,
+            text_cosine=self._sums["text"].value,
+            english_original=self._share_of_english(self._original),
+            english_release=self._share_of_english(self._released),
+        )
+
+    def _share_of_english(self, forms: Counter[str]) -> float | None:
+        """Return the percentage of words in the given list."""
+        if self._english is None:
+            return None
+        hits = sum(count for form, count in forms.items() if form in self._english)
+        return _percent(hits, forms.total())
+
+    def __repr__(self) -> str:
+        return f"CorpusScorer(texts={self._tally['texts']})"
+
+
+class _Mean:
+    """A mean of numbers that come in chunks; NaN is left out."""
+
+    def __init__(self) -> None:
+        self._sum, self._count = 0.0, 0
+
+    def add(self, values: Any) -> None:
+        known = values[~np.isnan(values)]
+        self._sum += float(known.sum())
+        self._count += len(known)
+
+    @property
+    def value(self) -> float | None:
+        return self._sum / self._count if self._count else None
+
+
+def _forms(parts: list[str]) -> list[str]:
+    """Return the canonical forms of the words of one text."""
+    words = parts[1::2]
+    return [
+        canonical(word, following)
+        for word, following in zip(words, [*words[1:], ""], strict=False)
+    ]
+
+
+def _percent(part: int, whole: int) -> float | None:
+    return 100 * part / whole if whole else None

@@ -1,0 +1,263 @@
+r"""Plausible deniability of a word: what a known law says of its outputs (CMP paper).
+
+Every function takes the probabilities :math:`P(y \mid w)` of all outputs, one row for
+each input. Estimates from runs are in :mod:`mondegreen.scores.word_estimate`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Ids
+from mondegreen.errors import InvalidParameterError
+
+__all__ = [
+    "ORDERS",
+    "check_eta",
+    "distinct_outputs",
+    "effective_support",
+    "expected_distance",
+    "expected_rank",
+    "renyi_entropy",
+    "stay_probability",
+]
+
+ORDERS: Final = (0.0, 1.0, 2.0, math.inf)
+"""Orders of the entropies that are reported."""
+
+_SLACK: Final = 1e-12
+"""Relative: the float64 error of a sum must not make a set one word larger."""
+
+Floats = NDArray[np.float64]
+
+
+def stay_probability(law: Floats, inputs: Ids) -> Floats:
+    r"""Return the chance that a word stays, :math:`N_w = P(w \mid w)`.
+
+    Parameters
+    ----------
+    law : float64 array, shape (T, V)
+        Probabilities of the outputs.
+    inputs : int32 array, shape (T,)
+        The input of each row; the unknown word ``V`` is no output, and so never stays.
+
+    Returns
+    -------
+    float64 array, shape (T,), in [0, 1]
+
+    Notes
+    -----
+    *Direction.* Larger is less private. As a description only: a mechanism with
+    :math:`N_w = 0` excludes a word for certain.
+
+    References
+    ----------
+    .. [1] Feyisetan et al. "Privacy- and Utility-Preserving Textual Analysis via
+       Calibrated Multivariate Perturbations." WSDM 2020, Section 4.
+
+    Examples
+    --------
+    >>> stay_probability(np.array([[0.75, 0.25]]), np.array([0], dtype=np.int32))
+    array([0.75])
+    """
+    stays = np.zeros(len(inputs))
+    words = np.flatnonzero(inputs < law.shape[1])
+    stays[words] = law[words, inputs[words]]
+    return stays
+
+
+def effective_support(law: Floats, eta: float = 0.05) -> NDArray[np.int64]:
+    r"""Return the size of the smallest set of outputs that holds most of the mass.
+
+    .. math:: S_w = \min \{ |S| : \sum_{y \in S} P(y \mid w) \ge 1 - \eta \}
+
+    Parameters
+    ----------
+    law : float64 array, shape (T, V)
+        Probabilities of the outputs; rows sum to 1.
+    eta : float in [0, 1)
+        The mass that may be left out. Always state it: :math:`S_w` means nothing
+        without it.
+
+    Returns
+    -------
+    int64 array, shape (T,), in 1 .. V
+
+    Notes
+    -----
+    *Direction.* Larger is more private.
+
+    *Numerics.* The mass left out may exceed :math:`\eta` by one part in
+    :math:`10^{12}`, the error of sums in double precision.
+
+    References
+    ----------
+    .. [1] Feyisetan et al. WSDM 2020, Section 4; the experiments there, and in later
+       papers, count :func:`distinct_outputs` instead, which is another number.
+
+    Examples
+    --------
+    >>> law = np.array([[0.5, 0.3, 0.15, 0.05], [0.97, 0.01, 0.01, 0.01]])
+    >>> effective_support(law, eta=0.05).tolist()
+    [3, 1]
+    """
+    check_eta(eta)
+    # From the small end: the sums stay small, and so does their error.
+    left_out = np.cumsum(np.sort(law, axis=1), axis=1)
+    allowed = eta * left_out[:, -1:] * (1 + _SLACK)
+    dropped = (left_out[:, :-1] <= allowed).sum(axis=1)
+    return np.asarray(law.shape[1] - dropped, dtype=np.int64)
+
+
+def distinct_outputs(outputs: Ids) -> int:
+    r"""Return how many different outputs were seen in R runs of one word.
+
+    The other definition of :math:`S_w`: what the experiments of most papers count.
+
+    Parameters
+    ----------
+    outputs : int32 array, shape (R,)
+        Outputs of one input.
+
+    Returns
+    -------
+    int in 1 .. min(R, V)
+
+    Notes
+    -----
+    *Direction.* Larger is more private, up to R, where it is censored: at R = 100 the
+    sum of it and of the share that stays is 96 to 100 % for most published cells, so
+    that it says nothing that :math:`N_w` did not say.
+
+    References
+    ----------
+    .. [1] Meisenbacher et al. "A Comparative Analysis of Word-Level Metric
+       Differential Privacy." LREC-COLING 2024, which takes R = 100.
+
+    Examples
+    --------
+    >>> distinct_outputs(np.array([7, 7, 1], dtype=np.int32))
+    2
+    """
+    return len(np.unique(outputs))
+
+
+def renyi_entropy(law: Floats, order: float) -> Floats:
+    r"""Return the Rényi entropy of each row, in nats.
+
+    .. math::
+
+        H_a = \frac{\ln \sum_y P(y)^a}{1 - a}, \quad
+        H_0 = \ln |\{y : P(y) > 0\}|, \quad
+        H_1 = -\sum_y P(y) \ln P(y), \quad
+        H_\infty = -\ln \max_y P(y)
+
+    Parameters
+    ----------
+    law : float64 array, shape (T, V)
+        Probabilities of the outputs; rows sum to 1.
+    order : float in [0, inf]
+        :math:`a`.
+
+    Returns
+    -------
+    float64 array, shape (T,), in [0, ln V]; it falls with the order
+
+    Notes
+    -----
+    *Direction.* Larger is more private. :math:`H_0` of every mechanism here is
+    :math:`\ln V`, since no word is impossible; :math:`H_\infty` is the worst case.
+
+    References
+    ----------
+    .. [1] Rényi. "On Measures of Entropy and Information." Berkeley Symposium 1961.
+
+    Examples
+    --------
+    >>> renyi_entropy(np.array([[0.5, 0.5, 0.0]]), 2.0).round(3)
+    array([0.693])
+    """
+    if not order >= 0:
+        raise InvalidParameterError("order", order, "in [0, inf]")
+    if order == 0:
+        return np.asarray(np.log((law > 0).sum(axis=1)))
+    if order == math.inf:
+        return np.asarray(-np.log(law.max(axis=1)))
+    if order == 1:
+        logs = np.log(law, out=np.zeros_like(law), where=law > 0)
+        # The sum is at least 0; -0.0 reads as an error
+        return np.asarray(np.maximum(-(law * logs).sum(axis=1), 0.0))
+    # Scaled by the largest, so that no power underflows.
+    largest = law.max(axis=1, keepdims=True)
+    powers = ((law / largest) ** order).sum(axis=1)
+    sums: Floats = np.log(powers) + order * np.log(largest[:, 0])
+    return np.asarray(sums / (1 - order))
+
+
+def expected_distance(law: Floats, distances: Floats) -> Floats:
+    r"""Return how far the output lies from the input, on average.
+
+    .. math:: E[d(w, M(w))] = \sum_y P(y \mid w)\, d(w, y)
+
+    Parameters
+    ----------
+    law, distances : float64 arrays, shape (T, V)
+        Probabilities of the outputs, and their distances from the input.
+
+    Returns
+    -------
+    float64 array, shape (T,), in [0, diameter]
+
+    Notes
+    -----
+    *Direction.* Larger is more private and less useful.
+
+    Examples
+    --------
+    >>> expected_distance(np.array([[0.75, 0.25]]), np.array([[0.0, 2.0]]))
+    array([0.5])
+    """
+    return np.asarray(np.einsum("ij,ij->i", law, distances))
+
+
+def expected_rank(law: Floats, distances: Floats) -> Floats:
+    r"""Return the mean number of words that are closer to the input than the output.
+
+    .. math::
+
+        E[r] = \sum_y P(y \mid w)\, r_w(y), \qquad
+        r_w(y) = |\{v : d(w, v) < d(w, y)\}|
+
+    Parameters
+    ----------
+    law, distances : float64 arrays, shape (T, V)
+        Probabilities of the outputs, and their distances from the input.
+
+    Returns
+    -------
+    float64 array, shape (T,), in [0, V - 1]
+
+    Notes
+    -----
+    *Direction.* Larger is more private and less useful. Of words at one distance that
+    with the lower id counts as closer, so that all ranks are different.
+
+    Examples
+    --------
+    >>> expected_rank(np.array([[0.5, 0.25, 0.25]]), np.array([[0.0, 3.0, 1.0]]))
+    array([0.75])
+    """
+    order = np.argsort(distances, axis=1, kind="stable")
+    places = np.arange(law.shape[1], dtype=np.float64)
+    return np.asarray(np.take_along_axis(law, order, axis=1) @ places)
+
+
+def check_eta(eta: Any) -> float:
+    """Return the mass that may be left out; refuse what is no share below 1."""
+    if not 0 <= eta < 1:
+        raise InvalidParameterError("eta", eta, "in [0, 1)")
+    return float(eta)

@@ -1,0 +1,140 @@
+r"""How near released words and texts are to the originals: distances and cosines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Ids
+from mondegreen.errors import ConfigurationError
+from mondegreen.space.metric import room
+from mondegreen.space.space import Space
+
+__all__ = [
+    "SentenceModel",
+    "cosines",
+    "pair_distances",
+    "sentence_cosines",
+]
+
+Floats = NDArray[np.float64]
+
+SentenceModel: TypeAlias = Callable[[list[str]], Any]
+"""From texts to an array of one vector each, such as ``model.encode`` of an SBERT."""
+
+
+def pair_distances(space: Space, first: Ids, second: Ids) -> Floats | None:
+    """Return the distance of each input to its partner, in the metric of the space.
+
+    Parameters
+    ----------
+    space : Space
+        One of codes alone has no distances: None is returned.
+    first, second : int32 arrays, shape (T,)
+        Inputs; ``V`` is the unknown word.
+
+    Notes
+    -----
+    *Direction.* Larger is more private and less useful.
+
+    Examples
+    --------
+    >>> space = Space.from_arrays("line", ["a", "b"], [[0.0], [3.0]])
+    >>> pair_distances(space, np.array([0, 1]), np.array([1, 1])).tolist()
+    [3.0, 0.0]
+    """
+    if not space.has_vectors or space.metric not in ("euclidean", "poincare"):
+        return None
+    left, right = space.points(first), space.points(second)
+    gaps: Floats = np.linalg.norm(left - right, axis=1)
+    if space.metric == "euclidean":
+        return gaps
+    return np.asarray(2 * np.arcsinh(gaps / np.sqrt(room(left) * room(right))))
+
+
+def cosines(left: Floats, right: Floats) -> Floats:
+    r"""Return the cosine of each row with its partner; NaN where a row is 0.
+
+    .. math:: \cos(x, y) = \frac{x \cdot y}{|x|\,|y|}
+
+    Parameters
+    ----------
+    left, right : float64 arrays, shape (rows, n)
+        Vectors of words or of texts.
+
+    Returns
+    -------
+    float64 array, shape (rows,), in [-1, 1]
+
+    Notes
+    -----
+    *Direction.* Larger is closer: more useful, and less private.
+
+    Examples
+    --------
+    >>> cosines(np.array([[1.0, 0.0]]), np.array([[2.0, 0.0]])).tolist()
+    [1.0]
+    """
+    lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
+    products = np.einsum("ij,ij->i", left, right)
+    found = np.full(len(left), np.nan)
+    np.divide(products, lengths, out=found, where=lengths > 0)
+    return np.asarray(np.clip(found, -1.0, 1.0))
+
+
+def sentence_cosines(
+    originals: Sequence[str], releases: Sequence[str], model: SentenceModel
+) -> Floats:
+    r"""Return the cosine of each text with its release under a sentence model.
+
+    .. math:: CS = \frac{100}{n} \sum_i \cos(m(x_i), m(y_i))
+
+    is 100 times the mean of what is returned.
+
+    Parameters
+    ----------
+    originals, releases : sequences of str
+        Texts and their releases, in one order.
+    model : callable ``(list of str) -> array, shape (texts, n)``
+        Any sentence encoder. Published numbers use ``paraphrase-distilroberta-base-v1``
+        of Sentence-BERT; another model gives another score.
+
+    Returns
+    -------
+    float64 array, shape (texts,), in [-1, 1]
+
+    Raises
+    ------
+    ConfigurationError
+        If the model does not return one vector for each text.
+
+    Notes
+    -----
+    *Direction.* Larger is closer: more useful, and *less* private. PUC counts it as
+    privacy all the same; see :func:`mondegreen.scores.composite.puc`.
+
+    References
+    ----------
+    .. [1] Meisenbacher et al. "A Comparative Analysis of Word-Level Metric
+       Differential Privacy." LREC-COLING 2024.
+
+    Examples
+    --------
+    >>> def count(texts):
+    ...     return np.array([[text.count("a"), text.count("b")] for text in texts])
+    >>> sentence_cosines(["aab"], ["aaab"], count).round(3).tolist()
+    [0.99]
+    """
+    vectors = []
+    for texts in (list(originals), list(releases)):
+        found = np.asarray(model(texts), dtype=np.float64)
+        if found.ndim != 2 or len(found) != len(texts):
+            raise ConfigurationError(
+                f"the sentence model returned an array of shape {found.shape} for "
+                f"{len(texts)} texts; one vector for each is needed"
+            )
+        vectors.append(found)
+    return cosines(vectors[0], vectors[1])

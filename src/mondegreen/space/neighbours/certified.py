@@ -1,0 +1,293 @@
+"""The words of exhaustive search, through 8-bit products and a bound."""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeAlias, final
+
+import numpy as np
+
+from mondegreen.arrays import Ids, Vectors
+from mondegreen.errors import MondegreenError
+from mondegreen.space.neighbours.torch import (
+    import_torch,
+    require_float32,
+    single_threads,
+)
+from mondegreen.space.neighbours.words8 import (
+    GROUP,
+    Words8,
+    product_rounding,
+    rotation_rounding,
+)
+
+__all__ = ["CertifiedSearch"]
+
+Tensor: TypeAlias = Any
+"""A torch.Tensor; torch is optional."""
+
+_ROWS: Final = 512
+"""Points searched together."""
+
+_SLAB: Final = 2048
+"""Words multiplied at once: their products with ``_ROWS`` points stay in the cache."""
+
+_PAIRS: Final = 64
+"""Groups of words compared with their points at once, for the same reason."""
+
+_CELL: Final = 32
+"""Bounds of groups are looked through in cells of as many."""
+
+_FAR: Final = 1e18
+
+_SCORES: Final = 1 << 23
+"""Scores held at once where every word is compared."""
+
+_MAX_K: Final = 8
+"""For more neighbours the threshold is so low that nothing is gained."""
+
+_MAX_GROUPS: Final = 64
+"""Mean number of groups a point may have to be compared with; for more, search all."""
+
+
+@final
+class CertifiedSearch:
+    r"""Search with 8-bit products, made exact by a bound on their rounding.
+
+    The score of a word is :math:`x \cdot y - \lVert y \rVert^2 / 2`, for a point and a
+    word taken from the centre of the words. With both rounded to 8 bits,
+    :math:`\hat x` and :math:`\hat y`, by Cauchy-Schwarz
+
+    .. math::
+
+        x \cdot y \le \hat x \cdot \hat y
+            + \lVert \hat x \rVert \lVert y - \hat y \rVert
+            + \lVert x - \hat x \rVert \lVert y \rVert.
+
+    Words lie in groups of about equal length; a group has one scale, and one upper
+    bound of its scores. Groups with the highest bounds are compared in float32; then
+    every group whose bound reaches the k-th best score found. What is left out cannot
+    be among the k nearest words: this is exhaustive search, to within the rounding of
+    float32 in the last comparison. The error of that comparison and of the bound
+    itself is bounded by the worst case and added.
+
+    Parameters
+    ----------
+    vectors : array, shape (V, n)
+        Public vectors of the words.
+
+    Raises
+    ------
+    MissingExtraError
+        If torch is not installed.
+    MondegreenError
+        If products of 8-bit integers overflow on this machine.
+
+    References
+    ----------
+    .. [1] Higham. "Accuracy and Stability of Numerical Algorithms." SIAM 2002,
+       section 3.1, for the errors of inner products.
+    """
+
+    def __init__(self, vectors: Vectors) -> None:
+        self._torch = import_torch("the fast decoder")
+        words = Words8.of(vectors)
+        tensor = self._torch.from_numpy
+        self._count, self._dim = vectors.shape
+        self._integers = tensor(words.integers)
+        self._scale = tensor(words.scale)[:, None]
+        self._terms = tensor(words.terms)
+        self._words = tensor(words.vectors)
+        self._shift = tensor(words.shift)
+        self._ids = tensor(words.ids)
+        self._centre = tensor(words.centre)
+        self._rotation = tensor(words.rotation)
+        self._longest = words.longest
+        self._check_products()
+
+    def nearest(self, points: Vectors, k: int) -> Ids:
+        """Return the ids of the ``k`` nearest words, nearest first, (rows, k).
+
+        Raises
+        ------
+        MondegreenError
+            If a point is not finite.
+        ConfigurationError
+            If torch is set to multiply float32 numbers with less precision.
+        """
+        require_float32(self._torch)
+        narrow = np.ascontiguousarray(points, dtype=np.float32)
+        if not np.isfinite(narrow).all():
+            raise MondegreenError("a noisy point is not finite; nothing was released")
+        k = min(k, self._count)
+        out = np.empty((len(points), k), dtype=np.int32)
+
+        def search(start: int) -> None:
+            block = self._torch.from_numpy(narrow[start : start + _ROWS])
+            out[start : start + _ROWS] = self._block(block, k).numpy()
+
+        starts = range(0, len(points), _ROWS)
+        threads = min(self._torch.get_num_threads(), len(starts))
+        if threads > 1:
+            with single_threads(self._torch, threads) as pool:
+                list(pool.map(search, starts))
+        else:
+            for start in starts:
+                search(start)
+        return out
+
+    def describe(self) -> str:
+        """Return one sentence for the guarantee."""
+        return (
+            "int8 products (torch) with a proved bound on their rounding, and float32 "
+            "comparison of every word that the bound admits: the words of exhaustive "
+            "search; sees the noisy point only"
+        )
+
+    def _block(self, x: Tensor, k: int) -> Tensor:
+        """Return the ids for a few points."""
+        torch = self._torch
+        length = torch.linalg.vector_norm(x, dim=1)
+        few = len(self._scale) <= _MAX_GROUPS
+        # Squares of points beyond 1e19 overflow; their scores do not.
+        if few or k > _MAX_K or not bool((length < _FAR).all()):
+            return self._all(x, k)
+        bounds, unit = self._bounds(x - self._centre)
+        cells, rows = len(bounds), len(x)
+        peaks = bounds.amax(dim=1)
+        columns = torch.arange(rows)
+        # The best groups of the best cells: k distinct groups for every point.
+        cell = peaks.topk(min(k, cells), dim=0).indices
+        member = bounds[cell, :, columns].argmax(dim=2)
+        bounds[cell, member, columns] = -torch.inf
+        leaders = (cell * _CELL + member).t()
+        scores, ids = self._compare(
+            leaders.reshape(-1), x.repeat_interleave(leaders.shape[1], dim=0), k
+        )
+        scores, ids = scores.view(rows, -1), ids.view(rows, -1)
+        kth = scores.topk(k, dim=1).values[:, -1]
+        # The score from the centre, less what float32 may have added to it: no word is
+        # longer than the longest one, and the centre is not either.
+        kth += (self._centre @ self._centre) / 2 - x @ self._centre
+        slack = 2 * product_rounding(self._dim) * self._longest
+        kth -= slack * (length + self._longest)
+        floor = kth / unit
+        h, column = (peaks >= floor).nonzero(as_tuple=True)
+        where, member = (bounds[h, :, column] >= floor[column, None]).nonzero(
+            as_tuple=True
+        )
+        if len(where) > _MAX_GROUPS * rows:
+            return self._all(x, k)
+        column = column[where]
+        more = self._compare(h[where] * _CELL + member, x, k, column)
+        return self._merge((scores, ids), more, column, k)
+
+    def _bounds(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return bounds of all groups for points less the centre, and their units.
+
+        The unit of a point is the step to which it is rounded; bounds are counted in
+        it, (cells, _CELL, rows).
+        """
+        torch = self._torch
+        rows = len(x)
+        rotated = x @ self._rotation
+        unit = rotated.abs().amax(dim=1) / 127
+        unit[unit == 0] = 1.0
+        steps = (rotated / unit[:, None]).round_()
+        error = torch.linalg.vector_norm(rotated - steps * unit[:, None], dim=1)
+        error += rotation_rounding(self._dim) * torch.linalg.vector_norm(x, dim=1)
+        integers = torch.zeros(rows, self._integers.shape[1], dtype=torch.int8)
+        integers[:, : self._dim] = steps
+        known = torch.stack(
+            [torch.linalg.vector_norm(steps, dim=1), error / unit, 1 / unit]
+        )
+        peaks = torch.empty(len(self._scale), rows, dtype=torch.int32)
+        products = torch.empty(_SLAB, rows, dtype=torch.int32)
+        for start in range(0, len(self._integers), _SLAB):
+            slab = self._integers[start : start + _SLAB]
+            product = products[: len(slab)]
+            torch._int_mm(slab, integers.t(), out=product)
+            first = start // GROUP
+            torch.amax(
+                product.view(-1, GROUP, rows),
+                dim=1,
+                out=peaks[first : first + len(slab) // GROUP],
+            )
+        bounds = torch.addmm(peaks.float().mul_(self._scale), self._terms, known)
+        return bounds.view(-1, _CELL, rows), unit
+
+    def _compare(
+        self,
+        groups: Tensor,
+        x: Tensor,
+        k: int,
+        rows: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Return the best scores of each group with its point, and their ids."""
+        torch = self._torch
+        width = min(k, GROUP)
+        scores = torch.empty(len(groups), width)
+        ids = torch.empty(len(groups), width, dtype=torch.int32)
+        room = torch.empty(min(_PAIRS, len(groups)), *self._words.shape[1:])
+        for start in range(0, len(groups), _PAIRS):
+            span = slice(start, start + _PAIRS)
+            group = groups[span]
+            words = torch.index_select(self._words, 0, group, out=room[: len(group)])
+            point = x[span] if rows is None else x.index_select(0, rows[span])
+            score = torch.bmm(point[:, None, :], words.transpose(1, 2))[:, 0]
+            score += self._shift.index_select(0, group)
+            scores[span], place = _top(score, width)
+            ids[span] = self._ids.index_select(0, group).gather(1, place)
+        return scores, ids
+
+    def _merge(
+        self,
+        first: tuple[Tensor, Tensor],
+        more: tuple[Tensor, Tensor],
+        rows: Tensor,
+        k: int,
+    ) -> Tensor:
+        """Return the ids of the k best of what two comparisons found."""
+        torch = self._torch
+        order = torch.argsort(rows, stable=True)
+        rows = rows[order]
+        counts = torch.bincount(rows, minlength=len(first[0]))
+        if not len(rows):
+            return first[1].gather(1, _top(first[0], k)[1])
+        place = torch.arange(len(rows)) - (counts.cumsum(0) - counts)[rows]
+        width = more[0].shape[1]
+        shape = (len(counts), int(counts.max()), width)
+        scores = torch.full(shape, -torch.inf)
+        ids = torch.zeros(shape, dtype=torch.int32)
+        scores[rows, place] = more[0][order]
+        ids[rows, place] = more[1][order]
+        scores = torch.cat([first[0], scores.view(len(counts), -1)], dim=1)
+        ids = torch.cat([first[1], ids.view(len(counts), -1)], dim=1)
+        return ids.gather(1, _top(scores, k)[1])
+
+    def _all(self, x: Tensor, k: int) -> Tensor:
+        """Return the ids after comparing every word."""
+        columns = self._words.view(-1, self._dim).t()
+        ids, shift = self._ids.view(-1), self._shift.view(-1)
+        step = max(1, _SCORES // len(ids))
+        scores = (self._torch.addmm(shift, rows, columns) for rows in x.split(step))
+        return self._torch.cat([ids[s.topk(k, dim=1).indices] for s in scores])
+
+    def _check_products(self) -> None:
+        """Refuse arithmetic that saturates, as some processors do in 16 bits."""
+        torch = self._torch
+        largest = torch.full((GROUP, self._integers.shape[1]), 127, dtype=torch.int8)
+        for other in (largest, -largest):
+            expected = 127 * int(other[0, 0]) * largest.shape[1]
+            if not bool((torch._int_mm(largest, other.t()) == expected).all()):
+                raise MondegreenError(
+                    "8-bit products overflow on this machine; use decoder exact"
+                )
+
+
+def _top(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """Return the k largest of each row and their places."""
+    if k == 1:
+        found = scores.max(dim=1, keepdim=True)
+    else:
+        found = scores.topk(k, dim=1)
+    return found.values, found.indices

@@ -1,0 +1,246 @@
+"""Build word trees: balanced groups, groups of groups, classes, a root."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.errors import InvalidParameterError, SpaceError
+from mondegreen.space.balanced import Points, balanced_groups, centroids
+from mondegreen.space.geometry import canonical_ids
+from mondegreen.space.space import Space
+from mondegreen.space.tree import WordTree
+
+__all__ = ["BRANCH", "LEAF", "build_tree", "opposites_directions"]
+
+LEAF: Final = 22
+BRANCH: Final = 16
+
+_RIDGE: Final = 1e-4
+_FIRST_RANK: Final = 10.0
+_FEWEST_PAIRS: Final = 20
+_DIRECTIONS: Final = 8
+
+Labels = NDArray[np.int64]
+
+
+def build_tree(
+    space: Space,
+    *,
+    leaf: int = LEAF,
+    branch: int = BRANCH,
+    classes: Sequence[str] | None = None,
+    opposites: Sequence[tuple[int, int]] = (),
+    frequency: float = 0.0,
+    contrast: float = 0.7,
+    heights: Sequence[float] | None = None,
+    about: dict[str, str] | None = None,
+    progress: Callable[[str], object] = lambda stage: None,
+) -> WordTree:
+    r"""Partition the words of a space: groups, branches, classes, everything.
+
+    Words become points: the centred unit vector; :math:`\lambda` times the
+    standardised logarithm of the rank, so that words of a group are about as frequent
+    as each other; :math:`\gamma` times the directions in which opposites differ most,
+    see :func:`opposites_directions`. Within each class, groups of at least ``leaf``
+    words minimise the squared distance to their centroids
+    (:func:`mondegreen.space.balanced.balanced_groups`), and so do branches of groups.
+
+    Parameters
+    ----------
+    space : Space
+        Euclidean, with vectors.
+    leaf : int in 1..10000
+        Fewest words of a group; none has twice as many or more.
+    branch : int in 1..10000
+        Fewest groups of a branch, in a class that has so many.
+    classes : sequence of str, optional
+        A public class per word, such as its part of speech
+        (:mod:`mondegreen.space.strata`); one of fewer than ``leaf`` words joins the
+        class whose centroid is nearest.
+    opposites : sequence of (int, int)
+        Words that should not share a group, such as antonyms.
+    frequency : float in [0, 100]
+        :math:`\lambda`. Above 0 only where the words are in falling order of a
+        *public* frequency.
+    contrast : float in [0, 100]
+        :math:`\gamma`.
+    heights : sequence of float, optional
+        Of the levels; :func:`mondegreen.space.tree.default_heights` if not given.
+    about : dict of str to str, optional
+        Facts to keep with the tree.
+    progress : callable
+        Called with the name of each class that is begun.
+
+    Returns
+    -------
+    WordTree
+        Words at one point are one node of level 0, and levels that would repeat the
+        one below are left out.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter is out of range.
+    SpaceError
+        If the space has another metric, or the classes do not fit it.
+
+    Notes
+    -----
+    *Privacy.* A function of public vectors, public lists and public parameters. The
+    tree must be fixed before the private text is seen.
+
+    *Numerics.* No random numbers: the same machine and library versions give the same
+    tree. Others may round products apart and break ties elsewhere; so a tree is
+    stored, named by its digest, and never made again where it is used.
+
+    References
+    ----------
+    .. [1] Malinen, Fränti. "Balanced K-Means for Clustering." S+SSPR 2014.
+
+    Examples
+    --------
+    >>> points = [[1.0, 0.0], [0.9, 0.1], [-1.0, 0.0], [-0.9, 0.2]]
+    >>> space = Space.from_arrays("s", ["cat", "dog", "red", "blue"], points)
+    >>> tree = build_tree(space, leaf=2)
+    >>> [[space.words[i] for i in tree.members(1, node)] for node in range(2)]
+    [['cat', 'dog'], ['red', 'blue']]
+    """
+    _check(space, leaf, branch, classes, frequency, contrast)
+    points = _features(space, opposites, frequency, contrast)
+    # Words at one point must have one law: they are placed as one.
+    point = canonical_ids(space.vectors, np.full(space.dim, np.nan))[:-1]
+    kept = np.unique(point)
+    names = _merged(classes, points, kept, leaf)
+    groups, branches, strata = (np.zeros(space.vocab_size, np.int64) for _ in range(3))
+    made = np.zeros(2, dtype=np.int64)
+    for number, name in enumerate(sorted(set(names[kept]))):
+        progress(str(name))
+        mine = kept[names[kept] == name]
+        group = balanced_groups(points[mine], max(1, len(mine) // leaf))
+        middles = centroids(points[mine], group)
+        over = balanced_groups(middles, max(1, len(middles) // branch))
+        groups[mine] = made[0] + group
+        branches[mine] = made[1] + over[group]
+        strata[mine] = number
+        made += (len(middles), int(over.max()) + 1)
+    rows: list[Labels] = [point.astype(np.int64)]
+    rows += [row[point] for row in (groups, branches, strata)]
+    rows.append(np.zeros(space.vocab_size, dtype=np.int64))
+    return WordTree.from_labels(rows, heights, about)
+
+
+def opposites_directions(
+    vectors: NDArray[np.floating], pairs: Sequence[tuple[int, int]]
+) -> NDArray[np.float64]:
+    r"""Return where each word lies along the directions that oppose antonyms most.
+
+    .. math:: \mu = \max_u \; \frac{\mathrm{mean}_{(a, b)} (u \cdot (x_a - x_b))^2}
+                                  {\mathrm{mean}_w (u \cdot x_w)^2}
+
+    and the 8 largest stationary values. Antonyms have nearly the same neighbours in a
+    space of words. In these directions, the first of which is for English that of good
+    and bad, they are apart.
+
+    Parameters
+    ----------
+    vectors : array, shape (V, n)
+        Centred unit vectors.
+    pairs : sequence of (int, int)
+        Ids of opposites.
+
+    Returns
+    -------
+    float64 array, shape (V, at most 8), strongest first
+        Each of mean 0 and variance proportional to its :math:`\mu`, 1 in sum; all 0
+        for fewer than 20 pairs.
+    """
+    count = min(_DIRECTIONS, vectors.shape[1])
+    if len(pairs) < _FEWEST_PAIRS:
+        return np.zeros((len(vectors), count))
+    from scipy.linalg import eigh
+
+    points = vectors.astype(np.float64)
+    index = np.array(pairs, dtype=np.int64)
+    gaps = points[index[:, 0]] - points[index[:, 1]]
+    spread = points.T @ points / len(points) + _RIDGE * np.eye(points.shape[1])
+    values, directions = eigh(gaps.T @ gaps / len(gaps), spread)
+    strongest = np.maximum(values[::-1][:count], 0.0)
+    along: NDArray[np.float64] = points @ directions[:, ::-1][:, :count]
+    weighted: NDArray[np.float64] = _standard(along)
+    weighted *= np.sqrt(strongest / (strongest.sum() or 1.0))
+    return weighted
+
+
+def _features(
+    space: Space,
+    opposites: Sequence[tuple[int, int]],
+    frequency: float,
+    contrast: float,
+) -> Points:
+    """Return the points that groups are formed of, float32."""
+    vectors = space.vectors.astype(np.float32)
+    vectors -= vectors.mean(axis=0)
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit = vectors / np.where(norms > 0, norms, 1)
+    columns = [unit]
+    if frequency:
+        ranks = np.log(np.arange(len(unit)) + _FIRST_RANK)
+        columns.append(frequency * _standard(ranks)[:, None])
+    if contrast and opposites:
+        columns.append(contrast * opposites_directions(unit, opposites))
+    return np.hstack(columns).astype(np.float32)
+
+
+def _merged(
+    classes: Sequence[str] | None, points: Points, kept: NDArray[np.integer], leaf: int
+) -> NDArray[np.str_]:
+    """Return the class of every word, classes that are too small joined to others."""
+    names = np.array(["all"] * len(points) if classes is None else list(classes))
+    while True:
+        counts = Counter(names[kept].tolist())
+        few = min(sorted(counts), key=lambda name: counts[name])
+        if counts[few] >= leaf or len(counts) == 1:
+            return names
+        middles = {name: points[names == name].mean(axis=0) for name in sorted(counts)}
+        gaps = {
+            name: float(np.linalg.norm(middle - middles[few]))
+            for name, middle in middles.items()
+            if name != few
+        }
+        nearest = min(gaps, key=lambda name: gaps[name])
+        names = np.where(names == few, nearest, names)
+
+
+def _standard(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return columns with mean 0 and variance 1; constants become 0."""
+    centred: NDArray[np.float64] = values - values.mean(axis=0)
+    deviation = values.std(axis=0)
+    return centred / np.where(deviation > 0, deviation, 1.0)
+
+
+def _check(
+    space: Space,
+    leaf: int,
+    branch: int,
+    classes: Sequence[str] | None,
+    frequency: float,
+    contrast: float,
+) -> None:
+    """Refuse parameters out of range."""
+    for name, count in (("leaf", leaf), ("branch", branch)):
+        if not 1 <= count <= 10_000:
+            raise InvalidParameterError(name, count, "in 1..10000")
+    for name, weight in (("frequency", frequency), ("contrast", contrast)):
+        if not 0 <= weight <= 100:
+            raise InvalidParameterError(name, weight, "in [0, 100]")
+    if not space.has_vectors or space.metric != "euclidean":
+        raise SpaceError(
+            f"space {space.name!r}: trees are built from Euclidean vectors"
+        )
+    if classes is not None and len(classes) != space.vocab_size:
+        raise SpaceError(f"{len(classes)} classes for {space.vocab_size} words")

@@ -1,0 +1,150 @@
+"""``mondegreen explain``: tables, JSON, pictures, and words that need a remark."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import mondegreen as mg
+from mondegreen.cli.main import cli
+from mondegreen.space.binarize import with_codes
+from mondegreen.space.store import save_space
+
+WORDS = ["cold", "cool", "warm", "hot", "not", "a$b$"]
+POINTS = [[0.0], [1.0], [3.0], [4.5], [20.0], [30.0]]
+
+
+@pytest.fixture
+def run(tmp_path):
+    path = tmp_path / "line.safetensors"
+    save_space(mg.Space.from_arrays("line", WORDS, POINTS), path)
+
+    def invoke(*arguments, expect=0):
+        command = ["explain", *map(str, arguments), "--space", str(path)]
+        done = CliRunner().invoke(cli, command)
+        assert done.exit_code == expect, (done.output, done.exception)
+        return done
+
+    return invoke
+
+
+def test_a_table_says_what_the_law_does(run):
+    shown = run("cold", "-e", 2, "-m", "exponential").stdout
+    assert shown.startswith("cold: exponential (epsilon 2) on line; exact\n")
+    state = mg.mechanism("exponential", epsilon=2.0).prepare(
+        mg.Space.from_arrays("line", WORDS, POINTS)
+    )
+    stay = float(np.exp(state.log_prob(np.array([0], dtype=np.int32)))[0, 0])
+    assert f"chance to stay  {100 * stay:.3g} %" in shown
+    assert "cold (itself)" in shown
+    assert "near  cold or cool, 1 apart" in shown
+    assert "at most 7.39 to 1 (2 nats), by the promise" in shown
+    logs = state.log_prob(np.array([0, 1], dtype=np.int32))
+    realised = float(np.abs(logs[0] - logs[1]).max())
+    assert f"({realised:.3g} nats), by the law itself" in shown
+    assert "a document of 100 words" in shown
+
+
+def test_json_holds_the_same_numbers(run):
+    found = json.loads(run("cold", "-e", 2, "--words", 3, "--top", 2, "--json").stdout)
+    assert found["looked_up_as"] == "cold"
+    assert [output["word"] for output in found["outputs"]] == ["cold", "cool"]
+    assert found["document"]["words"] == 3
+    assert found["guarantee"]["epsilon"] == 2.0
+    assert found["runs"] is None
+
+
+PLAIN = [
+    cls
+    for cls in mg.mechanisms()
+    if "euclidean" in cls.space_metrics and cls.family != "binary"
+]
+
+
+@pytest.mark.parametrize("cls", PLAIN, ids=lambda cls: cls.name)
+def test_every_mechanism_can_be_explained(run, cls):
+    options = [] if cls.is_private else ["--allow-unproved"]
+    epsilon = 9 if cls.is_private else 99  # small ones are refused by one of them
+    options += ["--runs", 400, "--seed", 0]
+    shown = run("cold", "-m", cls.name, "-e", epsilon, *options).stdout
+    assert "chance to stay" in shown
+    assert "near  cold or" in shown
+    assert ("NOT PRIVATE" in shown) == (not cls.is_private)
+    assert ("a document of" in shown) == cls.is_private
+
+
+@pytest.mark.parametrize("name", ["brr", "hyperbolic"])
+def test_other_spaces_can_be_explained(run, name, tmp_path):
+    metric = "poincare" if name == "hyperbolic" else "euclidean"
+    points = np.random.default_rng(0).uniform(-0.5, 0.5, size=(6, 2))
+    space = mg.Space.from_arrays("other", WORDS, points, metric=metric)
+    if name == "brr":
+        space = with_codes(space, bits=16, method="hyperplane")
+    save_space(space, tmp_path / "line.safetensors", force=True)
+    shown = run("cold", "-m", name, "-e", 3, "--runs", 400).stdout
+    assert "near  cold or" in shown
+
+
+def test_an_estimate_shows_its_interval_and_its_runs(run):
+    shown = run("cold", "-e", 2, "-m", "laplace", "--runs", 500, "--seed", 1).stdout
+    assert "500 runs, 95 % intervals" in shown
+    assert " to " in next(x for x in shown.splitlines() if "chance to stay" in x)
+    again = run("cold", "-e", 2, "-m", "laplace", "--runs", 500, "--seed", 1).stdout
+    assert shown == again
+
+
+def test_an_unknown_word_is_the_unknown_word(run):
+    shown = run("Oslo", "-e", 2).stdout
+    assert "treated as the unknown word" in shown
+    assert "chance to stay" not in shown
+    assert json.loads(run("Oslo", "-e", 2, "--json").stdout)["is_known"] is False
+
+
+def test_a_word_is_looked_up_in_its_canonical_form(run):
+    assert "looked up as: cold" in run("COLD", "-e", 2).stdout
+
+
+def test_a_kept_word_passes_in_clear(run, tmp_path):
+    keep = tmp_path / "keep.txt"
+    keep.write_text("cold\n")
+    assert "passes in clear" in run("Cold", "-e", 2, "--keep", keep).stdout
+    found = json.loads(run("cold", "-e", 2, "--keep", keep, "--json").stdout)
+    assert (found["is_kept"], found["stay"]) == (True, 1.0)
+
+
+@pytest.mark.parametrize("text", ["isn't", "two words", "...", ""])
+def test_anything_but_one_word_is_a_usage_error(run, text):
+    assert "WORD reads as" in run(text, "-e", 2, expect=2).stderr
+
+
+def test_an_unproved_mechanism_needs_permission(run):
+    run("cold", "-e", 2, "-m", "santext_plus", expect=4)
+
+
+def test_epsilon_has_no_default(run):
+    assert "--epsilon" in run("cold", expect=2).stderr
+
+
+@pytest.mark.parametrize(("suffix", "magic"), [("png", b"\x89PNG"), ("svg", b"<?xml")])
+def test_a_picture_is_drawn_by_suffix(run, tmp_path, suffix, magic):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / f"cold.{suffix}"
+    for options in ([], ["--force"]):
+        run("cold", "-e", 0.1, "-m", "laplace", "--plot", path, *options)
+        assert path.read_bytes().startswith(magic)
+    run("cold", "-e", 2, "--plot", path, expect=3)  # without --force it stays
+
+
+def test_a_picture_of_another_kind_is_refused(run, tmp_path):
+    assert ".png or .svg" in run("cold", "-e", 2, "--plot", "x.pdf", expect=2).stderr
+
+
+def test_without_matplotlib_the_extra_is_named(run, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    path = tmp_path / "cold.svg"
+    done = run("cold", "-e", 2, "--plot", path, expect=2)
+    assert "mondegreen[report]" in done.stderr
+    assert not path.exists()

@@ -1,0 +1,34 @@
+"""The page on decoders shows what its result file holds, and claims no more."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import decoders  # noqa: E402
+from page import DOCS, filled  # noqa: E402
+
+RESULT = decoders.stored()
+
+
+def test_tables_are_those_of_the_results() -> None:
+    page = (DOCS / decoders.PAGE).read_text(encoding="utf-8")
+    assert filled(page, decoders.tables(RESULT)) == page
+
+
+@pytest.mark.parametrize("part", decoders.SIZES)
+def test_fast_search_finds_the_words_of_exact_search(part: str) -> None:
+    found = RESULT["rates"][part]
+    assert {entry["epsilon"] for entry in found} == set(decoders.EPSILONS)
+    assert min(entry["fast"]["agreement"] for entry in found) >= 0.999
+
+
+@pytest.mark.parametrize("part", decoders.SIZES)
+def test_every_mechanism_was_measured_against_its_search(part: str) -> None:
+    found = {entry["mechanism"] for entry in RESULT["shares"][part]}
+    assert found == set(decoders.MECHANISMS)

@@ -1,0 +1,36 @@
+"""The page on speed shows what the result files hold, and nothing else."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import speed_page  # noqa: E402
+from page import DOCS, filled  # noqa: E402
+from svg import line_chart  # noqa: E402
+
+
+def test_tables_are_those_of_the_results() -> None:
+    page = (DOCS / speed_page.PAGE).read_text(encoding="utf-8")
+    assert filled(page, speed_page.TABLES) == page
+
+
+def test_plots_are_those_of_the_results() -> None:
+    for name, chart in speed_page.charts(speed_page.load("growth")).items():
+        assert (speed_page.ASSETS / name).read_text(encoding="utf-8") == chart
+
+
+def test_higher_is_higher_and_axes_are_logarithmic() -> None:
+    chart = line_chart({"a": [(1, 1), (10, 10), (100, 100)]}, "x", "y")
+    (line,) = (part for part in chart.splitlines() if "<polyline" in part)
+    places = [
+        tuple(map(float, place.split(",")))
+        for place in line.partition('points="')[2].partition('"')[0].split()
+    ]
+    (x0, y0), (x1, y1), (x2, y2) = places
+    assert abs((x1 - x0) - (x2 - x1)) < 0.2
+    assert abs((y1 - y0) - (y2 - y1)) < 0.2
+    assert y0 > y1 > y2  # SVG counts from the top

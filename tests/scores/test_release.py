@@ -1,0 +1,66 @@
+"""Two files, row by row: every format, and files that do not belong together."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from mondegreen.errors import SourceError
+from mondegreen.io.source import open_source
+from mondegreen.scores.release import text_pairs
+
+CANARY = "zyxwoldemorth"
+
+
+def pairs(first, second, columns=("text",)):
+    with (
+        open_source(first, columns=columns) as mine,
+        open_source(second, columns=columns) as theirs,
+    ):
+        chunks = list(text_pairs(mine, theirs))
+    texts = [text for originals, _ in chunks for text in originals]
+    return texts, [text for _, releases in chunks for text in releases]
+
+
+def test_batches_of_different_sizes_are_paired_by_row(tmp_path):
+    texts = [f"word {i}" for i in range(3000)]
+    for name, rows in (("a", 7), ("b", 1111)):
+        table = pa.table({"text": texts})
+        pq.write_table(table, tmp_path / f"{name}.parquet", row_group_size=rows)
+    first, second = pairs(tmp_path / "a.parquet", tmp_path / "b.parquet")
+    assert first == second == texts
+
+
+def test_lists_and_several_columns_give_one_pair_for_each_text(tmp_path):
+    mine = pa.table({"a": [["x", None], None], "b": ["y", "z"]})
+    theirs = pa.table({"a": [["X", None], None], "b": [None, "Z"]})
+    pq.write_table(mine, tmp_path / "a.parquet")
+    pq.write_table(theirs, tmp_path / "b.parquet")
+    found = pairs(tmp_path / "a.parquet", tmp_path / "b.parquet", ("a", "b"))
+    assert found == (["x", None, "y", None, "z"], ["X", None, None, None, "Z"])
+
+
+def test_a_list_of_another_length_counts_as_withheld(tmp_path):
+    pq.write_table(pa.table({"text": [["x", "y"], ["z"]]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"text": [["x"], ["z"]]}), tmp_path / "b.parquet")
+    found = pairs(tmp_path / "a.parquet", tmp_path / "b.parquet")
+    assert found == (["x", "y", "z"], [None, None, "z"])
+
+
+@pytest.mark.parametrize("shorter", ["a", "b"])
+def test_files_of_different_length_are_refused_without_their_text(tmp_path, shorter):
+    for name in "ab":
+        rows = 2 if name == shorter else 3
+        (tmp_path / f"{name}.txt").write_text(f"{CANARY}\n" * rows)
+    with pytest.raises(
+        SourceError, match=f"{shorter}.txt.* ends after 2 rows"
+    ) as error:
+        pairs(tmp_path / "a.txt", tmp_path / "b.txt")
+    assert CANARY not in str(error.value)
+
+
+def test_a_text_in_place_of_a_null_is_refused(tmp_path):
+    pq.write_table(pa.table({"text": ["x", None]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"text": ["x", CANARY]}), tmp_path / "b.parquet")
+    with pytest.raises(SourceError, match="row 2") as error:
+        pairs(tmp_path / "a.parquet", tmp_path / "b.parquet")
+    assert CANARY not in str(error.value)

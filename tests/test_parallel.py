@@ -1,0 +1,46 @@
+"""Work in several processes: the same outputs, and memory that stays in memory."""
+
+import os
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import mondegreen as mg
+from mondegreen import parallel
+from mondegreen.parallel import privatize_batches
+
+
+def make_privatizer():
+    points = np.random.default_rng(0).normal(size=(60, 4))
+    space = mg.Space.from_arrays("s", [f"w{i}" for i in range(60)], points)
+    return mg.Privatizer(mg.mechanism("tem", epsilon=4.0), space, noise=mg.Seeded(3))
+
+
+def make_batch(seed):
+    words = np.random.default_rng(seed).integers(60, size=(20, 5))
+    texts = [" ".join(f"w{i}" for i in row) for row in words]
+    return pa.RecordBatch.from_pydict({"text": texts})
+
+
+def outputs(jobs):
+    batches = map(make_batch, range(6))
+    done = privatize_batches(make_privatizer(), batches, ["text"], jobs=jobs)
+    return [batch.column("text").to_pylist() for batch, _ in done]
+
+
+@pytest.mark.parametrize("room", [1 << 40, 0])
+def test_laws_are_shared_in_memory_only_and_outputs_are_the_same(monkeypatch, room):
+    fake = SimpleNamespace(f_bavail=room, f_frsize=1)
+    monkeypatch.setattr(os, "statvfs", lambda path: fake)
+    assert (parallel._shared_by(make_privatizer()) is None) == (room == 0)
+    assert outputs(jobs=2) == outputs(jobs=1)
+
+
+def test_no_memory_is_shared_where_the_system_cannot_tell(monkeypatch):
+    def missing(path):
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(os, "statvfs", missing)
+    assert parallel._shared_by(make_privatizer()) is None

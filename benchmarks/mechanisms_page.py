@@ -57,6 +57,8 @@ def _row(row: dict) -> list[str]:
     risk = row.get("risk_uniform")
     most = f"≤ {row['risk_uniform_at_most']:.3f}" if risk is None else f"{risk:.3f}"
     often = row.get("risk_frequency")
+    low, high = row.get("risk_frequency_between", (None, None))
+    bounds = "–" if low is None else f"{low:.2f} to {high:.2f}"
     verdict = row["verdict"]["verdict"]
     if not row["proved"]:  # the claim as published, where it can be audited exactly
         forms = load("published_forms")["forms"]
@@ -72,13 +74,14 @@ def _row(row: dict) -> list[str]:
         f"{row['n_w_95']:.3f}",
         f"{row['distance']:.2f}",
         most,
-        "–" if often is None else f"{often:.3f}",
+        bounds if often is None else f"{often:.3f}",
         verdict,
     ]
 
 
 def _label(row: dict) -> str:
     name = f"`{row['mechanism'].split()[0]}`"
+    name += ", mammals" if "(mammals)" in row["mechanism"] else ""
     return f"{name}, β {row['beta']:g}" if "beta" in row else name
 
 

@@ -7,7 +7,7 @@ the best score is always 0, at the word itself. Its law is
 .. math:: P(y | w) = a_y \int_0^1 \prod_{z \ne y} (1 - t a_z) \, dt,
 
 against :math:`a_y / \sum_z a_z` of the exponential mechanism. Both are run at the
-largest c whose exact epsilon (all pairs of inputs, all outputs) is the one that is asked
+largest c whose exact epsilon (all pairs of inputs, all outputs) is the one asked
 for, on every 34th word of the embedded space, and compared at equal certified epsilon
 and at equal Bayes risk. Writes benchmarks/results/permute_and_flip.json.
 """

@@ -80,6 +80,17 @@ def test_the_exact_audit_is_brute_force(name, epsilon):
     assert certified is None or report.found <= certified * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_tight_keeps_its_promise_for_the_unknown_word_at_its_own_point(seed):
+    points = 2 * np.random.default_rng(seed).normal(size=(12, 3))
+    space = mg.Space.from_arrays("s", [f"w{i}" for i in range(12)], points)
+    sound = mg.mechanism("tight", epsilon=4.0)
+    report = audit_mechanism(sound, space, runs=0)
+    assert (report.verdict, report.pairs) == ("holds", 13 * 12 // 2)
+    assert 3.99 < report.found <= 4.0
+    assert audit_mechanism(sound, space, claim=3.9, runs=0).verdict == "broken"
+
+
 @pytest.mark.parametrize("epsilon", [0.3, 1.2, 5.0])
 def test_intervals_are_the_interval_law_and_spend_all_of_epsilon(epsilon):
     space = make_space(LINE)

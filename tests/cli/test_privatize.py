@@ -283,7 +283,7 @@ def test_epsilon_must_be_a_positive_number_and_has_no_default(run, epsilon):
     ],
 )
 def test_settings_that_make_no_sense_are_refused(run, setting):
-    run("-", "--set", setting, stdin=b"bad\n", expect=2)
+    run("-", "-m", "tem", "--set", setting, stdin=b"bad\n", expect=2)
 
 
 @pytest.mark.parametrize("t", ["1.5", "[0.1]", '[0.1,"a"]', "[[1],[2]]", "[0.1,NaN]"])
@@ -294,7 +294,8 @@ def test_settings_of_lists_are_checked_item_by_item(run, t):
 def test_settings_reach_the_mechanism(run):
     done = run("-", "-m", "vickrey", "--set", "t=[0.1,0.2,0.3]", stdin=b"bad\n")
     assert "t [0.1, 0.2, 0.3]" in done.stderr or "t (0.1, 0.2, 0.3)" in done.stderr
-    run("-", "--set", "beta=0.01", "--set", "gamma=null", stdin=b"bad\n")
+    run("-", "-m", "tem", "--set", "beta=0.01", "--set", "gamma=null", stdin=b"bad\n")
+    run("-", "-m", "laplace", "--set", "decoder=exact", stdin=b"bad\n")
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,11 @@ def test_fast_search_finds_the_words_of_exact_search(part: str) -> None:
 
 
 @pytest.mark.parametrize("part", decoders.SIZES)
+def test_fast_search_is_kept_because_it_is_twice_as_fast(part: str) -> None:
+    assert min(entry["fast"]["ratio"] for entry in RESULT["rates"][part]) >= 2
+
+
+@pytest.mark.parametrize("part", decoders.SIZES)
 def test_every_mechanism_was_measured_against_its_search(part: str) -> None:
     found = {entry["mechanism"] for entry in RESULT["shares"][part]}
     assert found == set(decoders.MECHANISMS)

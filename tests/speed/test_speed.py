@@ -1,8 +1,9 @@
 """A slowdown of a fifth is seen, whatever else the machine is doing.
 
-Twenty runs of tests/speed/ratios.py, on two cores with six to thirteen processes, were
-within 2 % of their median for two paths and within 6 and 11 % for the others, laws to
-make being the worst. The margin is between that and a slowdown of 20 %.
+Nineteen runs of tests/speed/ratios.py, on two cores with six to thirteen processes,
+were within 2 % of their median for two paths and within 7 and 11 % for the others, laws
+to make being the worst. The margin is between that and a slowdown of 20 %; the least of
+up to five runs is what counts, since a busy machine only ever adds.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import pytest
 HERE = Path(__file__).parent
 REFERENCE = json.loads((HERE / "reference.json").read_text())
 PATHS = sorted(REFERENCE["ratios"])
-MARGIN, ELSEWHERE = 1.12, 1.6
+MARGIN, ELSEWHERE = 1.15, 1.6
 """On the kind of processor of the reference, and on others."""
 
 
@@ -39,10 +40,10 @@ def margin() -> float:
 def ratios(margin: float) -> dict[str, list[float]]:
     """What was measured, again where it is out of the margin: code stays as it is."""
     runs: list[dict[str, float]] = []
-    for _ in range(3):
+    for _ in range(5):
         runs.append(measured())
         changes = [runs[-1][p] / REFERENCE["ratios"][p] for p in PATHS]
-        if all(1 / margin < change < margin for change in changes):
+        if all(change < margin for change in changes):
             break
     return {path: [run[path] for run in runs] for path in PATHS}
 
@@ -56,10 +57,10 @@ def test_no_path_is_a_fifth_slower_than_recorded(
 
 @pytest.mark.parametrize("path", PATHS)
 def test_the_record_is_not_so_old_that_it_would_hide_a_slowdown(
-    path: str, ratios: dict[str, list[float]], margin: float
+    path: str, ratios: dict[str, list[float]]
 ) -> None:
-    # If this fails code got faster: python tests/speed/ratios.py --record
-    assert max(ratios[path]) > REFERENCE["ratios"][path] / margin
+    # If this fails code got much faster: python tests/speed/ratios.py --record
+    assert max(ratios[path]) > REFERENCE["ratios"][path] / ELSEWHERE
 
 
 @pytest.mark.slow

@@ -78,8 +78,7 @@ def metric_of(state: State) -> ClaimMetric:
     if any(text in name for text in METRICS.values()):
         # Truncated metrics state their cutoff as the diameter.
         diameter = float(state.guarantee.scale["diameter"])
-        is_tight = state.guarantee.mechanism == "tight"
-        return ClaimMetric(name, _in_space(space, diameter, nearest=is_tight))
+        return ClaimMetric(name, _in_space(space, diameter))
     raise ConfigurationError(f"the audit does not know the metric {name!r}")
 
 
@@ -113,12 +112,9 @@ def _discrete(first: Ids, second: Ids) -> NDArray[np.float64]:
     return table.astype(np.float64)
 
 
-def _in_space(space: Space, cutoff: float, *, nearest: bool = False) -> Distances:
+def _in_space(space: Space, cutoff: float) -> Distances:
     """Distances of the space, cut off; exactly 0 between inputs at one point."""
-    canonical: Ids = space.canonical.copy()
-    if nearest:  # the unknown word counts as the word nearest to it
-        gaps = distances(space.metric, space.unknown[None], space.vectors)[0]
-        canonical[-1] = canonical[int(gaps.argmin())]
+    canonical = space.canonical
 
     def between(first: Ids, second: Ids) -> NDArray[np.float64]:
         left, right = canonical[first], canonical[second]

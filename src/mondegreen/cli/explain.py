@@ -30,7 +30,7 @@ __all__ = ["explain"]
     "-m",
     "--mechanism",
     "name",
-    default="tem",
+    default="calibrated",
     show_default=True,
     metavar="NAME",
     help="See: mondegreen mechanisms.",
@@ -124,7 +124,7 @@ def explain(
     is read but public data.
 
     \b
-    mondegreen explain doctor --epsilon 2.5
+    mondegreen explain doctor --epsilon 1.7
     mondegreen explain doctor --epsilon 12 --mechanism laplace --plot doctor.svg
     """  # noqa: D301
     import numpy as np

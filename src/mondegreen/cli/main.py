@@ -85,8 +85,8 @@ def cli() -> None:
     reveals about each original word (metric differential privacy).
 
     \b
-    Try it:   echo "I met Ann in Oslo." | mondegreen privatize - --epsilon 2.5
-    A file:   mondegreen privatize notes.csv -o safe.csv --column text --epsilon 2.5
+    Try it:   echo "I met Ann in Oslo." | mondegreen privatize - --epsilon 1.7
+    A file:   mondegreen privatize notes.csv -o safe.csv --column text --epsilon 1.7
 
     \b
     Exit codes: 0 done, 1 bug, 2 usage, 3 data, 4 privacy, 130 interrupted.

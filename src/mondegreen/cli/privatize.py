@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mondegreen.mechanisms import AbstractMechanism
     from mondegreen.privatizer import Privatizer
     from mondegreen.sampling.noise import NoiseSource
+    from mondegreen.space.space import Space
 
 __all__ = ["privatize"]
 
@@ -46,7 +47,7 @@ _REPORT_FORMAT: Final = "mondegreen-report/1"
     "-m",
     "--mechanism",
     "name",
-    default="tem",
+    default="calibrated",
     show_default=True,
     metavar="NAME",
     help="See: mondegreen mechanisms.",
@@ -165,12 +166,13 @@ def privatize(
     not at all.
 
     \b
-    mondegreen privatize reviews.csv -o safe.csv --column review --epsilon 2.5
-    cat notes.txt | mondegreen privatize - --epsilon 2.5 > safe.txt
+    mondegreen privatize reviews.csv -o safe.csv --column review --epsilon 1.7
+    cat notes.txt | mondegreen privatize - --epsilon 1.7 > safe.txt
     """  # noqa: D301
     from mondegreen.io.sink import open_sink
     from mondegreen.io.source import open_source
     from mondegreen.privatizer import Privatizer
+    from mondegreen.space.store import load_space
     from mondegreen.text.policy import read_keep_list
 
     mechanism = _mechanism(name, epsilon, settings)
@@ -181,9 +183,11 @@ def privatize(
         sink = open_sink(output, source, force=force)
         _check_paths(input, output, report, public=keep, key=key_file)
         target = _report_target(report, force=force)
+        loaded = load_space(space)
+        _calibrate(mechanism, loaded, quiet=quiet)
         privatizer = Privatizer(
             mechanism,
-            space,
+            loaded,
             unknown=unknown,
             keep=read_keep_list(keep) if keep else (),
             case=case,
@@ -208,6 +212,17 @@ def privatize(
             f"({words / max(seconds, 1e-9):,.0f} words a second)",
             err=True,
         )
+
+
+def _calibrate(mechanism: AbstractMechanism, space: Space, *, quiet: bool) -> None:
+    """Show that a law is looked for on a space of one's own, which takes a while."""
+    from mondegreen.cli.progress import shower
+    from mondegreen.mechanisms.selection.calibrated import Calibrated
+
+    if isinstance(mechanism, Calibrated):
+        show = shower(quiet)
+        mechanism.law_on(space, lambda share: show(f"calibrating {share:.0%}"))
+        show("")
 
 
 def _certify(privatizer: Privatizer, *, quiet: bool) -> None:
@@ -270,9 +285,11 @@ def _mechanism(
         try:
             parameters[key] = json.loads(value)
         except ValueError:
-            raise InvalidParameterError(
-                f"--set {key}", value, "a number, a list such as [0.1,0.2], or null"
-            ) from None
+            if not value.isidentifier():
+                raise InvalidParameterError(
+                    f"--set {key}", value, "a number, a name, [0.1,0.2], or null"
+                ) from None
+            parameters[key] = value  # a name, such as decoder=fast, needs no quotes
     return mechanism(name, epsilon=epsilon, **parameters)
 
 

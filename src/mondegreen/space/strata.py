@@ -24,8 +24,8 @@ _LISTS: Final = {
     "all some any no every each both either neither another what which whatever "
     "whichever",
     "pronoun": "i you he she it we they me him us them one ones who whom whoever "
-    "myself yourself himself herself itself ourselves yourselves themselves thee thou ye mine "
-    "yours hers ours theirs",
+    "myself yourself himself herself itself ourselves yourselves themselves thee thou "
+    "ye mine yours hers ours theirs",
     "connective": "of in to for with on at from by about as into through after over "
     "between against during without before under around among like off across behind "
     "near above within upon toward towards below beside besides beneath beyond despite "

@@ -21,6 +21,8 @@ from mondegreen.space.space import Space
 
 __all__ = ["Calibrated", "largest_rate"]
 
+Progress = Callable[[float], object]
+
 _ROUNDS: Final = 2
 _RATES: Final = 12
 """Two rounds of twelve rates find the largest to within epsilon / 288."""
@@ -45,9 +47,9 @@ class Calibrated(AbstractMechanism):
     epsilon : float in [1e-9, 1e9], per unit of distance
         Euclidean, or hyperbolic on a space in the Poincaré ball.
         What the certificate of the law stays within.
-    beta : float in (0, 0.5], optional
-        With it the law is that of TEM, with
-        :math:`\gamma = \ln((1 - \beta)(V - 1) / \beta) / c`; without, distances are
+    beta : float in (0, 0.5], or None
+        The law is that of TEM, with
+        :math:`\gamma = \ln((1 - \beta)(V - 1) / \beta) / c`. Without it distances are
         cut off only where integers end.
 
     Raises
@@ -87,7 +89,7 @@ class Calibrated(AbstractMechanism):
         help="loss in nats for two words one unit apart, certified",
     )
     beta: float | None = parameter(
-        None, range="(0, 0.5], or null", help="chance to leave the neighbourhood (TEM)"
+        0.001, range="(0, 0.5], or null", help="chance to leave the neighbourhood"
     )
 
     name: ClassVar[str] = "calibrated"
@@ -111,6 +113,24 @@ class Calibrated(AbstractMechanism):
 
     def prepare(self, space: Space) -> SelectionState:
         """Find the rate of a space and prepare its integer laws."""
+        law = self.law_on(space)
+        return SelectionState(space, selection_guarantee(self, law), law)
+
+    def law_on(
+        self, space: Space, progress: Progress = lambda share: None
+    ) -> ExponentialLaw:
+        """Return the law for a space, which may take passes over all pairs of words.
+
+        The certificates of the laws that were tried are kept, so the next call is
+        quick, and finds the same law.
+
+        Parameters
+        ----------
+        space : Space
+            As for :meth:`prepare`.
+        progress : callable
+            Called with the share that is done, from 0 to 1.
+        """
         check_space(self, space)
 
         def law(rate: float) -> ExponentialLaw:
@@ -119,16 +139,19 @@ class Calibrated(AbstractMechanism):
         textbook = ExponentialLaw.textbook(
             space, self.epsilon, self.cutoff(self.epsilon / 2, space.vocab_size)
         )
-        best = largest_rate(self.epsilon, textbook, law)
-        return SelectionState(space, selection_guarantee(self, best), best)
+        return largest_rate(self.epsilon, textbook, law, progress)
 
 
 def largest_rate(
     epsilon: float,
     textbook: ExponentialLaw,
     law: Callable[[float], ExponentialLaw],
+    progress: Progress = lambda share: None,
 ) -> ExponentialLaw:
     """Return the law of the largest rate on a grid whose certificate is within epsilon.
+
+    The grid is the shipped one, or the same for every space: never what happens to be
+    in a cache, so that one epsilon means one law on every machine.
 
     Parameters
     ----------
@@ -138,6 +161,8 @@ def largest_rate(
         The law whose promise is proved, below which there is no need to look.
     law : callable
         The law at a rate.
+    progress : callable
+        Called with the share that is done, from 0 to 1.
     """
     for rate, cutoff, certificate in reversed(shipped_rates(textbook.space)):
         if certificate <= epsilon and textbook.rate < rate:
@@ -145,12 +170,18 @@ def largest_rate(
             if math.isclose(found.cutoff, cutoff, rel_tol=1e-9):
                 return found
     low, high, best = textbook.rate, epsilon, textbook
-    for _ in range(_ROUNDS):
+    for turn in range(_ROUNDS):
         step = (high - low) / _RATES
         laws = [law(low + step * (k + 1)) for k in range(_RATES)]
-        fits = [c <= epsilon for c in certificates_of(laws)]
+        spent = certificates_of(laws, _part(progress, turn))
+        fits = [certificate <= epsilon for certificate in spent]
         if True in fits:
             last = _RATES - 1 - fits[::-1].index(True)
             best, low = laws[last], laws[last].rate
         high = low + step
     return best
+
+
+def _part(progress: Progress, turn: int) -> Progress:
+    """Return what shows the progress of one round among all."""
+    return lambda share: progress((turn + share) / _ROUNDS)

@@ -89,9 +89,8 @@ def certificates_of(
 
 
 def shipped_rates(space: Space) -> list[tuple[float, float, float]]:
-    """Return all (rate, cutoff, certificate) at hand for a space, by rate."""
-    pairs = [(key.split(), value) for key, value in _known(space).items()]
-    rows = [(*map(float, key), value) for key, value in pairs if len(key) == 2]
+    """Return all (rate, cutoff, certificate) shipped for a space, by rate."""
+    rows = [(*map(float, key.split()), value) for key, value in _shipped(space).items()]
     return sorted(rows)  # type: ignore[arg-type]
 
 
@@ -118,11 +117,14 @@ def _memo(law: CertifiableLaw) -> str:
 
 def _known(space: Space) -> dict[str, float]:
     """Return the certificates of a space that are shipped or cached."""
-    shipped = _SHIPPED / f"{space.name}.certificates.json"
-    return {
-        **_read(shipped, space.digest, _stamp(shipped)),
-        **_read(_cache(space), space.digest, _stamp(_cache(space))),
-    }
+    path = _cache(space)
+    return {**_read(path, space.digest, _stamp(path)), **_shipped(space)}
+
+
+def _shipped(space: Space) -> dict[str, float]:
+    """Return the certificates that come with a space."""
+    path = _SHIPPED / f"{space.name}.certificates.json"
+    return _read(path, space.digest, _stamp(path))
 
 
 def _cache(space: Space) -> Path:

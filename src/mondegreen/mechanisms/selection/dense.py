@@ -102,6 +102,8 @@ class DenseLaws:
         :math:`s_w` is what makes the weights sum to :math:`2^{62}`.
     floors : OwnFloors, optional
         The floors that go with the factors.
+    to_unknown : float64 array, shape (V + 1,), optional
+        Distances of the inputs to the unknown word as an output.
     printed : int
         The word that is released for the unknown word as an output.
 

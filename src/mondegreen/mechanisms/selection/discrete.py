@@ -1,7 +1,7 @@
 r"""The exact epsilon of integer laws that treat any two inputs alike.
 
-For the discrete metric, where two different inputs are 1 apart, the largest log-ratio is
-found column by column:
+For the discrete metric, where two different inputs are 1 apart, the largest log-ratio
+is found column by column:
 
 .. math:: \max_y \bigl( \ln \max_w k_y(w) - \ln \min_w k_y(w) \bigr)
 

@@ -14,7 +14,7 @@ EQUAL_RISK = (
     "exponential",
     "tem",
     "calibrated",
-    "calibrated (TEM)",
+    "calibrated (plain)",
     "tight",
     "laplace",
     "mahalanobis",
@@ -82,7 +82,7 @@ def _row(row: dict) -> list[str]:
 def _label(row: dict) -> str:
     name = f"`{row['mechanism'].split()[0]}`"
     name += ", mammals" if "(mammals)" in row["mechanism"] else ""
-    return f"{name}, β {row['beta']:g}" if "beta" in row else name
+    return f"{name}, no β" if "(plain)" in row["mechanism"] else name
 
 
 def _nats(row: dict, key: str) -> str:
@@ -93,14 +93,13 @@ def at_one_promise() -> str:
     """Return what is left of the words at one promised epsilon."""
     header = ["promised epsilon", *(_label({"mechanism": n}) for n in MATCHED)]
     found = {
-        (row["mechanism"], row["epsilon"], row.get("beta")): row
-        for row in load("mechanisms")["rows"]
+        (row["mechanism"], row["epsilon"]): row for row in load("mechanisms")["rows"]
     }
     lines = []
     for epsilon in (1.0, 1.5, 2.0, 2.5, 3.0):
         cells = []
         for name in MATCHED:
-            row = found.get((name, epsilon, None), {})
+            row = found.get((name, epsilon), {})
             stays = row.get("n_w_mean")
             missing = "refused" if "refused" in row else "–"
             cells.append(missing if stays is None else f"{stays:.3f}")

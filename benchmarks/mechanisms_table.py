@@ -41,8 +41,10 @@ AUDIT = {"runs": 4000, "pairs": 8, "seed": 0}
 CASES = {
     "exponential": [{"epsilon": e} for e in (1.0, 2.0, 2.5, 3.0, 4.0)],
     "tem": [{"epsilon": e} for e in (1.0, 2.0, 2.5, 3.0, 4.0)],
-    "calibrated": [{"epsilon": e} for e in (1.0, 1.5, 2.0, 2.5, 3.0)],
-    "calibrated (TEM)": [{"epsilon": e, "beta": 0.001} for e in (1.5, 2.0, 2.5, 3.0)],
+    "calibrated": [{"epsilon": e, "beta": 0.001} for e in (1.0, 1.5, 2.0, 2.5, 3.0)],
+    "calibrated (plain)": [
+        {"epsilon": e, "beta": None} for e in (1.0, 1.5, 2.0, 2.5, 3.0)
+    ],
     "tight": [{"epsilon": e} for e in (1.5, 2.0, 2.5)],
     "laplace": [{"epsilon": e} for e in (6.0, 10.0, 14.0, 18.0)],
     "mahalanobis": [{"epsilon": e} for e in (6.0, 10.0, 14.0, 18.0)],

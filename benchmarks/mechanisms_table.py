@@ -29,7 +29,7 @@ from mondegreen.scores.exact import law_scores
 from mondegreen.scores.mechanism_estimate import estimate_mechanism, estimate_stays
 
 SPACE = load_space()
-DRAWS, SAMPLE, RISK_DRAWS = 40, 500, 100_000
+DRAWS, SAMPLE, RISK_DRAWS = 40, 500, 40_000
 KEYS = (
     ("n_w_mean", "n_w_mean"),
     ("n_w_95", "n_w_95"),

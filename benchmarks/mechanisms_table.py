@@ -50,7 +50,7 @@ CASES = {
     "mahalanobis": [{"epsilon": e} for e in (6.0, 10.0, 14.0, 18.0)],
     "vickrey": [{"epsilon": e} for e in (6.0, 10.0, 14.0, 18.0)],
     "brr": [{"epsilon": e} for e in (0.25, 0.5, 0.75, 1.0)],
-    "syntf": [{"epsilon": e} for e in (10.0, 20.0, 25.0, 30.0)],
+    "syntf": [{"epsilon": e} for e in (20.0, 25.0, 30.0)],
     "exponential (mammals)": [{"epsilon": e} for e in (1.0, 4.0)],
     "hyperbolic (mammals)": [{"epsilon": e} for e in (10.0, 12.0)],
     "vickrey_literal": [{"epsilon": e} for e in (10.0, 14.0, 18.0)],

@@ -6,6 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from mondegreen.cli.options import (
+    built,
+    settings_option,
+    space_option,
+)
 from mondegreen.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -39,20 +44,8 @@ _TIMEOUT: Final = 600.0
     metavar="FLOAT/UNIT",
     help="Audit the mechanism against another epsilon.  [default: --epsilon]",
 )
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Another parameter of the mechanism, such as t=0.25. Repeatable.",
-)
-@click.option(
-    "--space",
-    default="glove-840b-34k",
-    show_default=True,
-    metavar="NAME|PATH",
-    help="Words and vectors. See: mondegreen space list.",
-)
+@settings_option
+@space_option
 @click.option(
     "--words",
     type=click.IntRange(min=2),
@@ -237,10 +230,9 @@ def _mechanism(
 ) -> AuditReport:
     """Audit a mechanism of this package."""
     from mondegreen.audit.run import audit_mechanism
-    from mondegreen.cli.privatize import _mechanism as build
     from mondegreen.errors import UnprovedGuaranteeError
 
-    mechanism = build(name, epsilon, settings)
+    mechanism = built(name, epsilon, settings)
     if not mechanism.is_private and not allow_unproved:
         raise UnprovedGuaranteeError(
             f"{mechanism.name} has no proof; to audit it all the same, pass "

@@ -6,6 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mondegreen.cli.options import (
+    built,
+    epsilon_option,
+    mechanism_option,
+    settings_option,
+    space_option,
+)
 from mondegreen.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -18,37 +25,10 @@ __all__ = ["explain"]
 
 @click.command()
 @click.argument("word")
-@click.option(
-    "-e",
-    "--epsilon",
-    required=True,
-    type=float,
-    metavar="FLOAT/UNIT",
-    help="Loss in nats for two words one unit of distance apart. There is no default.",
-)
-@click.option(
-    "-m",
-    "--mechanism",
-    "name",
-    default="calibrated",
-    show_default=True,
-    metavar="NAME",
-    help="See: mondegreen mechanisms.",
-)
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Another parameter of the mechanism, such as t=0.25. Repeatable.",
-)
-@click.option(
-    "--space",
-    default="glove-840b-34k",
-    show_default=True,
-    metavar="NAME|PATH",
-    help="Words and vectors. See: mondegreen space list.",
-)
+@epsilon_option
+@mechanism_option
+@settings_option
+@space_option
 @click.option(
     "--keep",
     type=click.Path(path_type=str),
@@ -130,7 +110,7 @@ def explain(
     import numpy as np
 
     from mondegreen.cli.explain_text import lines_of
-    from mondegreen.cli.privatize import _certify, _mechanism
+    from mondegreen.cli.privatize import _certify
     from mondegreen.cli.render import echo_json
     from mondegreen.privatizer import Privatizer
     from mondegreen.scores.word import score_word
@@ -139,7 +119,7 @@ def explain(
     target = _picture(plot, force=force)
     kept = read_keep_list(keep) if keep else frozenset()
     privatizer = Privatizer(
-        _mechanism(name, epsilon, settings),
+        built(name, epsilon, settings),
         space,
         keep=kept,
         allow_unproved=allow_unproved,

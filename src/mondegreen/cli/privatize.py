@@ -11,6 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from mondegreen.cli.options import (
+    built,
+    columns_option,
+    epsilon_option,
+    mechanism_option,
+    settings_option,
+    space_option,
+)
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -35,47 +43,11 @@ _REPORT_FORMAT: Final = "mondegreen-report/1"
     type=click.Path(allow_dash=True, path_type=str),
     help="File to write, in the format of the input.",
 )
-@click.option(
-    "-e",
-    "--epsilon",
-    required=True,
-    type=float,
-    metavar="FLOAT/UNIT",
-    help="Loss in nats for two words one unit of distance apart. There is no default.",
-)
-@click.option(
-    "-m",
-    "--mechanism",
-    "name",
-    default="calibrated",
-    show_default=True,
-    metavar="NAME",
-    help="See: mondegreen mechanisms.",
-)
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="Another parameter of the mechanism, such as t=0.25. Repeatable.",
-)
-@click.option(
-    "--space",
-    default="glove-840b-34k",
-    show_default=True,
-    metavar="NAME|PATH",
-    help="Words and vectors. See: mondegreen space list.",
-)
-@click.option(
-    "-c",
-    "--column",
-    "columns",
-    multiple=True,
-    default=("text",),
-    show_default=True,
-    metavar="NAME",
-    help="Column with text; JSON and struct paths such as msg.body. Repeatable.",
-)
+@epsilon_option
+@mechanism_option
+@settings_option
+@space_option
+@columns_option
 @click.option(
     "--format",
     type=click.Choice(["txt", "csv", "tsv", "jsonl", "parquet"]),
@@ -175,7 +147,7 @@ def privatize(
     from mondegreen.space.store import load_space
     from mondegreen.text.policy import read_keep_list
 
-    mechanism = _mechanism(name, epsilon, settings)
+    mechanism = built(name, epsilon, settings)
     noise = _noise(key_file, id_column, seed)
     with open_source(
         input, format=format, columns=columns, id_column=id_column
@@ -267,30 +239,6 @@ def _run(
             words += count
             advance()
     return words
-
-
-def _mechanism(
-    name: str, epsilon: float, settings: tuple[str, ...]
-) -> AbstractMechanism:
-    """Build the mechanism from --mechanism, --epsilon and --set."""
-    from mondegreen.mechanisms import mechanism
-
-    parameters: dict[str, Any] = {}
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not equals or key == "epsilon":
-            raise InvalidParameterError(
-                "--set", setting, "NAME=VALUE, NAME other than epsilon"
-            )
-        try:
-            parameters[key] = json.loads(value)
-        except ValueError:
-            if not value.isidentifier():
-                raise InvalidParameterError(
-                    f"--set {key}", value, "a number, a name, [0.1,0.2], or null"
-                ) from None
-            parameters[key] = value  # a name, such as decoder=fast, needs no quotes
-    return mechanism(name, epsilon=epsilon, **parameters)
 
 
 def _noise(

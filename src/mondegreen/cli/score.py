@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from mondegreen.cli.options import columns_option
 from mondegreen.errors import ConfigurationError, DecodeError, SourceError
 
 if TYPE_CHECKING:
@@ -31,16 +32,7 @@ _NOT_SHOWN: Final = (
 @click.command()
 @click.argument("original", type=click.Path(path_type=str))
 @click.argument("release", type=click.Path(path_type=str))
-@click.option(
-    "-c",
-    "--column",
-    "columns",
-    multiple=True,
-    default=("text",),
-    show_default=True,
-    metavar="NAME",
-    help="Column with text; JSON and struct paths such as msg.body. Repeatable.",
-)
+@columns_option
 @click.option(
     "--format",
     type=click.Choice(["txt", "csv", "tsv", "jsonl", "parquet"]),

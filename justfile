@@ -11,9 +11,13 @@ check:
 test:
     {{python}} -m pytest
 
+# Tests that measure time: leave the machine idle meanwhile.
+test-alone:
+    {{python}} -m pytest -n 0 -m alone
+
 # The slow tests too.
-test-all:
-    {{python}} -m pytest -m "slow or not slow"
+test-all: test-alone
+    {{python}} -m pytest -m "not alone"
 
 # Property tests on new examples, instead of the fixed ones of the default run.
 explore:

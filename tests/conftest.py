@@ -5,6 +5,10 @@ import os
 import pytest
 from hypothesis import settings
 
+# Workers of pytest-xdist share the cores, so each takes one thread for its products.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
 # The same examples in every run, so that a red run is always about the change under
 # test. HYPOTHESIS_PROFILE=explore looks for new ones (`just explore`).
 settings.register_profile("fixed", derandomize=True)

@@ -101,6 +101,7 @@ def test_help_loads_neither_numpy_nor_arrow():
     assert not {"numpy", "pyarrow", "faiss"} & loaded_by("import mondegreen.cli.main")
 
 
+@pytest.mark.alone
 def test_import_takes_under_300_milliseconds():
     def seconds(code):
         start = time.perf_counter()

@@ -310,6 +310,7 @@ def test_the_embedded_default_is_the_pinned_one():
     assert path.stat().st_size <= 21_000_000
 
 
+@pytest.mark.alone
 def test_the_embedded_default_loads_fast_in_a_fresh_process():
     script = (
         "import time; start = time.perf_counter()\n"

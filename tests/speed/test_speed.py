@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.alone
 HERE = Path(__file__).parent
 REFERENCE = json.loads((HERE / "reference.json").read_text())
 PATHS = sorted(REFERENCE["ratios"])

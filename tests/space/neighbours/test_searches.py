@@ -53,12 +53,13 @@ def distances(points, vectors):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("length", [0.0, 0.1, 3.0, 1e6, 1e25])
 @pytest.mark.parametrize("k", [1, 2, 12])
-def test_the_words_are_those_of_double_precision(decoder, shape, length, k):
+@pytest.mark.parametrize("rows", [1, 90, 600])
+def test_the_words_are_those_of_double_precision(decoder, shape, length, k, rows):
     vectors = words(shape)
-    points = noisy(vectors, 600, length)
+    points = noisy(vectors, rows, length)
     found = search(decoder, vectors).nearest(points, k)
     k = min(k, shape[0])
-    assert found.shape == (600, k)
+    assert found.shape == (rows, k)
     assert found.dtype == np.int32
     assert all(len(set(row)) == k for row in found.tolist())
     exact = distances(points, vectors)
@@ -102,6 +103,23 @@ def test_every_decoder_gives_what_faiss_gives(decoder, length, k):
     points = noisy(vectors, 2000, length)
     exact = search("exact", vectors).nearest(points, k)
     assert (search(decoder, vectors).nearest(points, k) == exact).mean() > 0.9999
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_a_few_points_are_searched_in_blocks(monkeypatch, k):
+    vectors = words((2500, 40))
+    points = noisy(vectors, 300, 0.4)
+    whole = search("exact", vectors).nearest(points, k)
+    monkeypatch.setattr("mondegreen.space.neighbours.faiss._ENTRIES", 7 * 2500)
+    found = search("exact", vectors)
+    assert np.array_equal(found.nearest(points, k), whole)
+    assert np.array_equal(found.nearest(points[:1], k), whole[:1])
+
+
+def test_a_few_points_whose_products_overflow_are_refused():
+    found = search("exact", np.full((40, 5), 6e4, dtype=np.float16))
+    with pytest.raises(MondegreenError, match="nothing was released"):
+        found.nearest(np.full((9, 5), 3e38), 1)
 
 
 def test_a_bound_that_is_too_low_would_be_seen():

@@ -58,7 +58,7 @@ def test_the_integers_are_those_of_the_law(space, state):
         weights = row[1].weights(COUNT)
         assert int(weights.sum()) == TOTAL
         assert (weights >= 1 << 13).all()
-        np.testing.assert_allclose(weights / TOTAL, expected, rtol=1e-9)
+        np.testing.assert_allclose(weights / TOTAL, expected, rtol=law.kappa)
 
 
 def distances_from(space, points):

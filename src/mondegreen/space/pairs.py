@@ -11,7 +11,7 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Vectors
+from mondegreen.arrays import Ids, Vectors
 from mondegreen.space.metric import distances, relative_error
 from mondegreen.space.space import Space
 
@@ -32,6 +32,8 @@ class PairTiles:
     ----------
     space : Space
         In its own metric; float64.
+    inputs : callable, optional
+        From ids to the points that inputs lie at, instead of those of the space.
 
     Attributes
     ----------
@@ -39,8 +41,11 @@ class PairTiles:
         The most that a distance in a table may be off, as a share of it.
     """
 
-    def __init__(self, space: Space) -> None:
+    def __init__(
+        self, space: Space, inputs: Callable[[Ids], Vectors] | None = None
+    ) -> None:
         self.space = space
+        self._inputs = inputs or space.points
         self.count = space.vocab_size + 1
         self.has_duplicates = bool((space.canonical != np.arange(self.count)).any())
         # Seen from the centroid, Euclidean norms and their rounding are smallest.
@@ -93,7 +98,7 @@ class PairTiles:
     def _tile(self, start: int) -> tuple[Vectors, Floats]:
         """Return coordinates and squared norms of consecutive inputs."""
         ids = np.arange(start, min(start + _TILE, self.count), dtype=np.int32)
-        points = self.space.points(ids) - self._origin
+        points = self._inputs(ids) - self._origin
         return points, np.einsum("ij,ij->i", points, points)
 
     def _distances(self, i: int, j: int) -> Floats:

@@ -30,7 +30,7 @@ __all__ = ["DenseLaws", "DenseRow", "lists_most"]
 _LARGEST_WHOLE: Final = 4096
 """Words of the largest space whose laws are always kept whole."""
 
-_TABLE_BYTES: Final = 32 << 20
+_TABLE_BYTES: Final = 40 << 20
 _CHUNK_WORDS: Final = 4096
 _SLAB_ROWS: Final = 2048
 _SLAB_DRAWS: Final = 8192
@@ -111,9 +111,10 @@ class DenseLaws:
     -----
     An *outline* holds the bits of :math:`s_w`, the largest column and its remainder,
     and the running sums of the excess at the ends of blocks. *Numerics.* Distances of
-    a block are made again by a product of another shape. The integers that come out
-    must have the sum that the outline says, or nothing is drawn; a machine on which a
-    probe shows that they do not makes whole rows again instead.
+    a block are made again by a product of another shape, so outlines need distances
+    that are exact (:class:`EuclideanScan`); else whole rows are made again. The
+    integers that come out must have the sum that the outline says, or nothing is
+    drawn.
     """
 
     def __init__(
@@ -200,7 +201,13 @@ class DenseLaws:
 
     @cached_property
     def is_reproducible(self) -> bool:
-        """Whether some laws come out the same whole and block by block."""
+        """Whether laws come out the same whole and block by block.
+
+        Distances do where the scan is exact, whatever the product; that exponentials
+        do is tried with some laws.
+        """
+        if not self._scan.is_exact:
+            return False
         points = np.unique(self._space.canonical)
         probes = points[:: max(1, len(points) // _PROBES)]
         rows = [row for _, row in self.rows(probes.tolist())]

@@ -17,8 +17,10 @@ from mondegreen.space.space import Space
 __all__ = ["EuclideanScan", "MetricScan", "Scan", "scan_of"]
 
 _CHUNK_WORDS: Final = 8192
-_FEWEST_ROWS: Final = 16
-"""A product of fewer rows may be summed in another order than one of many."""
+_LARGE: Final = 4096
+"""Words from which a law may be made again in parts, which must then agree."""
+_HARMLESS: Final = 2.0**-13
+"""Error of distances, as a share of the smallest, that rounding may bring."""
 
 
 class Scan(Protocol):
@@ -31,6 +33,9 @@ class Scan(Protocol):
 
         A word at the very point of the input is at distance 0 exactly.
         """
+
+    def inputs(self, block: Ids) -> Vectors:
+        """Return the points that inputs have here, in double precision."""
 
     def error(self, closest: float, cutoff: float) -> float:
         """Return the largest error of ``min(distance, cutoff)``.
@@ -52,6 +57,7 @@ class MetricScan:
     def __init__(self, space: Space) -> None:
         self._space = space
         self._error = relative_error(space.metric, space.vectors, space.unknown)
+        self.inputs = space.points
 
     def near(
         self, block: Ids, cutoff: float
@@ -69,14 +75,35 @@ class MetricScan:
 
 @final
 class EuclideanScan:
-    """Squared distances by products: float32 for candidates, float64 for the rest."""
+    r"""Squared distances by products: float32 for candidates, float64 for the rest.
+
+    In a large space coordinates are first rounded to multiples of a power of two,
+    :math:`2^{-q}`, so coarse that every partial sum of the products is a whole number
+    below :math:`2^{53}` of units :math:`2^{-2q}`: with :math:`M` the largest norm,
+    :math:`4 M^2 2^{2q} \le 2^{53}`. Then nothing is ever rounded, and a squared
+    distance is the same number whatever the order of summation, the shape of the
+    product, the number of threads or the library; the error is what rounding the
+    coordinates makes of distances. That is not done where inputs are so close together
+    that this error would count.
+
+    Attributes
+    ----------
+    is_exact : bool
+        Whether coordinates are rounded, and distances therefore always the same.
+    """
 
     def __init__(self, space: Space) -> None:
         self._space = space
+        self._step = _grid(space)
+        self.is_exact = self._step > 0
         # Words as (y, |y|^2, 1): with (-2x, 1, |x|^2) the product is |x - y|^2.
         self._words = np.ones((space.vocab_size, space.dim + 2), dtype=np.float32)
-        self._words[:, :-2] = space.vectors
-        self._norms = _squared_norms(space.vectors)
+        self._norms = np.empty(space.vocab_size)
+        for start in range(0, space.vocab_size, _CHUNK_WORDS):
+            part = slice(start, start + _CHUNK_WORDS)
+            wide = _rounded(space.vectors[part].astype(np.float64), self._step)
+            self._words[part, :-2] = wide
+            self._norms[part] = np.einsum("ij,ij->i", wide, wide)
         self._words[:, -2] = self._norms
         largest = max(float(self._norms.max()), float(space.unknown @ space.unknown))
         # Rounding of a squared distance by its three terms, in double precision.
@@ -90,12 +117,18 @@ class EuclideanScan:
 
     def error(self, closest: float, cutoff: float) -> float:
         """Return the largest error of a distance."""
+        if self.is_exact:
+            return _grid_error(self._space, self._step) + 2.0**-52 * cutoff
         error = math.sqrt(self._slack)
         return min(error, self._slack / closest) if closest else error
 
+    def inputs(self, block: Ids) -> Vectors:
+        """Return the points that inputs have here."""
+        return _rounded(self._space.points(block), self._step)
+
     def queries(self, block: Ids) -> Vectors:
         """Return inputs as ``(-2x, 1, |x|^2)``, in double precision."""
-        points = self._space.points(block)
+        points = self.inputs(block)
         queries = np.ones((len(points), self._space.dim + 2))
         queries[:, :-2] = -2 * points
         queries[:, -1] = np.einsum("ij,ij->i", points, points)
@@ -105,17 +138,11 @@ class EuclideanScan:
         """Fill in squared distances of canonical inputs to a range of words.
 
         In double precision; 0 exactly for words at the very point of an input.
-        ``queries`` are those of the block. The company of an input is not meant to
-        matter, down to the last bit: few rows are filled up with zeros.
+        ``queries`` are those of the block.
         """
         wide = self._words[words].astype(np.float64)
         wide[:, -2] = self._norms[words]
-        if len(block) < _FEWEST_ROWS:
-            filled = np.zeros((_FEWEST_ROWS, queries.shape[1]))
-            filled[: len(block)] = queries
-            out[:] = (filled @ wide.T)[: len(block)]
-        else:
-            np.matmul(queries, wide.T, out=out)
+        np.matmul(queries, wide.T, out=out)
         starts = np.searchsorted(self._points, block).tolist()
         stops = np.searchsorted(self._points, block, side="right").tolist()
         for row, (start, stop) in enumerate(zip(starts, stops, strict=True)):
@@ -146,7 +173,7 @@ class EuclideanScan:
         their distances are computed in float64, else all of them.
         """
         count = self._space.vocab_size
-        points, queries = self._space.points(block), self.queries(block)
+        points, queries = self.inputs(block), self.queries(block)
         if cutoff == self._space.geometry.diameter:
             everything = np.arange(count, dtype=np.int32)
             yield from ((everything, row) for row in self._squared_distances(queries))
@@ -176,10 +203,43 @@ class EuclideanScan:
         return squared
 
 
-def _squared_norms(vectors: Vectors) -> NDArray[np.float64]:
-    """Return squared norms in double precision, chunk by chunk."""
-    norms = np.empty(len(vectors))
-    for start in range(0, len(vectors), _CHUNK_WORDS):
-        wide = vectors[start : start + _CHUNK_WORDS].astype(np.float64)
-        norms[start : start + _CHUNK_WORDS] = np.einsum("ij,ij->i", wide, wide)
-    return norms
+def _grid(space: Space) -> float:
+    """Return the step that coordinates are rounded to; 0 leaves them as they are."""
+    if space.vocab_size <= _LARGE:
+        return 0.0
+    norms, sizes = [space.unknown @ space.unknown], [np.abs(space.unknown).max()]
+    for start in range(0, space.vocab_size, _CHUNK_WORDS):
+        wide = space.vectors[start : start + _CHUNK_WORDS].astype(np.float64)
+        norms.append(np.einsum("ij,ij->i", wide, wide).max())
+        sizes.append(np.abs(wide).max())
+    largest = float(max(norms))
+    if not 2.0**-60 < largest < 2.0**60:
+        return 0.0
+    # Sums below 2^53 units, with a little room for rounding the norms up; and
+    # coordinates of 24 bits, which float32 holds.
+    bits = (53 - math.frexp(4.0 * largest * (1 + 2.0**-10))[1]) // 2
+    step = 2.0 ** -min(bits, 24 - math.frexp(float(max(sizes)))[1])
+    closest = space.geometry.closest
+    return step if _grid_error(space, step) <= _HARMLESS * closest else 0.0
+
+
+def _rounded(points: Vectors, step: float) -> Vectors:
+    """Return points with coordinates rounded to multiples of a power of two."""
+    return np.rint(points / step) * step if step else points
+
+
+@functools.lru_cache(maxsize=4)
+def _grid_error(space: Space, step: float) -> float:
+    """Return the most that rounding moves an input from a word, or towards it."""
+    moved = [0.0]
+    for start in range(0, space.vocab_size, _CHUNK_WORDS):
+        wide = space.vectors[start : start + _CHUNK_WORDS].astype(np.float64)
+        moved.append(_farthest(wide - _rounded(wide, step)))
+    unknown = space.unknown[None]
+    farthest = max(moved)
+    return farthest + max(farthest, _farthest(unknown - _rounded(unknown, step)))
+
+
+def _farthest(gaps: Vectors) -> float:
+    """Return the largest norm, rounded up."""
+    return float(np.sqrt(np.einsum("ij,ij->i", gaps, gaps).max())) * (1 + 1e-9)

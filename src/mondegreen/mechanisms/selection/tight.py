@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import math
 import secrets
@@ -184,7 +185,7 @@ class TightLaw:
         self.mu = _solution(space, self.rate, self.cutoff)
         self._nearest = _nearest_to_unknown(space)
         everyone = np.arange(count + 1, dtype=np.int32)
-        points = space.points(everyone)
+        points = self._scan.inputs(everyone)
         self._to_unknown = distances(space.metric, points[-1:], points)[0]
         floor = _SCALE * self.mu * math.exp(-self.rate * self.cutoff)
         floors = floor.astype(np.int64)
@@ -319,7 +320,8 @@ def solve_tight(space: Space, rate: float, cutoff: float) -> Floats:
     share = np.zeros(len(canonical))
     share[heads] = 1 / counts
     share = share[canonical]
-    tiles = PairTiles(space)
+    # The rows must sum to one for the very distances that laws are made from.
+    tiles = PairTiles(space, scan_of(space).inputs)
 
     def kernel(values: Floats) -> Floats:
         spread = np.zeros(len(canonical))
@@ -377,11 +379,17 @@ def _infeasible(
     If the sums of a row of the kernel beside its diagonal stay below 1/2, the Neumann
     series of the inverse leaves all weights positive.
     """
+    tiles = PairTiles(space)
+
+    def certainly_works(rate: float) -> bool:
+        law = ExponentialLaw(space, rate, cutoff)
+        return float(np.exp(log_normalisers(tiles, [law])[0, :-1]).max()) < 1.5
+
     rates = [epsilon * 1.2**k for k in range(1, 49)]
-    laws = [ExponentialLaw(space, rate, cutoff) for rate in rates]
-    sums = np.exp(log_normalisers(PairTiles(space), laws)[:, :-1]).max(axis=1)
-    works = [rate for rate, total in zip(rates, sums, strict=True) if total < 1.5]
-    hint = f"it certainly works from epsilon {works[0]:.3g}, and " if works else ""
+    first = bisect.bisect_left(rates, True, key=certainly_works)
+    hint = ""
+    if first < len(rates):
+        hint = f"it certainly works from epsilon {rates[first]:.3g}, and "
     return InvalidParameterError(
         "epsilon",
         epsilon,

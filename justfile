@@ -38,6 +38,9 @@ bench:
 speed:
     {{python}} benchmarks/peers/speed_peers.py --again
     {{python}} benchmarks/growth.py --again
+    {{python}} benchmarks/privatize_imdb.py
+    {{python}} benchmarks/text_path.py
+    {{python}} benchmarks/selection.py
     {{python}} benchmarks/profile_texts.py
     {{python}} benchmarks/speed_page.py
     {{python}} tests/speed/ratios.py --record

@@ -26,18 +26,25 @@ def table() -> str:
         "| mechanism | jobs | words a second | peak memory, all processes |",
         "|---|---|---|---|",
     ]
-    for name, run in runs.items():
-        label = name.partition(",")[0]
+    for run in runs.values():
         lines.append(
-            f"| `{label.split()[0]}`, epsilon {label.split()[1]} | {run['jobs']} | "
+            f"| `{run['mechanism']}`, epsilon {run['epsilon']:g} | {run['jobs']} | "
             f"{run['words_per_second']:,} | {run['peak_mib']:,} MiB |"
         )
-    laplace = next(run for name, run in runs.items() if name.startswith("laplace"))
+    noisy = {
+        run["mechanism"]: run
+        for run in runs.values()
+        if "search_alone_per_second" in run
+    }
     lines += [
         "",
-        f"`laplace` searches the nearest of 33,860 words for every noisy point; exact "
-        f"search alone reached {laplace['search_alone_per_second']:,} a second in the "
-        f"same run, of which the whole way is {laplace['share_of_search_alone']:.0%}.",
+        f"`laplace` searches the nearest of 33,860 words for every noisy point, `brr` "
+        f"the nearest of as many codes. Exact search alone reached "
+        f"{noisy['laplace']['search_alone_per_second']:,} and "
+        f"{noisy['brr']['search_alone_per_second']:,} a second in the same run; the "
+        f"whole way from file to file is at "
+        f"{noisy['laplace']['share_of_search_alone']:.0%} and "
+        f"{noisy['brr']['share_of_search_alone']:.0%} of that.",
         "",
         f"A CSV of {large['input_bytes'] / 1e9:.2f} GB passed under a cap of "
         f"{large['cap_bytes_per_process'] / 1e9:.1f} GB, at a peak of "

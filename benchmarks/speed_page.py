@@ -1,7 +1,8 @@
 """Write the tables and plots of docs/explanation/speed.md from the result files.
 
-``python benchmarks/speed_page.py``, after peers/speed_peers.py, growth.py and
-profile_texts.py. tests/docs/test_speed_page.py holds page and results together.
+``python benchmarks/speed_page.py``, after peers/speed_peers.py, growth.py,
+privatize_imdb.py, text_path.py, selection.py and profile_texts.py.
+tests/docs/test_speed_page.py holds page and results together.
 """
 
 from __future__ import annotations
@@ -242,12 +243,104 @@ def profiles() -> str:
     return "\n".join(lines)
 
 
+def files() -> str:
+    """Return what the command does with a file of real reviews."""
+    runs = load("privatize_imdb")["runs"]
+    rows = []
+    for name, run in runs.items():
+        if run["jobs"] != 2:
+            continue
+        alone = runs.get(name.replace("2 jobs", "1 jobs"), {}).get("words_per_second")
+        search = run.get("search_alone_per_second")
+        rows.append(
+            [
+                f"`{run['mechanism']}`, {run['epsilon']:g}",
+                number(run["words_per_second"]),
+                number(alone),
+                f"{run['words_per_second'] / alone:.2f}×" if alone else "–",
+                number(run["peak_mib"]),
+                number(search),
+                f"{run['share_of_search_alone']:.0%}" if search else "–",
+            ]
+        )
+    header = ["mechanism, epsilon", "two jobs", "one job", "gain", "peak, MiB"]
+    return markdown_table([*header, "search alone, two processes", "share"], rows)
+
+
+def selection(size: str) -> str:
+    """Return rates inside the mechanisms, on one core."""
+    rows = [
+        [
+            f"`{name}`, {run['epsilon']:g}",
+            number(run["words"]),
+            number(run["distinct"]),
+            number(run["cold_words_per_second"]),
+            number(run["warm_words_per_second"]),
+            number(run["peak_mib"]),
+            number(run["peak_mib"] - run["peak_before_mib"]),
+        ]
+        for name, run in load("selection")[size].items()
+    ]
+    header = ["mechanism, epsilon", "words", "distinct", "cold", "warm", "peak, MiB"]
+    return markdown_table([*header, "above start, MiB"], rows)
+
+
+def around() -> str:
+    """Return what the text costs beside the mechanism."""
+    rows = [
+        [
+            name,
+            number(found["texts"]),
+            number(found["words_a_text"]),
+            f"{found['microseconds_a_word']:.2f}",
+            f"{found['tem_8_warm_microseconds_a_word']:.2f}",
+        ]
+        for name, found in load("text_path")["texts"].items()
+    ]
+    header = ["texts", "how many", "words a text", "text alone", "with `tem`"]
+    return markdown_table(header, rows)
+
+
+def jobs() -> str:
+    """Return what a second job gains on files."""
+    rows = [
+        [
+            name,
+            number(found["one_job_words_per_second"]),
+            number(found["two_jobs_words_per_second"]),
+            f"{found['two_jobs_over_one']:.2f}×",
+        ]
+        for name, found in load("text_path")["files"].items()
+    ]
+    return markdown_table(["mechanism, file", "one job", "two jobs", "gain"], rows)
+
+
+def waits() -> str:
+    """Return what a person waits for."""
+    found = load("text_path")["starts"]
+    rows = [
+        ["`mondegreen --help`", f"{found['help_seconds']:.2f} s"],
+        ["first word of a cold process", f"{found['first_word_seconds']:.2f} s"],
+        [
+            "one sentence through a warm `Privatizer`",
+            f"{found['one_string_milliseconds']:.2f} ms",
+        ],
+    ]
+    return markdown_table(["what", "time"], rows)
+
+
 TABLES: Final[dict[str, Callable[[], str]]] = {
     "peers, 1 thread": lambda: peers("1"),
     "peers, default threads": lambda: peers("default"),
     "starts": starts,
     "rooflines": rooflines,
     "over search": over_search,
+    "files": files,
+    "selection, real": lambda: selection("real"),
+    "selection, large": lambda: selection("large"),
+    "around": around,
+    "jobs": jobs,
+    "waits": waits,
     "growth": growth_table,
     "parallel": parallel,
     "profiles": profiles,

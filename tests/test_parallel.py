@@ -44,3 +44,22 @@ def test_no_memory_is_shared_where_the_system_cannot_tell(monkeypatch):
 
     monkeypatch.setattr(os, "statvfs", missing)
     assert parallel._shared_by(make_privatizer()) is None
+
+
+def test_the_worker_with_the_least_to_do_gets_a_batch(monkeypatch):
+    given = {}
+    send = parallel._Worker.send
+
+    def recorded(worker, task, load=0):
+        given.setdefault(id(worker), []).append(load)
+        send(worker, task, load)
+
+    monkeypatch.setattr(parallel._Worker, "send", recorded)
+    large = pa.concat_batches([make_batch(0)] * 300)
+    batches = [large, make_batch(1)] * 4
+    for _ in privatize_batches(make_privatizer(), batches, ["text"], jobs=2):
+        pass
+    most = max(map(max, given.values()))
+    assert len(given) == 2
+    # By turns all large batches would go to one of the two.
+    assert all(most in loads for loads in given.values())

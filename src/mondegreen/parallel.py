@@ -66,9 +66,10 @@ def privatize_batches(
     waiting: collections.deque[tuple[pa.RecordBatch, _Worker]] = collections.deque()
     with _workers(privatizer, jobs) as workers:
         for number, batch in enumerate(batches):
-            worker = workers[number % jobs]
             data = _to_bytes(batch.select(needed))
-            worker.send((data, tuple(columns), id_column, number))
+            _receive(workers, timeout=0)
+            worker = min(workers, key=lambda each: each.load)
+            worker.send((data, tuple(columns), id_column, number), load=len(data))
             waiting.append((batch, worker))
             if len(waiting) >= _AHEAD * jobs:
                 yield _collect(*waiting.popleft(), workers, columns)
@@ -89,6 +90,8 @@ class _Worker:
         Where its results come out.
     results : deque
         What has come back and was not asked for yet.
+    load : int
+        Bytes of the tasks that have not come back.
     """
 
     def __init__(self, shared: _Shared | None) -> None:
@@ -96,18 +99,23 @@ class _Worker:
         inbox, self._tasks = context.Pipe(duplex=False)
         self.outbox, answers = context.Pipe(duplex=False)
         self.results: collections.deque[Any] = collections.deque()
+        self._loads: collections.deque[int] = collections.deque()
+        self.load = 0
         self._process = context.Process(
             target=_serve, args=(inbox, answers, shared), daemon=True
         )
         with inbox, answers, _without_interrupts():
             self._process.start()
 
-    def send(self, task: object) -> None:
+    def send(self, task: object, load: int = 0) -> None:
         """Hand over a task; the worker takes it at once, busy or not."""
         try:
             self._tasks.send(task)
         except OSError:  # a broken pipe; that of standard output is something else
             raise _died() from None
+        if load:  # the settings, which are sent first, are not answered
+            self._loads.append(load)
+            self.load += load
 
     def receive(self) -> None:
         """Take one result out of the pipe, waiting for it."""
@@ -115,6 +123,7 @@ class _Worker:
             self.results.append(self.outbox.recv())
         except (EOFError, OSError):
             raise _died() from None
+        self.load -= self._loads.popleft()
 
     def end(self) -> None:
         """Kill the process: it holds nothing that could be left half done."""
@@ -149,10 +158,8 @@ def _collect(
     columns: Sequence[str],
 ) -> tuple[pa.RecordBatch, int]:
     """Wait for a batch and put its text columns in place."""
-    by_outbox = {other.outbox: other for other in workers}
     while not worker.results:
-        for ready in wait(list(by_outbox)):
-            by_outbox[ready].receive()  # type: ignore[index]
+        _receive(workers)
     result = worker.results.popleft()
     if isinstance(result, MondegreenError):
         raise result
@@ -164,6 +171,13 @@ def _collect(
             index, batch.schema.field(index), released.column(name)
         )
     return batch, words
+
+
+def _receive(workers: list[_Worker], timeout: float | None = None) -> None:
+    """Take what workers have done out of their pipes, waiting for the first."""
+    by_outbox = {worker.outbox: worker for worker in workers}
+    for ready in wait(list(by_outbox), timeout):
+        by_outbox[ready].receive()  # type: ignore[index]
 
 
 def _died() -> MondegreenError:

@@ -90,6 +90,14 @@ def test_null_is_an_empty_value(copied):
     assert copied(b"text\na\n", ".csv", change=change) == b'text\n""\n'
 
 
+def test_a_batch_is_a_block_and_no_row_is_left_alone(copy, tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_bytes(b"text,b\n" + b"one two three four,1\n" * 400_000)
+    batches = copy(path, tmp_path / "out.csv")
+    assert min(batch.num_rows for batch in batches[:-1]) > 1000
+    assert (tmp_path / "out.csv").read_bytes() == path.read_bytes()
+
+
 def test_text_of_many_lines_is_batched(copy, tmp_path):
     path = tmp_path / "in.csv"
     path.write_bytes(b"text,b\n" + b'"one\ntwo\nthree\nfour\n",1\n' * 400_000)

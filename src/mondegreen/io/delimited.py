@@ -114,12 +114,14 @@ class DelimitedSource(AbstractByteSource):
             if len(row) != width or blank:
                 blank += self._check_blank(row, width, blank)
                 continue
+            if not rows:
+                block = lines.blocks
             rows.append(row)
             # `pending` is empty when the last block is used up. A row that began in
             # one block and ended in the next does not leave it empty.
             if not lines.pending or lines.blocks != block or len(rows) == BATCH_ROWS:
                 yield self._batch(rows)
-                rows, block = [], lines.blocks
+                rows = []
         if rows:
             yield self._batch(rows)
         self.epilogue = self._terminator.encode() * blank

@@ -15,9 +15,10 @@ LAYERS = [
     {"errors", "arrays", "guarantee"},
     {"sampling", "text", "space"},
     {"mechanisms"},
-    {"calibration", "audit", "privatizer", "parallel", "vectors"},
+    {"audit", "privatizer", "parallel", "vectors"},
     {"io", "scores", "attacks"},
-    {"integrations", "experiments"},
+    {"calibration"},
+    {"integrations", "experiments", "report"},
     {"cli", "serve"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -9,7 +9,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("name", ["mechanisms_page", "choosing_page"])
+@pytest.mark.parametrize(
+    "name", ["mechanisms_page", "choosing_page", "tutorial_epsilon"]
+)
 def test_tables_come_from_the_results(name, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     script, page = importlib.import_module(name), importlib.import_module("page")

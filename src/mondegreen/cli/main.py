@@ -22,6 +22,7 @@ __all__ = ["cli", "main"]
 # verb: (module, attribute, one line of help); modules are loaded when they are used.
 _VERBS: Final = {
     "audit": ("audit", "audit", "Check whether a mechanism keeps its promise."),
+    "calibrate": ("calibrate", "calibrate", "Choose epsilon by a target."),
     "doctor": ("doctor", "doctor", "Show versions, spaces and the random source."),
     "explain": ("explain", "explain", "Show what one setting means for a word."),
     "mechanisms": ("mechanisms", "mechanisms", "List the mechanisms."),

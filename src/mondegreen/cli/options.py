@@ -17,6 +17,7 @@ __all__ = [
     "columns_option",
     "epsilon_option",
     "mechanism_option",
+    "parameters_of",
     "settings_option",
     "space_option",
 ]
@@ -72,6 +73,11 @@ def built(name: str, epsilon: float, settings: tuple[str, ...]) -> AbstractMecha
     """Return the mechanism that --mechanism, --epsilon and --set describe."""
     from mondegreen.mechanisms import mechanism
 
+    return mechanism(name, epsilon=epsilon, **parameters_of(settings))
+
+
+def parameters_of(settings: tuple[str, ...]) -> dict[str, Any]:
+    """Return the parameters that NAME=VALUE strings describe."""
     parameters: dict[str, Any] = {}
     for setting in settings:
         key, equals, value = setting.partition("=")
@@ -87,4 +93,4 @@ def built(name: str, epsilon: float, settings: tuple[str, ...]) -> AbstractMecha
                     f"--set {key}", value, "a number, a name, [0.1,0.2], or null"
                 ) from None
             parameters[key] = value  # a name, such as decoder=fast, needs no quotes
-    return mechanism(name, epsilon=epsilon, **parameters)
+    return parameters

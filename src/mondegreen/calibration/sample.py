@@ -1,0 +1,102 @@
+"""A public sample of text: how frequent its words are, and nothing else of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.errors import SourceError
+from mondegreen.io.source import AbstractSource
+from mondegreen.scores.risk import frequency_prior, uniform_prior
+from mondegreen.space.space import Space
+from mondegreen.text.policy import Lookup
+from mondegreen.text.tokenizer import tokenize
+
+__all__ = ["Sample", "read_sample"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """How often each word of a space occurs in PUBLIC text.
+
+    Parameters
+    ----------
+    name : str
+        Of the file.
+    texts, words : int
+        Its size.
+    unknown : int
+        Words that the vocabulary does not have.
+    counts : int64 array, shape (V + 1,)
+        Occurrences of each word and, last, of unknown ones.
+    """
+
+    name: str
+    texts: int
+    words: int
+    unknown: int
+    counts: NDArray[np.int64] = field(repr=False)
+
+    def priors(self) -> dict[str, NDArray[np.float64]]:
+        """Return the uniform prior and that of the sample, smoothed by one."""
+        return {
+            "uniform": uniform_prior(len(self.counts) - 1),
+            "sample": frequency_prior(self.counts),
+        }
+
+    def to_dict(self) -> Mapping[str, object]:
+        """Return JSON values: sizes alone."""
+        return {
+            "name": self.name,
+            "texts": self.texts,
+            "words": self.words,
+            "unknown": self.unknown,
+        }
+
+
+def read_sample(
+    source: AbstractSource, space: Space, advance: Callable[[], object] = lambda: None
+) -> Sample:
+    """Count the words of all text columns of a source, in constant memory.
+
+    Parameters
+    ----------
+    source : AbstractSource
+        Read once, to its end.
+    space : Space
+        Its vocabulary.
+    advance : callable
+        Called after each batch.
+
+    Raises
+    ------
+    SourceError
+        If there is not a single word in it.
+    """
+    lookup, size = Lookup(space), space.vocab_size + 1
+    counts = np.zeros(size, dtype=np.int64)
+    texts = 0
+    for batch in source.batches():
+        for column in source.text_columns:
+            found = _texts(batch.column(column).to_pylist())
+            texts += len(found)
+            counts += np.bincount(lookup.codes(tokenize(found)), minlength=size)
+        advance()
+    words = int(counts.sum())
+    if not words:
+        raise SourceError(source.name, "the sample has no words in these columns")
+    return Sample(source.name, texts, words, int(counts[-1]), counts)
+
+
+def _texts(cells: list[object]) -> list[str]:
+    """Return the texts of cells, of which some are lists and some are empty."""
+    found = []
+    for cell in cells:
+        items = cell if isinstance(cell, list) else [cell]
+        found += [item for item in items if isinstance(item, str)]
+    return found

@@ -1,0 +1,310 @@
+r"""From targets to epsilon: bracket, bisect, and then check what is returned.
+
+Scores are nearly monotone in epsilon, not quite: rates come from a grid, and what is
+estimated has noise. So a bisection only says where to look. What is returned has been
+measured at that very epsilon, and keeps every target at the wrong end of its interval.
+Where scores are estimates, the check takes fresh randomness, since the best of many
+estimates is too good, and the attempts share the chance of error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, final
+
+from mondegreen.calibration.epsilon import Target
+from mondegreen.calibration.measurement import Measurement
+
+__all__ = ["Attempt", "Calibration", "calibrate", "rounded"]
+
+_DOUBLINGS: Final = 8
+"""How far from the start a target is looked for."""
+
+_STALE: Final = 0.01
+"""Share of what is missing that another factor of two must add, or it is the end."""
+
+_ATTEMPTS: Final = 12
+_STRIDE: Final = 1.5
+"""The largest step, as a factor, from an epsilon that fails to the next."""
+
+_DIGITS: Final = 4
+
+Measure = Callable[[Sequence[float], "Attempt"], Sequence[Measurement | None]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """How epsilons are to be measured.
+
+    Parameters
+    ----------
+    is_rough : bool
+        Whether it is only to find where to look.
+    number : int
+        0 for looks, then 1, 2, ...: each takes other random numbers.
+    confidence : float in (0, 1)
+        Of each interval.
+    """
+
+    is_rough: bool
+    number: int = 0
+    confidence: float = 0.95
+
+
+@final
+@dataclass(slots=True)
+class Calibration:
+    """What a search found.
+
+    Parameters
+    ----------
+    targets : tuple of Target
+        What was asked for.
+    chosen : Measurement or None
+        The setting that keeps all of it; None where none was found.
+    tried : list of Measurement
+        What was measured besides, rough looks included.
+    problem : str
+        Why there is none: the target that is missed, and the best that was reached.
+    is_binding : bool
+        False where the targets hold at every epsilon that was tried.
+    """
+
+    targets: tuple[Target, ...]
+    chosen: Measurement | None = None
+    tried: list[Measurement] = field(default_factory=list)
+    problem: str = ""
+    is_binding: bool = True
+
+
+def calibrate(
+    measure: Measure,
+    targets: Sequence[Target],
+    start: float,
+    *,
+    tolerance: float = 0.01,
+    confidence: float = 0.95,
+) -> Calibration:
+    """Return the setting that keeps all targets.
+
+    With targets about privacy alone, that is the largest epsilon found; with one about
+    use, the smallest that keeps it, which is the most private one, and it must keep the
+    others as well.
+
+    Parameters
+    ----------
+    measure : callable
+        From epsilons to measurements, in one :class:`Attempt`; None where the
+        mechanism has no setting at that epsilon.
+    targets : sequence of Target
+        At least one.
+    start : float
+        An epsilon to begin with.
+    tolerance : float in (0, 1)
+        Relative: how much more epsilon is given away, roughly, where scores are exact.
+    confidence : float in (0, 1)
+        That all targets hold at the epsilon that is returned.
+    """
+    search = _Search(measure, tuple(targets), tolerance, confidence)
+    return search.run(start)
+
+
+def rounded(epsilon: float, *, up: bool) -> float:
+    """Return an epsilon of four digits, no larger than given, or no smaller.
+
+    Examples
+    --------
+    >>> rounded(1.73456, up=False), rounded(1.73456, up=True), rounded(2.0, up=True)
+    (1.734, 1.735, 2.0)
+    """
+    power = 10.0 ** (_DIGITS - 1 - math.floor(math.log10(epsilon)))
+    scaled = epsilon * power
+    whole = round(scaled)
+    if abs(scaled - whole) > 1e-9 * scaled:
+        whole = math.ceil(scaled) if up else math.floor(scaled)
+    return float(f"{whole / power:.{_DIGITS}g}")
+
+
+@final
+class _Search:
+    """One search; ``sign`` is 1 where the largest epsilon is wanted, else -1."""
+
+    def __init__(
+        self,
+        measure: Measure,
+        targets: tuple[Target, ...],
+        tolerance: float,
+        confidence: float,
+    ) -> None:
+        self.measure, self.targets = measure, targets
+        self.tolerance, self.confidence = tolerance, confidence
+        self.steering = [t for t in targets if t.is_about_use] or list(targets)
+        self.sign = -1 if self.steering[0].is_about_use else 1
+        self.result = Calibration(targets)
+
+    def run(self, start: float) -> Calibration:
+        """Look, then check."""
+        guess = self._look(start)
+        if guess is None:
+            self.result.problem = self._problem(self.steering)
+            return self.result
+        self._settle(guess)
+        return self.result
+
+    def _round(self, epsilon: float) -> float:
+        return rounded(epsilon, up=self.sign < 0)
+
+    def _measured(
+        self, epsilons: Sequence[float], attempt: Attempt
+    ) -> list[Measurement | None]:
+        """Measure, and remember."""
+        found = list(self.measure(epsilons, attempt))
+        self.result.tried += [each for each in found if each is not None]
+        return found
+
+    def _look(self, start: float) -> float | None:
+        """Return about the last epsilon at which the targets hold; None if none."""
+        if all(target.is_linear for target in self.steering):
+            return self._scaled(start)
+        # Outwards from the start: further while they hold, or until they do.
+        margin = self._margin(start)
+        held = margin >= 0
+        factor = 2.0 ** (self.sign if held else -self.sign)
+        outside = start
+        for doubling in range(_DOUBLINGS):
+            following = outside * factor
+            last, margin = margin, self._margin(following)
+            if (margin >= 0) != held:
+                pair = (outside, following) if held else (following, outside)
+                return self._bisected(*pair)
+            outside = following
+            if doubling > 2 and abs(margin - last) <= _STALE * abs(last):
+                break  # the law has come to its limit
+        self.result.is_binding = not held
+        return outside if held else None
+
+    def _scaled(self, start: float) -> float | None:
+        """Return the guess for targets that grow as epsilon does."""
+        for _ in range(2):
+            (found,) = self._measured([self._round(start)], Attempt(is_rough=True))
+            known = [] if found is None else [t.likely(found) for t in self.steering]
+            if found is None or None in known:
+                return None
+            start = found.epsilon * min(
+                target.value / value
+                for target, value in zip(self.steering, known, strict=True)
+                if value
+            )
+        return start
+
+    def _bisected(self, inside: float, outside: float) -> float:
+        """Return about the last epsilon at which the targets seem to hold."""
+        while abs(math.log(outside / inside)) > self.tolerance:
+            middle = math.sqrt(inside * outside)
+            if self._margin(middle) >= 0:
+                inside = middle
+            else:
+                outside = middle
+        return inside
+
+    def _margin(self, epsilon: float) -> float:
+        """Return by how much the steering targets seem to hold; negative: missed."""
+        (found,) = self._measured([self._round(epsilon)], Attempt(is_rough=True))
+        if found is None:
+            return -math.inf
+        return min(target.margin(found) for target in self.steering)
+
+    def _settle(self, guess: float) -> None:
+        """Check epsilons by what is measured there, from the guess to the safe side."""
+        step, missed = 1 + self.tolerance, None
+        epsilon, best = self._round(guess), None
+        for number in range(1, _ATTEMPTS + 1):
+            attempt = Attempt(False, number, self._confidence(number))
+            (found,) = self._measured([epsilon], attempt)
+            holds = found is not None and self._hold(self.steering, found)
+            if holds:
+                best = found
+            else:
+                missed = epsilon
+            following = self._next(best, missed, epsilon, step)
+            if following is None or following == epsilon:
+                break
+            if not holds and best is None:
+                step = min(step**2, _STRIDE)
+            epsilon = following
+        self._conclude(best)
+
+    def _confidence(self, number: int) -> float:
+        r"""Return the confidence of an attempt: :math:`\sum_k 6 / (\pi k)^2 = 1`.
+
+        The targets share the chance of error. Each looks at one end of its interval,
+        which is wrong half as often as the interval.
+        """
+        share = (1 - self.confidence) * 6 / (math.pi * number) ** 2
+        return 1 - 2 * share / len(self.targets)
+
+    def _next(
+        self,
+        best: Measurement | None,
+        missed: float | None,
+        epsilon: float,
+        step: float,
+    ) -> float | None:
+        """Return the epsilon to try after this; None where it is good enough."""
+        if best is None:
+            return self._round(epsilon * step ** (-self.sign))
+        if missed is None:
+            if not self.result.is_binding or not best.is_exact:
+                return None
+            return self._round(epsilon * step**self.sign)
+        gap = abs(math.log(missed / best.epsilon))
+        # An estimate that is near its target fails at random: stop sooner.
+        if gap <= self.tolerance * (1.05 if best.is_exact else 4):
+            return None
+        return self._round(math.sqrt(missed * best.epsilon))
+
+    def _hold(self, targets: Sequence[Target], found: Measurement) -> bool:
+        return all(target.holds(found) for target in targets)
+
+    def _conclude(self, best: Measurement | None) -> None:
+        """Take what was found if it keeps the targets that did not steer."""
+        if best is None:
+            self.result.problem = self._problem(self.steering)
+            return
+        broken = [target for target in self.targets if not target.holds(best)]
+        if broken:
+            self.result.problem = (
+                f"from epsilon {best.epsilon:g} on, where {self.steering[0]}, "
+                + "; ".join(_missed(target, [best]) for target in broken)
+            )
+            return
+        self.result.chosen = best
+
+    def _problem(self, targets: Sequence[Target]) -> str:
+        """Say which target is missed, and what the best is that was reached."""
+        tried = self.result.tried
+        if not tried:
+            return "there is no setting near the epsilons that were tried"
+        worst = [t for t in targets if not any(map(t.holds, tried))] or targets
+        return "; ".join(_missed(target, tried) for target in worst)
+
+
+def _missed(target: Target, tried: Sequence[Measurement]) -> str:
+    """Say how near settings come to a target."""
+    known = [
+        (value, each.epsilon)
+        for each in tried
+        if (value := target.pessimistic(each)) is not None
+    ]
+    if not known:
+        return f"{target.score} is not known for it"
+    best = target.better([value for value, _ in known])
+    at = next(epsilon for value, epsilon in known if value == best)
+    side = "at least" if target.is_at_least else "at most"
+    return (
+        f"{target.score} must be {side} {target.value:g}; the best that is sure is "
+        f"{best:.4g}, at epsilon {at:g}"
+    )

@@ -1,0 +1,253 @@
+"""``mondegreen calibrate``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from mondegreen.cli.options import columns_option, space_option
+from mondegreen.errors import (
+    ConfigurationError,
+    InvalidParameterError,
+    UnprovedGuaranteeError,
+)
+
+if TYPE_CHECKING:
+    from mondegreen.calibration.sample import Sample
+    from mondegreen.calibration.setting import Setting
+    from mondegreen.space.space import Space
+
+__all__ = ["calibrate"]
+
+_PUBLIC: Final = (
+    "SAMPLE must be PUBLIC: what is chosen on a text tells about that text."
+)
+
+
+@click.command()
+@click.argument("sample", type=click.Path(allow_dash=True, path_type=str))
+@columns_option
+@click.option(
+    "--format",
+    type=click.Choice(["txt", "csv", "tsv", "jsonl", "parquet"]),
+    help="Of SAMPLE.  [default: what the name tells; txt for -]",
+)
+@click.option(
+    "-m",
+    "--mechanism",
+    "names",
+    multiple=True,
+    default=("calibrated",),
+    show_default=True,
+    metavar="NAME[:KEY=VALUE,...]",
+    help="With parameters, such as vickrey:t=0.25. Without t, vickrey chooses it too. "
+    "Repeatable.",
+)
+@click.option(
+    "-t",
+    "--target",
+    "targets",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="n_w (chance to stay, at most), s_w (likely outputs, at least), bayes_risk "
+    "(error of the best guess, at least), certified_epsilon, worst_loss (nats; at "
+    "most), utility_loss (share of the distance of a random word, at most). "
+    "Repeatable: all must hold.",
+)
+@click.option(
+    "--over",
+    type=click.Choice(["worst", "P99", "P95", "P90", "P75", "P50", "mean"]),
+    default="P95",
+    show_default=True,
+    help="Words that must keep n_w and s_w: all, that percentage of the vocabulary, or "
+    "their mean.",
+)
+@click.option(
+    "--prior",
+    type=click.Choice(["sample", "uniform"]),
+    default="sample",
+    show_default=True,
+    help="Of bayes_risk and utility_loss: word frequencies, or every word alike.",
+)
+@click.option(
+    "--match",
+    type=click.Choice(
+        ["bayes_risk", "certified_epsilon", "n_w", "privacy_ratio", "worst_loss"]
+    ),
+    help="In place of a target: be as private as --to, in this sense.",
+)
+@click.option("--to", metavar="NAME[:KEY=VALUE,...]:EPSILON", help="For --match.")
+@click.option(
+    "-e",
+    "--epsilon",
+    "epsilons",
+    multiple=True,
+    type=float,
+    metavar="FLOAT/UNIT",
+    help="Of the curves, for every mechanism. Repeatable.  [default: eight around the "
+    "switch of each]",
+)
+@space_option
+@click.option("--quick", is_flag=True, help="Look at fewer words: wider intervals.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Of the words and outputs that are drawn.",
+)
+@click.option(
+    "--html",
+    type=click.Path(path_type=str),
+    metavar="FILE",
+    help="Write a report with curves. Holds no text of SAMPLE.",
+)
+@click.option(
+    "--sentences",
+    type=click.Path(path_type=str),
+    metavar="FILE",
+    help="PUBLIC texts, one a line, for the report to show before and after.",
+)
+@click.option("--force", is_flag=True, help="Replace a report that exists.")
+@click.option(
+    "--allow-unproved", is_flag=True, help="Permit mechanisms without a proof."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+def calibrate(
+    sample: str,
+    columns: tuple[str, ...],
+    format: Any,
+    names: tuple[str, ...],
+    targets: tuple[str, ...],
+    over: str,
+    prior: str,
+    match: str | None,
+    to: str | None,
+    epsilons: tuple[float, ...],
+    space: str,
+    quick: bool,
+    seed: int,
+    html: str | None,
+    sentences: str | None,
+    force: bool,
+    allow_unproved: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Choose epsilon by a target.
+
+    SAMPLE is PUBLIC text of the kind that is to be privatized: its word frequencies are
+    the prior. For each mechanism, finds the largest epsilon that keeps the targets; or,
+    with a target of utility_loss, the smallest. What is printed has been measured at
+    that epsilon, and holds at the wrong end of every interval. Without a target, prints
+    what eight epsilons do. Interrupt it at will: what was measured is kept.
+
+    \b
+    mondegreen calibrate tweets.csv --column text --target n_w=0.5
+    mondegreen calibrate tweets.csv -m tem -m laplace --match bayes_risk --to tem:2.5
+    """  # noqa: D301
+    from mondegreen.calibration.epsilon import parse_target
+    from mondegreen.calibration.plan import Plan
+    from mondegreen.calibration.setting import Bench
+    from mondegreen.cli.calibrate_report import read_lines, write
+    from mondegreen.cli.calibrate_text import Outcome, infeasible, lines_of, values_of
+    from mondegreen.cli.progress import say, shower
+    from mondegreen.cli.render import echo_json
+    from mondegreen.space.store import load_space
+
+    asked = [parse_target(target, over, prior) for target in targets]
+    settings = [_setting(name, allow_unproved=allow_unproved) for name in names]
+    reference = _reference(match, to)
+    _check_report(html, sentences, force=force)
+    loaded = load_space(space)
+    read = _read(sample, format, columns, loaded, quiet=quiet)
+    bench = Bench(loaded, read.priors(), quick=quick, seed=seed)
+    if not quiet:
+        say(_PUBLIC)
+    show = shower(quiet)
+    plan = Plan(bench, settings, asked, prior, show)
+    if match is not None and reference is not None:
+        plan.match(match, *reference, over)
+    rows = plan.rows()
+    chosen = plan.best(rows)
+    show("")
+    if plan.targets and chosen is None:
+        raise ConfigurationError(infeasible(plan, rows))
+    curves = []
+    if html is not None or not plan.targets:
+        curves = plan.curves(rows, epsilons)
+    show("")
+    found = Outcome(plan, tuple(rows), chosen, tuple(curves), read, columns, space)
+    if html is not None:
+        write(found, html, sentences=read_lines(sentences), force=force)
+    if as_json:
+        echo_json(values_of(found))
+    else:
+        click.echo("\n".join(lines_of(found)))
+
+
+def _setting(text: str, *, allow_unproved: bool) -> Setting:
+    """Return the mechanism that NAME[:KEY=VALUE,...] names."""
+    from mondegreen.calibration.setting import Setting
+    from mondegreen.cli.options import parameters_of
+    from mondegreen.mechanisms import mechanism_class
+
+    name, _, given = text.partition(":")
+    cls = mechanism_class(name)
+    if not cls.is_private and not allow_unproved:
+        raise UnprovedGuaranteeError(
+            f"{cls.name} does not keep a metric-privacy promise; --allow-unproved "
+            "measures it all the same"
+        )
+    parameters = parameters_of(tuple(part for part in given.split(",") if part))
+    setting = Setting(cls.name, parameters)
+    setting.at(1.0)  # refuses what it does not take, before work starts
+    return setting
+
+
+def _reference(match: str | None, to: str | None) -> tuple[Setting, float] | None:
+    """Return what --to names, and its epsilon."""
+    if (match is None) != (to is None):
+        raise ConfigurationError("--match and --to need each other")
+    if to is None:
+        return None
+    name, _, epsilon = to.rpartition(":")
+    try:
+        number = float(epsilon)
+    except ValueError:
+        name, number = "", 0.0
+    if not name:
+        raise InvalidParameterError("--to", to, "NAME:EPSILON, such as laplace:12")
+    setting = _setting(name, allow_unproved=True)
+    setting.at(number)
+    return setting, number
+
+
+def _check_report(html: str | None, sentences: str | None, *, force: bool) -> None:
+    """Refuse now a report that could not be written later."""
+    from mondegreen.cli.calibrate_report import read_lines
+    from mondegreen.io.target import Target
+
+    if sentences is not None and html is None:
+        raise ConfigurationError("--sentences are shown in a report: give --html")
+    read_lines(sentences)
+
+    if html is not None:
+        Target(html, force=force)
+
+
+def _read(
+    path: str, format: Any, columns: tuple[str, ...], space: Space, *, quiet: bool
+) -> Sample:
+    """Count the words of the sample."""
+    from mondegreen.calibration.sample import read_sample
+    from mondegreen.cli.progress import progress
+    from mondegreen.io.source import open_source
+
+    with (
+        open_source(path, format=format, columns=columns) as source,
+        progress(source, quiet=quiet) as advance,
+    ):
+        return read_sample(source, space, advance)

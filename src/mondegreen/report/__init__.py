@@ -1,0 +1,1 @@
+"""What was measured of mechanisms, as a page to read, figures, and numbers."""

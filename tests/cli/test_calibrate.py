@@ -1,0 +1,268 @@
+"""``mondegreen calibrate``: targets, matches, output, and work that is interrupted."""
+
+import json
+import shlex
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import mondegreen as mg
+from mondegreen.calibration import batches
+from mondegreen.cli.main import cli
+from mondegreen.space.store import save_space
+
+WORDS = [f"{a}{b}{c}" for a in "bdfgk" for b in "aeiou" for c in "dgkm"]
+SECRET = "zyxwoldemorth"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MONDEGREEN_HOME", str(tmp_path / "home"))
+    vectors = np.random.default_rng(0).normal(size=(len(WORDS), 3))
+    save_space(
+        mg.Space.from_arrays("small", WORDS, vectors), tmp_path / "s.safetensors"
+    )
+    rng = np.random.default_rng(1)
+    texts = [" ".join(rng.choice(WORDS, 6)) for _ in range(50)]
+    texts[7] += f" {SECRET}"
+    (tmp_path / "sample.txt").write_text("\n".join(texts) + "\n")
+    (tmp_path / "sample.csv").write_text("note\n" + "\n".join(texts) + "\n")
+    pq.write_table(pa.table({"note": texts}), tmp_path / "sample.parquet")
+    lines = [json.dumps({"a": {"note": text}}) for text in texts]
+    (tmp_path / "sample.jsonl").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder):
+    def invoke(*arguments, sample="sample.txt", expect=0):
+        command = ["calibrate", sample, *map(str, arguments)]
+        done = CliRunner().invoke(cli, [*command, "--space", "s.safetensors"])
+        assert done.exit_code == expect, (done.output, done.exception)
+        assert SECRET not in done.output
+        return done
+
+    return invoke
+
+
+def found(run, *arguments, **options):
+    return json.loads(run(*arguments, "--json", **options).stdout)
+
+
+def test_a_target_gives_a_setting_that_keeps_it(run):
+    result = found(run, "--target", "n_w=0.5", "-m", "exponential")
+    (row,) = result["rows"]
+    assert row["measurement"]["scores"]["n_w_95"][1] <= 0.5
+    # and one that is not much smaller than it could be
+    space = mg.load_space("s.safetensors")
+    state = mg.mechanism("exponential", epsilon=1.02 * row["epsilon"]).prepare(space)
+    ids = np.arange(len(WORDS), dtype=np.int32)
+    stay = np.exp(state.log_prob(ids))[ids, ids]
+    assert np.quantile(stay, 0.95, method="higher") > 0.5
+
+
+@pytest.mark.parametrize("over", ["worst", "P50", "mean"])
+def test_over_says_which_words_count(run, over):
+    target = ["-t", "n_w=0.5", "-m", "exponential"]
+    wide = found(run, *target, "--over", over)["rows"][0]
+    usual = found(run, *target)["rows"][0]
+    if over == "worst":
+        assert wide["epsilon"] < usual["epsilon"]
+        assert wide["measurement"]["scores"]["n_w_max"][1] <= 0.5
+    else:
+        assert wide["epsilon"] > usual["epsilon"]
+
+
+@pytest.mark.parametrize(
+    ("target", "score", "least"),
+    [
+        ("s_w=5", "s_w_05", True),
+        ("bayes_risk=0.6", "bayes_risk_sample", True),
+        ("certified_epsilon=2", "certified_epsilon", False),
+        ("worst_loss=9", "worst_loss", False),
+        ("utility_loss=0.4", "utility_loss_share_sample", False),
+    ],
+)
+@pytest.mark.parametrize("name", ["tem", "laplace"])
+def test_every_target_is_kept_at_the_wrong_end(run, target, score, least, name):
+    result = found(run, "-t", target, "-m", name, "--quick")
+    low, high = result["rows"][0]["measurement"]["scores"][score]
+    value = float(target.partition("=")[2])
+    assert low >= value if least else high <= value
+
+
+def test_several_targets_hold_together(run):
+    result = found(run, "-t", "n_w=0.5", "-t", "certified_epsilon=1.5", "-m", "tem")
+    scores = result["chosen"]["scores"]
+    assert scores["n_w_95"][1] <= 0.5
+    assert scores["certified_epsilon"][1] <= 1.5
+
+
+def test_the_best_of_several_mechanisms_is_taken(run):
+    result = found(run, "-t", "n_w=0.5", "-m", "tem", "-m", "laplace", "--quick")
+    losses = {
+        row["mechanism"]: row["measurement"]["scores"]["utility_loss_share_sample"][1]
+        for row in result["rows"]
+    }
+    assert result["chosen"]["mechanism"] == min(losses, key=losses.get)
+
+
+def test_the_command_that_is_printed_runs_that_setting(run, folder):
+    done = run("-t", "n_w=0.5", "-m", "vickrey:t=0.25", "--quick")
+    line = done.stdout.splitlines()[-1].strip()
+    words = shlex.split(line)
+    assert words[:2] == ["mondegreen", "privatize"]
+    words[words.index("INPUT")] = "sample.txt"
+    words[words.index("OUTPUT")] = "out.txt"
+    privatized = CliRunner().invoke(cli, words[1:])
+    assert privatized.exit_code == 0, privatized.output
+    assert "epsilon" in privatized.stderr
+    assert "t 0.25" in privatized.stderr
+
+
+@pytest.mark.parametrize(
+    ("sample", "column"),
+    [("sample.csv", "note"), ("sample.parquet", "note"), ("sample.jsonl", "a.note")],
+)
+def test_a_sample_may_have_any_format(run, sample, column):
+    first = found(run, "-t", "bayes_risk=0.5", "-m", "tem")
+    again = found(run, "-t", "bayes_risk=0.5", "-m", "tem", "-c", column, sample=sample)
+    assert again["rows"][0]["epsilon"] == first["rows"][0]["epsilon"]
+    assert again["sample"]["words"] == 301
+    assert again["sample"]["unknown"] == 1
+    assert f"--column {column}" in again["command"]
+
+
+def test_the_prior_is_the_sample_or_uniform(run, folder):
+    skewed = "\n".join([" ".join([WORDS[0]] * 50)] * 20)
+    (folder / "sample.txt").write_text(skewed)
+    target = ["-t", "bayes_risk=0.05", "-m", "tem"]
+    known = found(run, *target)["rows"][0]["epsilon"]
+    alike = found(run, *target, "--prior", "uniform")["rows"][0]["epsilon"]
+    assert known < alike
+
+
+def test_a_match_is_named_for_what_it_is(run):
+    arguments = ["-m", "calibrated", "--match", "bayes_risk", "--to", "exponential:3"]
+    shown = run(*arguments).stdout
+    assert "the same error of the best guess" in shown
+    result = found(run, *arguments)
+    wanted = result["reference"]["scores"]["bayes_risk_sample"][1]
+    assert result["targets"][0]["value"] == wanted
+    assert result["chosen"]["scores"]["bayes_risk_sample"][0] >= wanted
+
+
+def test_without_a_target_the_curves_are_printed(run):
+    shown = run("-m", "tem").stdout
+    rows = [line for line in shown.splitlines() if line.startswith("tem ")]
+    assert len(rows) == 8
+    assert "take:" not in shown
+    result = found(run, "-m", "tem", "-e", 1, "-e", 2)
+    assert [each["epsilon"] for each in result["curves"]] == [1.0, 2.0]
+
+
+def test_a_target_out_of_reach_names_the_best_and_exits_2(run):
+    done = run("-t", "bayes_risk=0.9999", "-m", "tem", expect=2)
+    assert "bayes_risk_sample must be at least 0.9999" in done.stderr
+    assert "best that is sure is 0.9" in done.stderr
+    assert not done.stdout
+
+
+def test_a_mechanism_that_fails_leaves_the_others(run):
+    # tight needs an epsilon that this target forbids
+    shown = run("-t", "certified_epsilon=0.2", "-m", "tight", "-m", "tem").stdout
+    assert "tight: no epsilon." in shown
+    assert "--mechanism tem" in shown
+
+
+def test_unproved_mechanisms_must_be_asked_for(run):
+    done = run("-t", "n_w=0.5", "-m", "vickrey_literal", expect=4)
+    assert "--allow-unproved" in done.stderr
+    options = ["-m", "custext", "--allow-unproved", "-e", 3]
+    assert found(run, *options)["curves"][0]["mechanism"] == "custext"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["-t", "n_w"], "KEY=VALUE"),
+        (["-t", "nw=1"], "no target named"),
+        (["-m", "nothing"], "no mechanism named"),
+        (["-m", "vickrey:t=7"], "t must be"),
+        (["-m", "tem:delta=1"], "no parameter delta"),
+        (["--match", "n_w"], "--to"),
+        (["--match", "n_w", "--to", "laplace"], "NAME:EPSILON"),
+        (["--sentences", "sample.txt"], "--html"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_work(run, arguments, says):
+    assert says in run(*arguments, expect=2).stderr
+
+
+def test_a_sample_without_words_is_a_data_error(run, folder):
+    (folder / "sample.txt").write_text("... !\n")
+    assert "no words" in run("-t", "n_w=0.5", expect=3).stderr
+
+
+def test_it_says_that_the_sample_must_be_public(run):
+    assert "must be PUBLIC" in run("-t", "n_w=0.5", "-m", "tem").stderr
+    assert not run("-t", "n_w=0.5", "-m", "tem", "-q").stderr
+
+
+def test_the_same_seed_gives_the_same_result(run, folder):
+    arguments = ["-t", "n_w=0.5", "-m", "laplace", "--quick"]
+    first = run(*arguments).stdout
+    for path in (folder / "home").rglob("*.json"):
+        path.unlink()
+    assert run(*arguments).stdout == first
+
+
+def test_an_interrupt_keeps_what_was_measured(run, folder, monkeypatch):
+    arguments = ["-m", "laplace", "-e", 1, "-e", 2, "-e", 3, "--quick"]
+    true, begun = batches.trial, []
+
+    def trial(*given, **options):
+        begun.append(1)
+        if len(begun) == 3:
+            raise KeyboardInterrupt
+        return true(*given, **options)
+
+    monkeypatch.setattr(batches, "trial", trial)
+    done = CliRunner().invoke(
+        cli,
+        ["calibrate", "sample.txt", *map(str, arguments), "--space", "s.safetensors"],
+    )
+    assert done.exit_code != 0
+    assert not done.stdout
+    run(*arguments)
+    assert len(begun) == 4
+
+
+def test_a_report_is_written_whole_and_holds_no_text(run, folder):
+    arguments = ["-t", "n_w=0.5", "-m", "tem", "--html", "r.html", "-e", 1, "-e", 2]
+    run(*arguments)
+    page = (folder / "r.html").read_text("utf-8")
+    assert "no word stays with probability above 0.5" in page
+    assert SECRET not in page
+    assert "--force" in run(*arguments, expect=3).stderr
+    run(*arguments, "--force")
+
+
+def test_sentences_are_shown_before_and_after(run, folder):
+    (folder / "public.txt").write_text("bad bed\n\nkum fog\n")
+    run("-m", "tem", "-e", 9, "--html", "r.html", "--sentences", "public.txt")
+    page = (folder / "r.html").read_text("utf-8")
+    assert "<blockquote><bdi>bad bed</bdi></blockquote>" in page
+    assert "kum fog" in page
+
+
+def test_neither_the_cache_nor_the_report_holds_the_sample(run, folder):
+    run("-t", "n_w=0.5", "-m", "tem", "--html", "r.html", "-e", 2)
+    kept = [path for path in (folder / "home").rglob("*") if path.is_file()]
+    assert kept
+    for path in [*kept, folder / "r.html"]:
+        assert SECRET.encode() not in path.read_bytes()

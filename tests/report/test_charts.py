@@ -1,0 +1,168 @@
+"""What is drawn, and what is left out because it is not known."""
+
+import math
+
+import pytest
+from studies import bare, measurement, study
+
+from mondegreen.report.chart import Axis, in_words, ticks, written
+from mondegreen.report.charts import AGAINST, curve_charts, frontier
+from mondegreen.report.distributions import binned, neighbour_fan, stay_histograms
+from mondegreen.report.figures import figures
+
+
+def by_key(found):
+    return {chart.key: chart for chart in found}
+
+
+@pytest.mark.parametrize("against", AGAINST)
+def test_every_score_of_the_issue_has_a_curve(against):
+    found = by_key(curve_charts(study(), against))
+    wanted = {
+        "n_w_mean",
+        "n_w_95",
+        "s_w_05",
+        "bayes_risk_uniform",
+        "bayes_risk_sample",
+        "utility_loss_share_sample",
+        "certified_epsilon",
+        "worst_loss",
+    }
+    wanted -= {"worst_loss": {"worst_loss"}, "bayes_risk": {"bayes_risk_sample"}}.get(
+        against, set()
+    )
+    assert {f"{name}-by-{against}" for name in wanted} <= set(found)
+
+
+def test_points_are_the_scores_at_each_epsilon():
+    chart = by_key(curve_charts(study(("tem",))))["n_w_mean-by-epsilon"]
+    (line,) = chart.lines
+    for point in line.points:
+        value = measurement("tem", point.epsilon).scores["n_w_mean"]
+        assert (point.x, point.y) == ((point.epsilon,) * 2, value)
+    assert [point.is_chosen for point in line.points] == [True, False, False, False]
+
+
+def test_other_axes_take_the_place_of_epsilon():
+    (line,) = by_key(curve_charts(study(("tem",)), "worst_loss"))[
+        "n_w_mean-by-worst_loss"
+    ].lines
+    assert [point.x[0] for point in line.points] == [7.5, 15.0, 30.0, 60.0]
+
+
+@pytest.mark.parametrize("odd", [(math.nan, 0.1), (0.1, math.inf), (-math.inf, 0.1)])
+def test_what_is_not_finite_is_not_drawn(odd):
+    broken = measurement("tem", 1.0, scores={**measurement().scores, "n_w_mean": odd})
+    found = study(("calibrated",), measurements=(broken, measurement("tem", 2.0)))
+    chart = by_key(curve_charts(found))["n_w_mean-by-epsilon"]
+    drawn = {line.name: [p.epsilon for p in line.points] for line in chart.lines}
+    assert drawn["tem"] == [2.0]
+
+
+def test_a_mechanism_of_which_a_score_is_not_known_is_named():
+    found = (measurement("tem"), measurement("laplace", 9.0, without=("worst_loss",)))
+    chart = by_key(curve_charts(study(measurements=found)))["worst_loss-by-epsilon"]
+    assert chart.missing == ("laplace",)
+    assert "laplace" not in {line.name for line in chart.lines}
+
+
+def test_a_logarithm_is_not_taken_of_zero():
+    none = measurement("tem", scores={**measurement().scores, "worst_loss": (0.0, 0.0)})
+    found = study(measurements=(none, measurement("laplace")), chosen=None)
+    chart = by_key(curve_charts(found))["worst_loss-by-epsilon"]
+    assert chart.missing == ("tem",)
+
+
+def test_a_mechanism_keeps_its_style_where_others_are_missing():
+    found = (measurement("laplace", without=("worst_loss",)), measurement("tem"))
+    charts = by_key(curve_charts(study(measurements=found, chosen=None)))
+    assert [line.style for line in charts["worst_loss-by-epsilon"].lines] == [1]
+
+
+def test_the_risk_before_any_output_is_a_limit_that_the_axis_shows():
+    chart = by_key(curve_charts(study()))["bayes_risk_sample-by-epsilon"]
+    assert chart.reference == (("before any output is seen", 0.9),)
+    assert chart.y.low <= 0.9 <= chart.y.high
+
+
+def test_the_frontier_is_of_the_sample_or_else_of_all_words_alike():
+    (line, _) = frontier(study()).lines
+    scores = measurement("calibrated", 0.5).scores
+    assert line.points[0].x == scores["utility_loss_share_sample"]
+    assert line.points[0].y == scores["bayes_risk_sample"]
+    names = [name for name in scores if name.endswith("sample")]
+    found = study(measurements=(measurement(without=names),), chosen=None)
+    (line,) = frontier(found).lines
+    assert line.points[0].y == measurement().scores["bayes_risk_uniform"]
+
+
+def test_the_frontier_falls_back_to_units_of_distance():
+    without = ("utility_loss_share_sample",)
+    chart = frontier(study(measurements=(measurement(without=without),), chosen=None))
+    assert chart.x.label == "utility loss, unit of distance"
+
+
+def test_a_study_of_nothing_has_no_figures():
+    assert figures(bare()) == []
+
+
+def test_keys_of_figures_are_unique():
+    names = ("a" * 60, "a" * 61, "<b>", "ß", "ü")
+    found = [figure.key for figure in figures(study(names))]
+    assert len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize("edges", [(0.0, 0.5, 1.0), (0.0, 0.1, 0.2, 0.9, 1.0)])
+@pytest.mark.parametrize(
+    "values", [[0.0] * 101, [1.0] * 101, [i / 100 for i in range(101)], [0.5] * 101]
+)
+def test_every_word_is_in_one_bin(values, edges):
+    assert sum(binned(values, edges)) == pytest.approx(1)
+
+
+def test_bins_hold_the_share_between_percentiles():
+    even = [i / 100 for i in range(101)]
+    assert binned(even, (0.0, 0.25, 1.0)) == pytest.approx((0.25, 0.75))
+    assert binned([math.nan] * 101, (0.0, 1.0)) == ()
+    assert binned([], (0.0, 1.0)) == ()
+    assert binned([1.0] * 101, (0.0, 0.5, 1.0)) == (0.0, pytest.approx(1.0))
+
+
+def test_histograms_leave_out_settings_without_percentiles():
+    curve = [measurement("tem", 1.0, n_w=()), measurement("tem", 2.0)]
+    found = stay_histograms(study(measurements=tuple(curve)), curve, 0, "tem")
+    assert [panel.title for panel in found.panels] == ["ε = 2"]
+
+
+def test_the_fan_is_what_was_measured():
+    fan = neighbour_fan(study())
+    assert fan.at == (1.0, 2.0, 5.0)
+    assert fan.rows[0] == (1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "is_log"),
+    [(0.3, 4.1, True), (1, 33860, True), (0.9, 1.1, True), (1e-9, 1e9, True),
+     (0, 1, False), (0, 1e-6, False), (3.2, 3.9, False), (-2, 2, False)],
+)  # fmt: skip
+def test_ticks_are_few_and_on_the_axis(low, high, is_log):
+    found = ticks(Axis("", "number", is_log, low, high))
+    assert 2 <= len(found) <= 8
+    assert all(low <= tick * (1 + 1e-9) and tick <= high for tick in found if tick > 0)
+    assert all(low <= tick <= high for tick in found if tick <= 0)
+    assert found == sorted(set(found))
+
+
+@pytest.mark.parametrize("is_log", [True, False])
+def test_one_value_has_an_axis(is_log):
+    axis = Axis.around("", "number", [8.0], is_log=is_log)
+    assert axis.low < 8 < axis.high
+    assert 0.2 < axis.share(8.0) < 0.8
+    assert Axis.around("", "share", [0.0]).high > 0
+
+
+def test_nearly_certain_is_not_written_as_certain():
+    assert written(0.99999, "share") == ">99.9%"
+    assert written(0.999, "share") == "99.9%"
+    assert written(1.0, "share") == "100%"
+    assert in_words((0.5, 1.0), "share") == "50–100%"

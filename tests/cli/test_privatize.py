@@ -512,6 +512,8 @@ def test_an_interrupt_leaves_no_output_no_file_and_no_worker(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        # A job in the background of a shell ignores it, and so would its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     with path.open("wb", buffering=0) as pipe:
         # many reads, so that workers are busy and waited for

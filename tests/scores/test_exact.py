@@ -1,5 +1,8 @@
 """One pass over all pairs gives what the whole table gives, for every known law."""
 
+import threading
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -183,16 +186,23 @@ def test_progress_ends_at_one_and_an_interrupt_stops_soon(space, monkeypatch):
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
 
+    interrupted = threading.Event()
+
     def interrupt(share):
+        interrupted.set()
         raise KeyboardInterrupt
 
     started = []
     rows = exact.Gaps.stripes
-    monkeypatch.setattr(
-        exact.Gaps,
-        "stripes",
-        lambda self, ids, size: started.append(1) or rows(self, ids, size),
-    )
+
+    def slowly(self, ids, size):
+        started.append(1)
+        if len(started) > 1:  # else all might be done before the first is reported
+            interrupted.wait(10)
+            time.sleep(0.05)
+        return rows(self, ids, size)
+
+    monkeypatch.setattr(exact.Gaps, "stripes", slowly)
     monkeypatch.setattr(exact.os, "cpu_count", lambda: 1)
     blocks = len(shares)
     with pytest.raises(KeyboardInterrupt):

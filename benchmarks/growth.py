@@ -53,6 +53,7 @@ MECHANISMS: Final = {
     "truncated_gumbel": ("smallest", EUCLIDEAN),
     "santext_plus": ("nats", EUCLIDEAN),
     "custext": ("nats", EUCLIDEAN),
+    "tree": ("nats", ("glove-34k",)),  # a tree is built with the space, beforehand
 }
 
 
@@ -96,7 +97,7 @@ def plan() -> list[tuple[str, str, str]]:
         for space in spaces
     ]
     jobs += [
-        (name, where[-1 if name == "hyperbolic" else 1], "1")
+        (name, "mammals-10k" if name == "hyperbolic" else "glove-34k", "1")
         for name, (_, where) in MECHANISMS.items()
     ]
     return sorted(jobs, key=lambda job: SPACES[job[1]][0] * SPACES[job[1]][1])

@@ -7,6 +7,11 @@ in one pass. Writes benchmarks/results/scores.json. Run it on an idle machine.
 
 from __future__ import annotations
 
+import os
+
+# As the command line: a thread for each core, none of them with threads of its own.
+os.environ["OMP_NUM_THREADS"] = "1"
+
 import resource
 import time
 

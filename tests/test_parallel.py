@@ -10,6 +10,7 @@ import pytest
 import mondegreen as mg
 from mondegreen import parallel
 from mondegreen.parallel import privatize_batches
+from mondegreen.processes import SPAWN
 
 
 def make_privatizer():
@@ -34,7 +35,7 @@ def outputs(jobs):
 def test_laws_are_shared_in_memory_only_and_outputs_are_the_same(monkeypatch, room):
     fake = SimpleNamespace(f_bavail=room, f_frsize=1)
     monkeypatch.setattr(os, "statvfs", lambda path: fake)
-    assert (parallel._shared_by(make_privatizer()) is None) == (room == 0)
+    assert (parallel._shared_by(make_privatizer(), SPAWN) is None) == (room == 0)
     assert outputs(jobs=2) == outputs(jobs=1)
 
 
@@ -43,7 +44,7 @@ def test_no_memory_is_shared_where_the_system_cannot_tell(monkeypatch):
         raise FileNotFoundError(path)
 
     monkeypatch.setattr(os, "statvfs", missing)
-    assert parallel._shared_by(make_privatizer()) is None
+    assert parallel._shared_by(make_privatizer(), SPAWN) is None
 
 
 def test_the_worker_with_the_least_to_do_gets_a_batch(monkeypatch):

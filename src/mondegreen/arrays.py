@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Ids", "LogProbs", "Vectors", "Weights"]
+__all__ = ["Ids", "LogProbs", "Vectors", "Weights", "rows_within"]
 
 Ids: TypeAlias = NDArray[np.int32]
 """``(T,)`` word ids: ``0..V-1`` are words, ``V`` is the unknown word."""
@@ -20,3 +20,15 @@ LogProbs: TypeAlias = NDArray[np.float64]
 
 Weights: TypeAlias = NDArray[np.int64]
 """Integer weights; a probability is a weight over the sum of its row."""
+
+
+def rows_within(nbytes: int, width: int) -> int:
+    """Return how many float64 rows of a width to compute together: a power of two.
+
+    Products of such shapes are the quickest, and rows that are asked for by powers of
+    two then come in whole blocks.
+
+    >>> rows_within(1 << 20, 1000), rows_within(1, 1000)
+    (128, 1)
+    """
+    return 1 << ((nbytes // (8 * width)) or 1).bit_length() - 1

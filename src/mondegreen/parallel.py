@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import multiprocessing
 import os
 import pickle
 import queue
 import signal
 import threading
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -21,14 +21,13 @@ import pyarrow as pa
 from mondegreen.errors import MondegreenError
 from mondegreen.mechanisms.selection.base import SelectionState
 from mondegreen.privatizer import Privatizer
+from mondegreen.processes import SPAWN, without_interrupts
 
 __all__ = ["privatize_batches"]
 
 _AHEAD: Final = 2
 """Batches in the hands of each worker, done or not: a bound on memory."""
 
-# Spawned, not forked: a fork would copy threads of faiss and BLAS half-way.
-_CONTEXT: Final = multiprocessing.get_context("spawn")
 
 _Shared = tuple[Any, Any]
 """Memory that workers share, and its lock."""
@@ -41,7 +40,8 @@ def privatize_batches(
     *,
     id_column: str | None = None,
     jobs: int = 1,
-) -> Iterator[tuple[pa.RecordBatch, int]]:
+    context: BaseContext = SPAWN,
+) -> Generator[tuple[pa.RecordBatch, int]]:
     """Yield each batch privatized, with its number of words; order is kept.
 
     Parameters
@@ -57,6 +57,9 @@ def privatize_batches(
         Column of record ids, for keyed noise.
     jobs : int, at least 1
         Processes; 1 works in this one.
+    context : multiprocessing context
+        How processes start, such as what :func:`mondegreen.processes.warm_up`
+        returns.
     """
     if jobs == 1:
         for number, batch in enumerate(batches):
@@ -64,7 +67,7 @@ def privatize_batches(
         return
     needed = [*columns, *([id_column] if id_column else [])]
     waiting: collections.deque[tuple[pa.RecordBatch, _Worker]] = collections.deque()
-    with _workers(privatizer, jobs) as workers:
+    with _workers(privatizer, jobs, context) as workers:
         for number, batch in enumerate(batches):
             data = _to_bytes(batch.select(needed))
             _receive(workers, timeout=0)
@@ -94,17 +97,16 @@ class _Worker:
         Bytes of the tasks that have not come back.
     """
 
-    def __init__(self, shared: _Shared | None) -> None:
-        context = _CONTEXT
+    def __init__(self, context: BaseContext, shared: _Shared | None) -> None:
         inbox, self._tasks = context.Pipe(duplex=False)
         self.outbox, answers = context.Pipe(duplex=False)
         self.results: collections.deque[Any] = collections.deque()
         self._loads: collections.deque[int] = collections.deque()
         self.load = 0
-        self._process = context.Process(
+        self._process = context.Process(  # type: ignore[attr-defined]
             target=_serve, args=(inbox, answers, shared), daemon=True
         )
-        with inbox, answers, _without_interrupts():
+        with inbox, answers, without_interrupts():
             self._process.start()
 
     def send(self, task: object, load: int = 0) -> None:
@@ -135,14 +137,16 @@ class _Worker:
 
 
 @contextlib.contextmanager
-def _workers(privatizer: Privatizer, jobs: int) -> Iterator[list[_Worker]]:
+def _workers(
+    privatizer: Privatizer, jobs: int, context: BaseContext
+) -> Iterator[list[_Worker]]:
     """Start workers, and end them however the block is left."""
     settings = pickle.dumps(privatizer)
-    shared = _shared_by(privatizer)
+    shared = _shared_by(privatizer, context)
     workers: list[_Worker] = []
     try:
         for _ in range(jobs):
-            workers.append(_Worker(shared))
+            workers.append(_Worker(context, shared))
         for worker in workers:
             worker.send(settings)
         yield workers
@@ -184,27 +188,14 @@ def _died() -> MondegreenError:
     return MondegreenError("a worker process died; nothing was released")
 
 
-@contextlib.contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Let a process that starts here begin life deaf to Ctrl-C; the parent ends it."""
-    if os.name != "posix":
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _shared_by(privatizer: Privatizer) -> _Shared | None:
+def _shared_by(privatizer: Privatizer, context: BaseContext) -> _Shared | None:
     """Return memory in which workers compute laws for each other, if there are any."""
     if not isinstance(privatizer.state, SelectionState):
         return None
     size = privatizer.state.shared_bytes()
     if not _stays_in_memory(size):
         return None
-    return _CONTEXT.RawArray("b", size), _CONTEXT.Lock()
+    return context.RawArray("b", size), context.Lock()
 
 
 def _stays_in_memory(size: int) -> bool:

@@ -15,7 +15,7 @@ LAYERS = [
     {"errors", "arrays", "guarantee"},
     {"sampling", "text", "space"},
     {"mechanisms"},
-    {"audit", "privatizer", "parallel", "vectors"},
+    {"audit", "privatizer", "parallel", "processes", "vectors"},
     {"io", "scores", "attacks"},
     {"calibration"},
     {"integrations", "experiments", "report"},

@@ -576,15 +576,15 @@ def wait_until(condition, seconds=15):
 
 
 def children(pid):
-    """Workers of a process: its children but for the tracker of resources."""
-    found = []
+    """Workers of a process: the forks of the server that it has started."""
+    parents = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             parent = int(path.read_text().rpartition(")")[2].split()[1])
-            command = (path.parent / "cmdline").read_bytes()
-            if parent == pid and b"spawn_main" in command:
-                found.append(int(path.parent.name))
-    return found
+            if b"multiprocessing.forkserver" in (path.parent / "cmdline").read_bytes():
+                parents[int(path.parent.name)] = parent
+    servers = {server for server, parent in parents.items() if parent == pid}
+    return [worker for worker, parent in parents.items() if parent in servers]
 
 
 def is_running(pid):
@@ -822,11 +822,8 @@ def test_main_gives_the_exit_codes(verb, capsys, monkeypatch):
 def test_an_error_in_a_worker_shows_no_message(shell, folder):
     # The worker imports this module by name and unpickles what explodes in it.
     Path("sitecustomize.py").write_text(
-        "import multiprocessing.process as p\n"
-        "if p.current_process().name != 'MainProcess' or p.parent_process():\n"
-        "    pass\n"
         "import sys\n"
-        "if '--multiprocessing-fork' in sys.argv:\n"
+        "if any('forkserver' in each for each in sys.orig_argv):\n"
         "    from mondegreen.privatizer import Privatizer\n"
         "    def explode(*a, **k):\n"
         f"        raise ValueError('{CANARY}')\n"

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from mondegreen.errors import SpaceError
 from mondegreen.space import geometry
+from mondegreen.space import geometry
 from mondegreen.space.geometry import canonical_ids, measure
 
 
@@ -91,7 +92,12 @@ def test_progress_reaches_the_last_word():
     assert done[-1] == 5
 
 
-def test_a_point_has_one_canonical_id():
+@pytest.mark.parametrize("collide", [False, True])
+def test_a_point_has_one_canonical_id(monkeypatch, collide):
+    if collide:  # one fingerprint of all points
+        monkeypatch.setattr(
+            geometry, "_fingerprints", lambda bits: np.zeros(len(bits), np.uint64)
+        )
     vectors = np.array([[0.0, 1], [-0.0, 1], [2, 2], [0, 1]], np.float32)
     assert canonical_ids(vectors, np.array([2.0, 2])).tolist() == [0, 0, 2, 0, 2]
     assert canonical_ids(vectors, np.array([9.0, 9])).tolist() == [0, 0, 2, 0, 4]

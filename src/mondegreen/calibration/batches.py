@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Final, final
 
 import numpy as np
@@ -88,8 +90,9 @@ class Batches:
         kinds: dict[str, list[int]] = {"exact": [], "survey": [], "trial": []}
         for place, state in states.items():
             kinds[self._kind(state, gaps)].append(place)
-        for how, size in (("exact", _TOGETHER), ("survey", _TOGETHER), ("trial", 1)):
-            places = kinds[how]
+        cores = os.cpu_count() or 1
+        for how, places in kinds.items():
+            size = cores if how == "trial" else _TOGETHER
             for start in range(0, len(places), size):
                 yield how, places[start : start + size]
 
@@ -109,25 +112,44 @@ class Batches:
         self, how: str, states: Sequence[State], progress: Progress
     ) -> Sequence[Found]:
         """Measure one batch."""
-        # The same words for every batch: curves are then smooth in epsilon.
-        rng = np.random.default_rng([self.seed, 0])
         if how == "trial":
-            return [
-                trial(
-                    states[0],
-                    self.priors,
-                    self.effort,
-                    rng,
-                    confidence=self.confidence,
-                    progress=progress,
-                )
-            ]
+            return self._trials(states, progress)
         look = every_input if how == "exact" else survey
         return look(
             states,
             self.priors,
             self.effort,
-            rng,
+            self._rng(),
             confidence=self.confidence,
             progress=progress,
         )
+
+    def _trials(self, states: Sequence[State], progress: Progress) -> Sequence[Found]:
+        """Run states, each on a core of its own."""
+        shares, is_over = [0.0] * len(states), False
+
+        def work(place: int) -> Found:
+            def advance(share: float) -> None:
+                if is_over:  # another failed, or an interrupt: nobody waits for this
+                    raise CancelledError
+                shares[place] = share
+                progress(sum(shares) / len(shares))
+
+            return trial(
+                states[place],
+                self.priors,
+                self.effort,
+                self._rng(),
+                confidence=self.confidence,
+                progress=advance,
+            )
+
+        with ThreadPoolExecutor(len(states)) as pool:
+            try:
+                return list(pool.map(work, range(len(states))))
+            finally:
+                is_over = True
+
+    def _rng(self) -> np.random.Generator:
+        """Return what draws the same words for every batch: smooth curves."""
+        return np.random.default_rng([self.seed, 0])

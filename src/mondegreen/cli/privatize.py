@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +22,8 @@ from mondegreen.cli.options import (
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from mondegreen.io.source import AbstractSource
     from mondegreen.mechanisms import AbstractMechanism
     from mondegreen.privatizer import Privatizer
@@ -141,8 +143,12 @@ def privatize(
     mondegreen privatize reviews.csv -o safe.csv --column review --epsilon 1.7
     cat notes.txt | mondegreen privatize - --epsilon 1.7 > safe.txt
     """  # noqa: D301
+    from mondegreen.processes import SPAWN, warm_up
+
+    context = warm_up() if jobs > 1 else SPAWN  # first: it goes on by itself
     from mondegreen.io.sink import open_sink
     from mondegreen.io.source import open_source
+    from mondegreen.parallel import privatize_batches
     from mondegreen.privatizer import Privatizer
     from mondegreen.space.store import load_space
     from mondegreen.text.policy import read_keep_list
@@ -173,7 +179,16 @@ def privatize(
             click.echo(f"NOT PRIVATE: {privatizer.guarantee.noise}", err=True)
         started = time.perf_counter()
         with sink:
-            words = _run(privatizer, source, sink, jobs=jobs, quiet=quiet)
+            released = privatize_batches(
+                privatizer,
+                source.batches(),
+                source.text_columns,
+                id_column=source.id_column,
+                jobs=jobs,
+                context=context,
+            )
+            with contextlib.closing(released):
+                words = _write(released, source, sink, quiet=quiet)
             counts = {"rows": source.rows_read, "words": words}
             with _written(target, _summary(privatizer, source, columns, counts)):
                 sink.commit({"mondegreen": privatizer.guarantee.to_json()})
@@ -219,22 +234,19 @@ def _certify(privatizer: Privatizer, *, quiet: bool) -> None:
         show("")
 
 
-def _run(
-    privatizer: Privatizer, source: AbstractSource, sink: Any, *, jobs: int, quiet: bool
+def _write(
+    released: Iterable[tuple[pa.RecordBatch, int]],
+    source: AbstractSource,
+    sink: Any,
+    *,
+    quiet: bool,
 ) -> int:
-    """Move all batches from source to sink; return the number of words."""
+    """Move all batches to the sink; return the number of words."""
     from mondegreen.cli.progress import progress
-    from mondegreen.parallel import privatize_batches
 
     words = 0
     with progress(source, quiet=quiet) as advance:
-        for batch, count in privatize_batches(
-            privatizer,
-            source.batches(),
-            source.text_columns,
-            id_column=source.id_column,
-            jobs=jobs,
-        ):
+        for batch, count in released:
             sink.write(batch)
             words += count
             advance()

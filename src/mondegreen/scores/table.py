@@ -18,6 +18,9 @@ __all__ = ["Columns", "ScoreTable"]
 _ROUNDING: Final = 2.0**-22
 """Relative, above the error of a sum of probabilities rounded to float32."""
 
+_SUMMED: Final = 256
+"""Probabilities of a row that are summed as one, to find where a sum is reached."""
+
 Floats = NDArray[np.float64]
 
 
@@ -108,16 +111,16 @@ class ScoreTable:
 
     def _sorted(self, ids: Ids, law: Floats, gaps: Floats | None, eta: float) -> None:
         """Fill in S_w and rank of some inputs, for which rows are sorted."""
-        rising = np.cumsum(np.sort(law.astype(np.float32), axis=1), 1, dtype=np.float64)
-        for row, (word, sums) in enumerate(zip(ids.tolist(), rising, strict=True)):
-            self.support[word] = _support(law[row], sums, eta)
+        rising = np.sort(law.astype(np.float32), axis=1).astype(np.float64)
+        for row, (word, sizes) in enumerate(zip(ids.tolist(), rising, strict=True)):
+            self.support[word] = _support(law[row], sizes, eta)
         if gaps is None:
             return
         if not self.kernel.falls_with_distance:
-            rising = np.cumsum(_by_falling_distance(law, gaps), axis=1)
-        # The sum of (V - 1 - j) p_j over places j in rising order of probability, or
-        # falling order of distance: a word at place j has V - 1 - j closer ones.
-        self.rank[ids] = rising.sum(axis=1) - rising[:, -1]
+            rising = _by_falling_distance(law, gaps)
+        # A word at place j, in rising order of probability or falling order of
+        # distance, has V - 1 - j closer ones.
+        self.rank[ids] = rising @ np.arange(self.vocab_size - 1, -1, -1.0)
 
     def scores(self) -> LawScores:
         """Return what was found."""
@@ -153,17 +156,25 @@ class ScoreTable:
 
 
 def _support(law: Floats, rising: Floats, eta: float) -> int:
-    """Return S_w of one row from sums of its probabilities, smallest first."""
+    """Return S_w of one row from its probabilities in rising order."""
     if eta:
-        allowed = eta * rising[-1]
-        low, high = np.searchsorted(
-            rising[:-1],
-            (allowed * (1 - _ROUNDING), allowed * (1 + _ROUNDING)),
-            side="right",
-        )
-        if low == high:
-            return len(law) - int(low)
+        allowed = eta * rising.sum()
+        low = _count_within(rising, allowed * (1 - _ROUNDING))
+        if low == _count_within(rising, allowed * (1 + _ROUNDING)):
+            return len(law) - low
     return int(effective_support(law[None], eta)[0])
+
+
+def _count_within(rising: Floats, allowed: float) -> int:
+    """Return how many of the smallest have a sum of at most that, but for the last."""
+    # Sums of blocks find the block: one sum of all, word by word, takes thrice as long.
+    starts = np.arange(0, len(rising), _SUMMED)
+    sums = np.cumsum(np.add.reduceat(rising, starts))
+    block = int(np.searchsorted(sums, allowed, side="right"))
+    before = float(sums[block - 1]) if block else 0.0
+    start = block * _SUMMED
+    inside = before + np.cumsum(rising[start : start + _SUMMED])
+    return min(start + int(np.searchsorted(inside, allowed, "right")), len(rising) - 1)
 
 
 def _by_falling_distance(law: Floats, gaps: Floats) -> Floats:

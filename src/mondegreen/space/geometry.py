@@ -200,14 +200,40 @@ def scaled_covariance(vectors: Vectors) -> Vectors:
 
 def canonical_ids(vectors: Vectors, unknown: Vectors) -> Ids:
     """Return for each input ``0..V`` the lowest id at exactly the same point."""
-    rows = np.ascontiguousarray(vectors) + vectors.dtype.type(0)  # -0.0 becomes 0.0
-    keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    bits = _bits(vectors)
+    _, first, inverse = np.unique(
+        _fingerprints(bits), return_index=True, return_inverse=True
+    )
+    lowest = first[inverse]
+    others = np.flatnonzero(lowest != np.arange(len(bits)))
+    if (bits[lowest[others]] != bits[others]).any():  # one fingerprint of two points
+        _, first, inverse = np.unique(
+            bits, axis=0, return_index=True, return_inverse=True
+        )
+        lowest = first[inverse.ravel()]
     canonical = np.empty(len(vectors) + 1, dtype=np.int32)
-    canonical[:-1] = first[inverse]
-    at_unknown = np.flatnonzero((vectors == unknown).all(axis=1))
+    canonical[:-1] = lowest
+    maybe = np.flatnonzero(vectors[:, 0] == unknown[0])
+    at_unknown = maybe[(vectors[maybe] == unknown).all(axis=1)]
     canonical[-1] = at_unknown[0] if len(at_unknown) else len(vectors)
     return canonical
+
+
+def _bits(vectors: Vectors) -> NDArray[np.unsignedinteger]:
+    """Return the bits of coordinates, alike for 0.0 and -0.0."""
+    size = vectors.dtype.itemsize
+    bits = np.array(vectors, order="C").view(f"u{size}")
+    bits[bits == 1 << (8 * size - 1)] = 0
+    return bits
+
+
+def _fingerprints(bits: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
+    """Return a number per row, equal for equal rows and rarely for others."""
+    odd = np.random.default_rng(0).integers(1 << 62, size=bits.shape[1]) * 2 + 1
+    found = np.zeros(len(bits), dtype=np.uint64)
+    for column, factor in zip(bits.T, odd.astype(np.uint64), strict=True):
+        found += column * factor
+    return found
 
 
 @final

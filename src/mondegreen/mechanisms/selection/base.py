@@ -36,7 +36,7 @@ from mondegreen.space.space import Space
 
 __all__ = ["SelectionState", "selection_guarantee"]
 
-_CLAIM: Final = 128
+_CLAIM: Final = 256
 """Laws that one process claims at a time."""
 
 _PATIENCE: Final = 2.0
@@ -142,7 +142,8 @@ class SelectionState:
         shared = self._sharing.rows
         if shared is None:
             return
-        while len(mine := shared.claim(wanted.most_frequent(), _CLAIM)):
+        order = wanted.most_frequent()
+        while len(mine := shared.claim(order, _CLAIM)):
             self._from_law(wanted, mine.tolist())
         until = time.monotonic() + _PATIENCE
         while wanted.spans:

@@ -18,7 +18,7 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids, Vectors, Weights
+from mondegreen.arrays import Ids, Vectors, Weights, rows_within
 from mondegreen.errors import MondegreenError, SpaceError
 from mondegreen.mechanisms.selection.floors import EqualFloors, OwnFloors
 from mondegreen.mechanisms.selection.scan import EuclideanScan
@@ -30,7 +30,7 @@ __all__ = ["DenseLaws", "DenseRow", "lists_most"]
 _LARGEST_WHOLE: Final = 4096
 """Words of the largest space whose laws are always kept whole."""
 
-_TABLE_BYTES: Final = 40 << 20
+_TABLE_BYTES: Final = 72 << 20
 _CHUNK_WORDS: Final = 4096
 _SLAB_ROWS: Final = 2048
 _SLAB_DRAWS: Final = 8192
@@ -148,7 +148,7 @@ class DenseLaws:
 
     def rows(self, points: Sequence[int]) -> Iterator[tuple[int, DenseRow]]:
         """Yield the law of each canonical input, in order, in bounded memory."""
-        size = max(1, _TABLE_BYTES // (8 * self._width))
+        size = rows_within(_TABLE_BYTES, self._width)
         for start in range(0, len(points), size):
             block = np.array(points[start : start + size], dtype=np.int32)
             table = np.empty((len(block), self._width))

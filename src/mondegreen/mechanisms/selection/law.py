@@ -20,7 +20,7 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Ids, rows_within
 from mondegreen.errors import SpaceError
 from mondegreen.mechanisms.selection.dense import DenseLaws, lists_most
 from mondegreen.mechanisms.selection.row import IntegerRow, Row, row_of
@@ -30,7 +30,7 @@ from mondegreen.space.space import Space
 
 __all__ = ["ExponentialLaw"]
 
-_BLOCK_BYTES: Final = 64 << 20
+_BLOCK_BYTES: Final = 72 << 20
 _SMALLEST_WEIGHT: Final = 1 << 14
 """No weight is smaller, so that rounding to integers moves no ratio by 2e-4."""
 
@@ -144,7 +144,7 @@ class ExponentialLaw:
         if self.dense is not None:
             yield from self.dense.rows(points)
             return
-        size = max(1, _BLOCK_BYTES // (8 * self.space.vocab_size))
+        size = rows_within(_BLOCK_BYTES, self.space.vocab_size)
         for start in range(0, len(points), size):
             block = np.array(points[start : start + size], dtype=np.int32)
             for point, near in zip(

@@ -15,7 +15,7 @@ from typing import ClassVar, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Ids, rows_within
 from mondegreen.errors import SpaceError
 from mondegreen.mechanisms.selection.row import Row, row_of
 from mondegreen.sampling.integers import TOTAL
@@ -24,7 +24,7 @@ from mondegreen.space.space import Space
 
 __all__ = ["Rating", "RatingLaw"]
 
-_BLOCK_BYTES: Final = 64 << 20
+_BLOCK_BYTES: Final = 72 << 20
 _CHUNK_WORDS: Final = 8192
 _TILE_ROWS: Final = 2048
 _SMALLEST_WEIGHT: Final = 1 << 14
@@ -184,7 +184,7 @@ class RatingLaw:
         """Yield the law of each input, in order; memory is bounded by a block."""
         count = self.space.vocab_size
         floor = math.exp(-self.rate * self.cutoff)
-        size = max(1, _BLOCK_BYTES // (8 * count))
+        size = rows_within(_BLOCK_BYTES, count)
         for start in range(0, len(points), size):
             block = np.array(points[start : start + size], dtype=np.int32)
             for point, ratings in zip(

@@ -225,7 +225,12 @@ def _grid(space: Space) -> float:
 
 def _rounded(points: Vectors, step: float) -> Vectors:
     """Return points with coordinates rounded to multiples of a power of two."""
-    return np.rint(points / step) * step if step else points
+    if not step:
+        return points
+    scaled = points * (1 / step)  # exact, as a power of two is
+    np.rint(scaled, out=scaled)
+    scaled *= step
+    return scaled
 
 
 @functools.lru_cache(maxsize=4)

@@ -15,7 +15,7 @@ from typing import ClassVar, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids, Weights
+from mondegreen.arrays import Ids, Weights, rows_within
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
@@ -52,7 +52,7 @@ _SCALE: Final = TOTAL * (1 - _HEADROOM)
 _SMALL: Final = 4096
 """Words of the largest space that is quicker solved than its solution kept."""
 
-_BLOCK_BYTES: Final = 64 << 20
+_BLOCK_BYTES: Final = 72 << 20
 
 Floats = NDArray[np.float64]
 
@@ -220,7 +220,7 @@ class TightLaw:
         if self.dense is not None:
             yield from self.dense.rows(points)
             return
-        size = max(1, _BLOCK_BYTES // (8 * self.space.vocab_size))
+        size = rows_within(_BLOCK_BYTES, self.space.vocab_size)
         for start in range(0, len(points), size):
             block = np.array(points[start : start + size], dtype=np.int32)
             near = self._scan.near(block, self.cutoff)

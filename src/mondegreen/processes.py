@@ -1,0 +1,52 @@
+"""How worker processes start. Light to import: it runs before anything is loaded."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from multiprocessing.context import BaseContext
+from typing import Final
+
+__all__ = ["SPAWN", "warm_up", "without_interrupts"]
+
+# Not forked from here: a fork would copy threads of faiss and BLAS half-way.
+SPAWN: Final = multiprocessing.get_context("spawn")
+
+_LOADED: Final = ["faiss", "pyarrow.compute", "randomgen", "mondegreen.parallel"]
+"""What a server of forks loads; none of them starts a thread by that."""
+
+
+def warm_up() -> BaseContext:
+    """Begin to start workers while the caller still prepares; return their context.
+
+    On Linux a server loads the libraries, on a core that has nothing to do yet, and
+    workers are forked from it: it never computes, so that it has no threads, no
+    generator and no text. For programs whose environment stays as it is from here on;
+    elsewhere workers are spawned when they are needed.
+    """
+    if sys.platform != "linux":
+        return SPAWN
+    from multiprocessing import forkserver
+
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(_LOADED)
+    with without_interrupts():
+        forkserver.ensure_running()
+    return context
+
+
+@contextlib.contextmanager
+def without_interrupts() -> Iterator[None]:
+    """Let a process that starts here begin life deaf to Ctrl-C; the parent ends it."""
+    if os.name != "posix":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,149 @@
+"""The evidence for the word tree: pages from results, and instruments that measure."""
+
+from __future__ import annotations
+
+import sys
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("scipy")
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import context_attack  # noqa: E402
+import reading_page  # noqa: E402
+import tree_evidence_page as evidence  # noqa: E402
+from page import DOCS, filled  # noqa: E402
+from reading_sentences import SENTENCES  # noqa: E402
+from svg import line_chart  # noqa: E402
+from word_model import WordModel  # noqa: E402
+
+
+def test_tables_are_those_of_the_results() -> None:
+    page = (DOCS / evidence.PAGE).read_text(encoding="utf-8")
+    assert filled(page, evidence.TABLES) == page
+
+
+def test_plots_are_those_of_the_results_and_on_the_page() -> None:
+    page = (DOCS / evidence.PAGE).read_text(encoding="utf-8")
+    for name, chart in evidence.charts().items():
+        assert (evidence.ASSETS / name).read_text(encoding="utf-8") == chart
+        assert f"(../assets/{name})" in page
+
+
+def test_every_row_of_the_tree_is_of_one_tree() -> None:
+    found = evidence.load()
+    rows = [*found["rows"].values(), *found["context"].values()]
+    trees = {row["tree"] for row in rows if row["mechanism"].startswith("tree")}
+    assert trees == {found["tree"]}
+
+
+def test_the_page_that_is_read_is_that_of_its_results() -> None:
+    report = reading_page.stored()
+    assert reading_page.PAGE.read_text("utf-8") == reading_page.page(report)
+    assert report["sentences"] == [x for some in SENTENCES.values() for x in some]
+
+
+def test_between_settings_numbers_are_interpolated_and_never_beyond() -> None:
+    rows = [
+        {"mechanism": "tree", "data": "d", "attack": a, "accuracy": b}
+        for a, b in ((0.1, 0.5), (0.3, 0.7))
+    ]
+    assert evidence.at({}, rows, 0.2, "accuracy") == pytest.approx(0.6)
+    assert evidence.at({}, rows, 0.31, "accuracy") is None
+    assert evidence.at({}, [], 0.2, "accuracy") is None
+
+
+def test_linear_axes_are_linear() -> None:
+    chart = line_chart(
+        {"a": [(0.1, 0.5), (0.2, 0.6), (0.3, 0.7)]}, "x", "y", linear=True
+    )
+    (line,) = (part for part in chart.splitlines() if "<polyline" in part)
+    text = line.partition('points="')[2].partition('"')[0]
+    places = [tuple(map(float, place.split(","))) for place in text.split()]
+    (x0, y0), (x1, y1), (x2, y2) = places
+    assert x1 - x0 == pytest.approx(x2 - x1, abs=0.2)
+    assert y0 - y1 == pytest.approx(y1 - y2, abs=0.2)
+    assert y0 > y2  # SVG counts from the top
+
+
+TEXT = np.array([0, 1, 0, 1, 2, 1, 0, 3], dtype=np.int32)
+ENDS = np.array([0, 5, 8])
+
+
+def test_a_word_model_is_a_law_after_every_context() -> None:
+    model = WordModel(TEXT, ENDS, 3)
+    words = np.arange(4)
+    assert model.unigrams.sum() == pytest.approx(1)
+    for before in range(5):
+        law = model.pair(np.full(4, before), words)
+        assert law.sum() == pytest.approx(1)
+        assert (law > 0).all()
+    # 0 was followed by 1 twice, by 3 once; two kinds: (2 + 2 q) / (3 + 2).
+    expected = (2 + 2 * model.unigrams[1]) / 5
+    assert model.pair(np.array([0]), np.array([1]))[0] == pytest.approx(expected)
+
+
+def test_perplexity_is_low_for_what_was_read_and_high_for_its_reverse() -> None:
+    text = np.tile(np.array([0, 1, 2, 3, 4, 5], dtype=np.int32), 50)
+    ends = np.array([0, len(text)])
+    model = WordModel(text, ends, 6)
+    assert model.perplexity(text, ends, known=True) < 1.5
+    assert model.perplexity(text[::-1], ends, known=True) > 6
+
+
+class _Law:
+    """A law as a table, the unknown word last."""
+
+    def __init__(self, table: np.ndarray) -> None:
+        self._table = table
+
+    def log_prob(self, ids: np.ndarray) -> np.ndarray:
+        return np.log(self._table[ids])
+
+
+def test_decoding_in_context_is_the_posterior_of_every_place(monkeypatch) -> None:
+    monkeypatch.setattr(context_attack, "CANDIDATES", 4)
+    rng = np.random.default_rng(3)
+    model = WordModel(TEXT, ENDS, 3)
+    law = rng.dirichlet(np.ones(3), size=4)
+    truth, ends = np.array([0, 1, 2, 1, 3], dtype=np.int32), np.array([0, 3, 5])
+    released = np.array([2, 0, 1, 1, 0])
+    marginals = np.zeros((5, 4))
+    for begin, end in ((0, 3), (3, 5)):
+        for inputs in product(range(4), repeat=end - begin):
+            before = np.array([4, *inputs[:-1]])
+            chance = model.pair(before, np.array(inputs)).prod()
+            chance *= law[inputs, released[begin:end]].prod()
+            marginals[np.arange(begin, end), inputs] += chance
+    free = (model.unigrams[:, None] * law).argmax(axis=0)[released]
+    found = context_attack.successes(_Law(law), model, (truth, ends), released)
+    right = marginals.argmax(axis=1) == truth
+    assert found == pytest.approx(((free == truth).mean(), right.mean()))
+    everywhere = [
+        context_attack.successes(
+            _Law(law), model, (np.full(5, word, dtype=np.int32), ends), released
+        )[1]
+        for word in range(4)
+    ]
+    best = marginals.argmax(axis=1)
+    assert everywhere == pytest.approx([(best == word).mean() for word in range(4)])
+
+
+def test_context_gives_away_what_one_word_does_not() -> None:
+    # Words come in pairs that are told apart by the word before alone.
+    text = np.tile(np.array([0, 2, 1, 3], dtype=np.int32), 100)
+    ends = np.array([0, len(text)])
+    model = WordModel(text, ends, 60)
+    law = np.full((61, 60), 1e-9)
+    law[:, 0] = 1.0  # the output of 2 and of 3
+    law[0], law[1] = 1e-9, 1e-9
+    law[0, 4], law[1, 5] = 1.0, 1.0
+    released = np.where(text == 0, 4, np.where(text == 1, 5, 0))
+    free, informed = context_attack.successes(_Law(law), model, (text, ends), released)
+    assert free == pytest.approx(0.75)
+    assert informed == pytest.approx(1.0)

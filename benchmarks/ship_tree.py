@@ -20,7 +20,7 @@ from pathlib import Path
 import machine
 
 import mondegreen as mg
-from mondegreen.space.strata import WordNet, word_classes
+from mondegreen.space.strata import FUNCTION_CLASSES, WordNet, word_classes
 from mondegreen.space.tree_build import build_tree
 
 OUTPUT = Path(mg.__file__).parent / "space" / "data" / "trees"
@@ -54,7 +54,12 @@ def main() -> None:
         **{key: str(value) for key, value in SETTINGS.items()},
     }
     tree = build_tree(
-        space, classes=classes, opposites=opposites, about=about, **SETTINGS
+        space,
+        classes=classes,
+        joined=FUNCTION_CLASSES,
+        opposites=opposites,
+        about=about,
+        **SETTINGS,
     )
     seconds = time.perf_counter() - start
     OUTPUT.mkdir(exist_ok=True)

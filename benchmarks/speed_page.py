@@ -1,7 +1,8 @@
 """Write the tables and plots of docs/explanation/speed.md from the result files.
 
 ``python benchmarks/speed_page.py``, after peers/speed_peers.py, growth.py,
-privatize_imdb.py, text_path.py, selection.py and profile_texts.py.
+privatize_imdb.py, text_path.py, selection.py, profile_texts.py, scores.py and
+calibrating.py.
 tests/docs/test_speed_page.py holds page and results together.
 """
 
@@ -329,6 +330,31 @@ def waits() -> str:
     return markdown_table(["what", "time"], rows)
 
 
+def choosing() -> str:
+    """Return what scores and a calibration cost."""
+    scores, calibrating = load("scores"), load("calibrating")
+    one = scores["one_law"]
+    rows = [
+        [
+            f"exact scores of one law over {scores['words']:,} words",
+            f"{one['seconds']:.0f} s",
+            number(one["peak_megabytes"]),
+        ]
+    ]
+    for name, label in (("quick", "--quick"), ("full", "")):
+        found = calibrating[name]
+        rows.append(
+            [
+                f"`mondegreen calibrate {label}`".replace(" `", "`")
+                + f", {len(calibrating['mechanisms'])} mechanisms at "
+                f"{min(found['epsilons'].values())} epsilons each",
+                f"{found['seconds']:.0f} s",
+                number(found["peak_megabytes"]),
+            ]
+        )
+    return markdown_table(["what", "two cores", "peak, MiB"], rows)
+
+
 TABLES: Final[dict[str, Callable[[], str]]] = {
     "peers, 1 thread": lambda: peers("1"),
     "peers, default threads": lambda: peers("default"),
@@ -341,6 +367,7 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "around": around,
     "jobs": jobs,
     "waits": waits,
+    "choosing": choosing,
     "growth": growth_table,
     "parallel": parallel,
     "profiles": profiles,

@@ -6,7 +6,7 @@
   and signs besides; the join is checked to be lossless.
 - Words a second from CSV to CSV and from Parquet to Parquet with two jobs and with one,
   on the reviews and on four times as many, where what every process does once weighs
-  less.
+  less, and of a noise mechanism on tweets.
 - One string through a warm ``Privatizer``; ``mondegreen --help``; the first word of a
   cold process.
 
@@ -41,6 +41,14 @@ TEXTS = {
     "reviews cut into sentences": ("imdb", "text"),
     "queries": ("nq_open_questions", "text"),
 }
+FILES = (
+    ("calibrated", 1.7, "reviews", 1, ".parquet"),
+    ("tem", 8, "reviews", 1, ".parquet"),
+    ("tem", 8, "reviews", 1, ".csv"),
+    ("tem", 8, "reviews", 4, ".parquet"),
+    ("laplace", 10, "tweets", 1, ".parquet"),
+)
+"""Mechanism, epsilon, texts, how many times these, and the format."""
 SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+")
 SENTENCE = "My doctor in Boston found the cancer early."
 
@@ -101,11 +109,11 @@ def whole_way(space: mg.Space, texts: list[str]) -> float:
     return round(median_of(lambda: privatizer.arrow(batch), 3) / words * 1e6, 3)
 
 
-def command(path: Path, jobs: int) -> float:
+def command(path: Path, mechanism: str, epsilon: float, jobs: int) -> float:
     """Return wall seconds of the command on a file, its output checked."""
     output = path.with_name(f"out{path.suffix}")
-    arguments = ["privatize", path, "-o", output, "--column", "text", "-m", "tem"]
-    arguments += ["--epsilon", 8]
+    arguments = ["privatize", path, "-o", output, "--column", "text", "-m", mechanism]
+    arguments += ["--epsilon", epsilon]
     arguments += ["--jobs", jobs, "--quiet", "--force"]
     start = time.perf_counter()
     subprocess.run([COMMAND, *map(str, arguments)], check=True)
@@ -117,24 +125,27 @@ def command(path: Path, jobs: int) -> float:
 
 def files(folder: Path) -> dict[str, dict[str, object]]:
     """Return words a second of the command on files, with one job and with two."""
-    reviews = texts_of("reviews")
-    words = len(tokenize(reviews).words())
     results: dict[str, dict[str, object]] = {}
-    for times, suffix in ((1, ".parquet"), (1, ".csv"), (4, ".parquet")):
-        path = folder / f"reviews{suffix}"
-        table = pa.table({"text": reviews * times})
+    for mechanism, epsilon, name, times, suffix in FILES:
+        texts = texts_of(name) * times
+        words = len(tokenize(texts).words())
+        path = folder / f"{name}{suffix}"
+        table = pa.table({"text": texts})
         if suffix == ".parquet":
             pq.write_table(table, path)
         else:
             pyarrow.csv.write_csv(table, path)
         # Side by side, so that a busy machine treats both alike.
-        pairs = [(command(path, 1), command(path, 2)) for _ in range(3)]
-        one, two = (statistics.median(times) for times in zip(*pairs, strict=True))
-        results[f"tem 8, {suffix[1:]}, {times * words:,} words"] = {
-            "one_job_words_per_second": round(times * words / one),
-            "two_jobs_words_per_second": round(times * words / two),
+        case = path, mechanism, epsilon
+        pairs = [(command(*case, 1), command(*case, 2)) for _ in range(3)]
+        one, two = (statistics.median(each) for each in zip(*pairs, strict=True))
+        label = f"{mechanism} {epsilon:g}, {name}, {suffix[1:]}, {words:,} words"
+        results[label] = {
+            "one_job_words_per_second": round(words / one),
+            "two_jobs_words_per_second": round(words / two),
             "two_jobs_over_one": round(one / two, 2),
         }
+        print(label, results[label], flush=True)
     return results
 
 

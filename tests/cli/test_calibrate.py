@@ -1,6 +1,7 @@
 """``mondegreen calibrate``: targets, matches, output, and work that is interrupted."""
 
 import json
+import re
 import shlex
 
 import numpy as np
@@ -258,6 +259,17 @@ def test_sentences_are_shown_before_and_after(run, folder):
     page = (folder / "r.html").read_text("utf-8")
     assert "<blockquote><bdi>bad bed</bdi></blockquote>" in page
     assert "kum fog" in page
+
+
+def test_sentences_are_shown_at_the_ends_of_a_curve_and_between(run, folder):
+    (folder / "public.txt").write_text("bad bed\n")
+    epsilons = [part for epsilon in range(1, 8) for part in ("-e", epsilon)]
+    arguments = ["-m", "tem", *epsilons, "-m", "laplace", "--quick"]
+    run(*arguments, "--html", "r.html", "--sentences", "public.txt")
+    page = (folder / "r.html").read_text("utf-8")
+    table = page[page.index("Sentence 1 under every setting") :]
+    rows = re.findall(r"ε = </span>(\d+)", table[: table.index("</table>")])
+    assert rows == ["1", "3", "5", "7"] * 2
 
 
 def test_neither_the_cache_nor_the_report_holds_the_sample(run, folder):

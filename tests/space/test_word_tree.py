@@ -235,6 +235,25 @@ def test_groups_keep_the_classes_and_small_classes_join_the_nearest():
     assert len(tree.sizes(tree.levels - 1)) == 2
 
 
+def test_joined_classes_are_one_node_above_their_groups_and_others_stay():
+    space = cloud(60)
+    classes = ["noun"] * 30 + ["verb"] * 10 + ["article"] * 10 + ["pronoun"] * 10
+    tree = build_tree(
+        space, leaf=5, branch=2, classes=classes, joined=["article", "pronoun"]
+    )
+    groups, mixed, branches, strata = tree.nodes[1:5, :60]
+    assert tree.levels == 5
+    assert tree.heights == (0, 0.03, 0.5, 0.6, 0.9, 1)
+    assert {len({int(n) for n in row[40:]}) for row in (mixed, branches, strata)} == {1}
+    assert len({int(node) for node in groups[40:]}) == 4
+    assert not set(mixed[40:].tolist()) & set(mixed[:40].tolist())
+    first = [tree.members(1, int(node)).tolist() for node in groups[:40]]
+    assert first == [tree.members(2, int(node)).tolist() for node in mixed[:40]]
+    assert len({int(node) for node in strata}) == 3
+    plain = build_tree(space, leaf=5, branch=2, classes=classes)
+    assert plain.levels == 4
+
+
 def test_frequency_makes_groups_alike_in_rank():
     space = cloud(240)
 

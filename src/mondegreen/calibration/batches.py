@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Final, final
 
@@ -110,7 +110,7 @@ class Batches:
 
     def _found(
         self, how: str, states: Sequence[State], progress: Progress
-    ) -> Sequence[Found]:
+    ) -> Iterable[Found]:
         """Measure one batch."""
         if how == "trial":
             return self._trials(states, progress)
@@ -124,8 +124,8 @@ class Batches:
             progress=progress,
         )
 
-    def _trials(self, states: Sequence[State], progress: Progress) -> Sequence[Found]:
-        """Run states, each on a core of its own."""
+    def _trials(self, states: Sequence[State], progress: Progress) -> Iterator[Found]:
+        """Run states, each on a core of its own; yield each as soon as it is done."""
         shares, is_over = [0.0] * len(states), False
 
         def work(place: int) -> Found:
@@ -146,7 +146,7 @@ class Batches:
 
         with ThreadPoolExecutor(len(states)) as pool:
             try:
-                return list(pool.map(work, range(len(states))))
+                yield from pool.map(work, range(len(states)))
             finally:
                 is_over = True
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
+from typing import Final
+
+import numpy as np
 
 from mondegreen.calibration.measurement import Measurement
 from mondegreen.cli.calibrate_text import Outcome, command_of
@@ -14,6 +19,9 @@ from mondegreen.report.study import SampleRelease, study_of
 from mondegreen.sampling.noise import Seeded
 
 __all__ = ["read_lines", "write"]
+
+_SHOWN: Final = 4
+"""Settings of a mechanism whose sentences are shown."""
 
 
 def read_lines(path: str | None) -> tuple[str, ...]:
@@ -35,7 +43,7 @@ def write(
 ) -> None:
     """Write the page: curves, the choice, and what becomes of the sentences."""
     plan, chosen = found.plan, found.chosen
-    settings = [*found.curves, *([] if chosen is None else [chosen])]
+    settings = [*_some(found.curves), *([] if chosen is None else [chosen])]
     releases = [_released(each, found, sentences) for each in settings if sentences]
     study = study_of(
         plan.bench.space,
@@ -52,6 +60,19 @@ def write(
         seed=plan.bench.seed,
     )
     write_report(study, path, force=force)
+
+
+def _some(curves: Sequence[Measurement]) -> list[Measurement]:
+    """Return at most four settings of each mechanism, the ends among them.
+
+    Sentences of neighbouring epsilons look alike; who reads wants to see the range.
+    """
+    found: list[Measurement] = []
+    for _, group in groupby(curves, lambda each: (each.mechanism, each.parameters)):
+        rows = sorted(group, key=lambda each: each.epsilon)
+        places = np.linspace(0, len(rows) - 1, min(len(rows), _SHOWN)).round()
+        found += [rows[place] for place in places.astype(int)]
+    return found
 
 
 def _released(

@@ -97,7 +97,7 @@ def tree(
         save_space,
         with_tree,
     )
-    from mondegreen.space.strata import WordNet, word_classes
+    from mondegreen.space.strata import FUNCTION_CLASSES, WordNet, word_classes
     from mondegreen.space.tree_build import build_tree
 
     refuse_existing(output, force=force)
@@ -116,6 +116,7 @@ def tree(
         leaf=leaf,
         branch=branch,
         classes=classes,
+        joined=FUNCTION_CLASSES,
         opposites=pairs,
         frequency=frequency,
         contrast=contrast,
@@ -151,8 +152,12 @@ def branch_of(space: Space, word: str) -> dict[str, object]:
     if word_id == space.vocab_size:
         raise SpaceError(f"space {space.name!r} has no such word")
     facts: dict[str, object] = {"word": word, "tree": found.digest}
+    below = 0
     for level in range(1, found.levels + 1):
         members = found.members(level, int(found.nodes[level, word_id]))
+        if len(members) == below:  # the same words again
+            continue
+        below = len(members)
         # The frequent words of a large node say most; the space lists them first.
         words = [space.words[i] for i in sorted(members.tolist())[:_SHOWN]]
         more = f" ... ({len(members):,} words)" if len(members) > _SHOWN else ""

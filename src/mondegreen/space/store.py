@@ -52,7 +52,7 @@ _BUNDLED_CODES: Final = {
 _BUNDLED_TREES: Final = {
     "e0274cb9f1c19e3e69e38852a10e4a04317314272cbfd0d51a9882347ad1a435": (
         "trees/glove-840b-34k.tree",
-        "781f9c4522ccca645f88b8047b0002d62f8a30745e1ec864a286133f0c2d8f28",
+        "d6538cb1373fef1c69b24f55a1326372bf8b4ea083969de6174bf4b6a45d68e8",
     ),
 }
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

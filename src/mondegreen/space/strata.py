@@ -17,7 +17,7 @@ import numpy as np
 from mondegreen.arrays import Vectors
 from mondegreen.errors import SpaceError
 
-__all__ = ["CLOSED_CLASSES", "WordNet", "word_classes"]
+__all__ = ["CLOSED_CLASSES", "FUNCTION_CLASSES", "WordNet", "word_classes"]
 
 _LISTS: Final = {
     "determiner": "the a an this that these those my your his her its our their whose "
@@ -55,6 +55,9 @@ CLOSED_CLASSES: Final = {
 """Function words of English, each in the class where it stands most.
 
 Prepositions and conjunctions are one class, since many words are both."""
+
+FUNCTION_CLASSES: Final = ("auxiliary", "connective", "determiner", "pronoun")
+"""Classes that say little of what a text is about, and make half of its words."""
 
 # How often a lemma of a class stands in each form, roughly: WordNet counts lemmas.
 _SHARES: Final = {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -20,6 +21,9 @@ __all__ = ["BRANCH", "LEAF", "build_tree", "opposites_directions"]
 LEAF: Final = 22
 BRANCH: Final = 16
 
+_JOINED_HEIGHTS: Final = (0.0, 0.03, 0.5, 0.6, 0.9, 1.0)
+"""Of words, groups, joined classes, branches, classes and the root."""
+
 _RIDGE: Final = 1e-4
 _FIRST_RANK: Final = 10.0
 _FEWEST_PAIRS: Final = 20
@@ -34,6 +38,7 @@ def build_tree(
     leaf: int = LEAF,
     branch: int = BRANCH,
     classes: Sequence[str] | None = None,
+    joined: Collection[str] = (),
     opposites: Sequence[tuple[int, int]] = (),
     frequency: float = 0.0,
     contrast: float = 0.7,
@@ -62,6 +67,11 @@ def build_tree(
         A public class per word, such as its part of speech
         (:mod:`mondegreen.space.strata`); one of fewer than ``leaf`` words joins the
         class whose centroid is nearest.
+    joined : collection of str, optional
+        Classes that are one node from the level above the groups on, where all other
+        groups stay as they are. Function words are few and frequent: a guess that
+        knows the class of one is often right. This level is the chance to hide which
+        class it was, and costs the words that carry meaning nothing.
     opposites : sequence of (int, int)
         Words that should not share a group, such as antonyms.
     frequency : float in [0, 100]
@@ -117,6 +127,7 @@ def build_tree(
     kept = np.unique(point)
     names = _merged(classes, points, kept, leaf)
     groups, branches, strata = (np.zeros(space.vocab_size, np.int64) for _ in range(3))
+    is_joined = np.isin(names, list(joined))
     made = np.zeros(2, dtype=np.int64)
     for number, name in enumerate(sorted(set(names[kept]))):
         progress(str(name))
@@ -128,10 +139,16 @@ def build_tree(
         branches[mine] = made[1] + over[group]
         strata[mine] = number
         made += (len(middles), int(over.max()) + 1)
+    mixed = np.where(is_joined, made[0], groups)
+    branches = np.where(is_joined, made[1], branches)
+    strata = np.where(is_joined, len(names), strata)
     rows: list[Labels] = [point.astype(np.int64)]
-    rows += [row[point] for row in (groups, branches, strata)]
+    rows += [row[point] for row in (groups, mixed, branches, strata)]
     rows.append(np.zeros(space.vocab_size, dtype=np.int64))
-    return WordTree.from_labels(rows, heights, about)
+    tree = WordTree.from_labels(rows, heights, about)
+    if heights is None and tree.levels == len(_JOINED_HEIGHTS) - 1:
+        return replace(tree, heights=_JOINED_HEIGHTS)
+    return tree
 
 
 def opposites_directions(

@@ -147,6 +147,29 @@ def test_the_prior_is_the_sample_or_uniform(run, folder):
     assert known < alike
 
 
+def test_a_match_may_be_to_another_space(run, folder):
+    # Twice the distances: half of the epsilon is the same law.
+    near = mg.load_space("s.safetensors")
+    far = mg.Space.from_arrays("far", WORDS, 2 * near.vectors.astype(float))
+    save_space(far, folder / "far.safetensors")
+    arguments = ["-m", "exponential", "--match", "bayes_risk", "--to", "exponential:1"]
+    same = found(run, *arguments)["rows"][0]["epsilon"]
+    result = found(run, *arguments, "--to-space", "far.safetensors")
+    assert same <= 1 < 1.9 < result["rows"][0]["epsilon"] <= 2
+    assert result["reference_space"] == "far"
+    shown = run(*arguments, "--to-space", "far.safetensors").stdout
+    assert "match   exponential at epsilon 1 on far: the same error" in shown
+
+
+def test_epsilons_of_two_spaces_are_not_matched(run, folder):
+    near = mg.load_space("s.safetensors")
+    far = mg.Space.from_arrays("far", WORDS, 2 * near.vectors.astype(float))
+    save_space(far, folder / "far.safetensors")
+    arguments = ["--match", "certified_epsilon", "--to", "exponential:1"]
+    done = run(*arguments, "--to-space", "far.safetensors", expect=2)
+    assert "per unit of different distances" in done.stderr
+
+
 def test_a_match_is_named_for_what_it_is(run):
     arguments = ["-m", "calibrated", "--match", "bayes_risk", "--to", "exponential:3"]
     shown = run(*arguments).stdout
@@ -196,6 +219,7 @@ def test_unproved_mechanisms_must_be_asked_for(run):
         (["-m", "vickrey:t=7"], "t must be"),
         (["-m", "tem:delta=1"], "no parameter delta"),
         (["--match", "n_w"], "--to"),
+        (["--to-space", "s.safetensors"], "--to-space needs --to"),
         (["--match", "n_w", "--to", "laplace"], "NAME:EPSILON"),
         (["--sentences", "sample.txt"], "--html"),
     ],

@@ -64,6 +64,8 @@ class Plan:
         Called with a line of progress.
     reference : Measurement or None
         What was matched.
+    elsewhere : str
+        The space where the reference was measured, if it is another one.
     """
 
     bench: Bench
@@ -72,13 +74,32 @@ class Plan:
     prior: str = "sample"
     show: Show = lambda line: None
     reference: Measurement | None = None
+    elsewhere: str = ""
     _switches: dict[str, float] = field(default_factory=dict)
 
-    def match(self, by: str, to: Setting, epsilon: float, over: str) -> None:
-        """Add the target of being as private as a reference, in a named sense."""
+    def match(
+        self,
+        by: str,
+        to: Setting,
+        epsilon: float,
+        over: str,
+        bench: Bench | None = None,
+    ) -> None:
+        """Add the target of being as private as a reference, in a named sense.
+
+        ``bench`` is that of the reference, where its space is another one.
+        """
+        bench = bench or self.bench
+        if bench.space.digest != self.bench.space.digest:
+            self.elsewhere = bench.space.name
+            if by == "certified_epsilon":
+                raise ConfigurationError(
+                    "epsilons of two spaces are per unit of different distances: match "
+                    "worst_loss, bayes_risk, n_w or privacy_ratio"
+                )
         self.show(f"{to.name}: measuring the reference")
         attempt = Attempt(is_rough=False)
-        (found,) = self.bench.measured(to, [epsilon], attempt, certify=True)
+        (found,) = bench.measured(to, [epsilon], attempt, certify=True)
         if found is None:
             raise ConfigurationError(
                 f"--to: {to.name} has no setting at epsilon {epsilon:g} on this space"

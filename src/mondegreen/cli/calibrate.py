@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -79,6 +80,11 @@ _PUBLIC: Final = (
 )
 @click.option("--to", metavar="NAME[:KEY=VALUE,...]:EPSILON", help="For --match.")
 @click.option(
+    "--to-space",
+    metavar="NAME|PATH",
+    help="Where --to is measured.  [default: that of --space]",
+)
+@click.option(
     "-e",
     "--epsilon",
     "epsilons",
@@ -125,6 +131,7 @@ def calibrate(
     prior: str,
     match: str | None,
     to: str | None,
+    to_space: str | None,
     epsilons: tuple[float, ...],
     space: str,
     quick: bool,
@@ -160,6 +167,10 @@ def calibrate(
     asked = [parse_target(target, over, prior) for target in targets]
     settings = [_setting(name, allow_unproved=allow_unproved) for name in names]
     reference = _reference(match, to)
+    if to_space is not None and (to is None or sample == "-"):
+        raise ConfigurationError(
+            "--to-space needs --to, and a SAMPLE that can be read twice: not -"
+        )
     _check_report(html, sentences, force=force)
     loaded = load_space(space)
     read = _read(sample, format, columns, loaded, quiet=quiet)
@@ -169,7 +180,12 @@ def calibrate(
     show = shower(quiet)
     plan = Plan(bench, settings, asked, prior, show)
     if match is not None and reference is not None:
-        plan.match(match, *reference, over)
+        other = None
+        if to_space is not None:
+            there = load_space(to_space)
+            priors = _read(sample, format, columns, there, quiet=quiet).priors()
+            other = replace(bench, space=there, priors=priors)
+        plan.match(match, *reference, over, other)
     rows = plan.rows()
     chosen = plan.best(rows)
     show("")

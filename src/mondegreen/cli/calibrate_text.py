@@ -72,7 +72,8 @@ def lines_of(found: Outcome) -> list[str]:
     ]
     if plan.reference is not None:
         by = plan.targets[-1].key
-        lines.append(f"match   {_name(plan.reference)}: {MATCHES[by]}")
+        where = f" on {plan.elsewhere}" if plan.elsewhere else ""
+        lines.append(f"match   {_name(plan.reference)}{where}: {MATCHES[by]}")
     settings = [row.chosen for row in found.rows if row.chosen is not None]
     shown, size = settings or list(found.curves), plan.bench.space.vocab_size
     lines += ["", *_table(shown, plan.prior, size), ""]
@@ -158,6 +159,7 @@ def values_of(found: Outcome) -> dict[str, Any]:
             for target in plan.targets
         ],
         "reference": plan.reference and plan.reference.to_dict(),
+        "reference_space": plan.reference and (plan.elsewhere or space.name),
         "rows": [
             {
                 "mechanism": row.setting.name,

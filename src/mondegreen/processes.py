@@ -26,7 +26,8 @@ def warm_up() -> BaseContext:
     On Linux a server loads the libraries, on a core that has nothing to do yet, and
     workers are forked from it: it never computes, so that it has no threads, no
     generator and no text. For programs whose environment stays as it is from here on;
-    elsewhere workers are spawned when they are needed.
+    elsewhere, and where its socket cannot be made, workers are spawned when they are
+    needed.
     """
     if sys.platform != "linux":
         return SPAWN
@@ -34,8 +35,11 @@ def warm_up() -> BaseContext:
 
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_LOADED)
-    with without_interrupts():
-        forkserver.ensure_running()
+    try:
+        with without_interrupts():
+            forkserver.ensure_running()
+    except OSError:  # such as a folder for temporary files whose name is too long
+        return SPAWN
     return context
 
 

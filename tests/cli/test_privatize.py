@@ -627,6 +627,16 @@ def test_closed_standard_streams_harm_nothing(space_file, folder):
 # --- jobs, keys and seeds -------------------------------------------------------------
 
 
+def test_two_jobs_start_where_no_socket_can_be_made(shell, folder):
+    Path("in.txt").write_text("bad\n")
+    long = folder / ("x" * 120)
+    long.mkdir()
+    environment = {**os.environ, "TMPDIR": str(long)}
+    done = shell("in.txt", "-o", "out.txt", "-q", "-j", "2", env=environment)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert shape(Path("out.txt").read_text()) == "W\n"
+
+
 @pytest.mark.parametrize("noise", ["seed", "key", "fresh"])
 def test_two_jobs_write_what_one_job_writes(run, noise):
     rows = "".join(f"{i},{text}\n" for i, text in enumerate(sentences(10_000)))

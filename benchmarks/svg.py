@@ -1,4 +1,4 @@
-"""Line charts on logarithmic axes as SVG, for pages in light and in dark."""
+"""Line charts as SVG, for pages in light and in dark."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ _COLOURS = (
     "#7a6fd0",
     "#8a8a8a",
     "#a0522d",
+    "#5f9e2f",
+    "#d1477a",
+    "#4f6fbf",
 )
 _WIDTH, _HEIGHT = 640, 380
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76, 492, 20, 320
@@ -33,9 +36,14 @@ _STYLE = (
 
 
 def line_chart(
-    lines: Mapping[str, Points], x_label: str, y_label: str, dashed: Sequence[str] = ()
+    lines: Mapping[str, Points],
+    x_label: str,
+    y_label: str,
+    dashed: Sequence[str] = (),
+    *,
+    linear: bool = False,
 ) -> str:
-    """Return a chart of lines by name, both axes logarithmic.
+    """Return a chart of lines by name.
 
     Parameters
     ----------
@@ -45,18 +53,27 @@ def line_chart(
         What the axes show, with units.
     dashed : sequence of str
         Names of lines that are limits rather than measurements of ours.
+    linear : bool
+        Whether both axes count tenths; they are logarithmic otherwise.
     """
     xs = [x for points in lines.values() for x, _ in points]
     ys = [y for points in lines.values() for _, y in points]
-    across = _Scale(min(xs), max(xs), _LEFT, _RIGHT)
-    up = _Scale(
-        _decade(min(ys), math.floor), _decade(max(ys), math.ceil), _BOTTOM, _TOP
-    )
+    across: _Scale | _Tenths
+    up: _Scale | _Tenths
+    if linear:
+        across, up = _Tenths(xs, _LEFT, _RIGHT), _Tenths(ys, _BOTTOM, _TOP)
+        ticks = across.ticks
+    else:
+        across = _Scale(min(xs), max(xs), _LEFT, _RIGHT)
+        ticks = sorted(set(xs))
+        up = _Scale(
+            _decade(min(ys), math.floor), _decade(max(ys), math.ceil), _BOTTOM, _TOP
+        )
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
         f'role="img" aria-label="{escape(y_label)} by {escape(x_label)}">',
         f"<style>{_STYLE}</style>",
-        *_axes(across, up, sorted(set(xs)), x_label, y_label),
+        *_axes(across, up, ticks, x_label, y_label),
     ]
     ends = []
     for (name, points), colour in zip(lines.items(), _COLOURS, strict=False):
@@ -87,25 +104,47 @@ class _Scale:
         share = math.log(value / self.low) / math.log(self.high / self.low)
         return self._start + share * (self._stop - self._start)
 
+    @property
+    def ticks(self) -> list[float]:
+        """Powers of ten."""
+        first, last = round(math.log10(self.low)), math.log10(self.high * 1.001)
+        return [10.0**exponent for exponent in range(first, math.floor(last) + 1)]
+
+
+class _Tenths:
+    """Maps numbers to places, from a tenth to a tenth."""
+
+    def __init__(self, values: Sequence[float], start: float, stop: float) -> None:
+        first = math.floor(min(values) * 10 + 1e-9)
+        last = max(math.ceil(max(values) * 10 - 1e-9), first + 1)
+        self.ticks = [tenth / 10 for tenth in range(first, last + 1)]
+        self._start, self._stop = start, stop
+
+    def __call__(self, value: float) -> float:
+        share = (value - self.ticks[0]) / (self.ticks[-1] - self.ticks[0])
+        return self._start + share * (self._stop - self._start)
+
 
 def _decade(value: float, rounded: type[int]) -> float:
     return 10.0 ** rounded(math.log10(value))
 
 
 def _axes(
-    across: _Scale, up: _Scale, ticks: list[float], x_label: str, y_label: str
+    across: _Scale | _Tenths,
+    up: _Scale | _Tenths,
+    ticks: list[float],
+    x_label: str,
+    y_label: str,
 ) -> list[str]:
     """Return grid, numbers and labels."""
     parts = [f'<path class="axis" d="M{_LEFT} {_TOP}V{_BOTTOM}H{_RIGHT}"/>']
-    exponent = round(math.log10(up.low))
-    while 10.0**exponent <= up.high * 1.001:
-        y = up(10.0**exponent)
+    for value in up.ticks:
+        y = up(value)
         parts.append(f'<path class="grid" d="M{_LEFT} {y:.1f}H{_RIGHT}"/>')
         parts.append(
             f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">'
-            f"{_short(10.0**exponent)}</text>"
+            f"{_short(value)}</text>"
         )
-        exponent += 1
     for tick in ticks:
         parts.append(
             f'<text x="{across(tick):.1f}" y="{_BOTTOM + 20}" text-anchor="middle">'

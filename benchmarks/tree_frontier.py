@@ -72,7 +72,11 @@ def closeness(space: mg.Space, tree: object, prior: np.ndarray) -> np.ndarray:
 def best(
     tree: object, prior: np.ndarray, gain: np.ndarray, target: float, loss: float
 ) -> np.ndarray:
-    """Return the chances of the levels that gain most within both bounds."""
+    """Return the chances of the levels that gain most within both bounds.
+
+    An output for which the unknown word is the best guess adds a constant.
+    """
+    blind = prior[-1] / tree.vocab_size
     reach, top = measure.shares(tree), measure.peaks(tree, prior)
     levels, size = reach.shape
     ones = 1 / np.unique(reach, axis=1).T
@@ -88,17 +92,21 @@ def best(
             b_eq=[1.0],
             bounds=[(0, 1)] * levels,
         )
+        if solved.x is None:  # no law stays below: all words alike
+            return np.eye(levels)[-1]
         p = solved.x
         law = np.cumsum((p[:, None] / reach)[::-1], axis=0)[::-1]
         chosen = (top * law).argmax(axis=0)
         height = top[chosen, np.arange(size)]
         # F_l counts the levels from l up.
         counted = np.arange(levels)[:, None] >= chosen
-        cut = (counted * height / reach).sum(axis=1)
-        if cut @ p <= target + 1e-6:
+        seen = (top * law).max(axis=0) > blind
+        cut = (counted * height / reach)[:, seen].sum(axis=1)
+        room = target - blind * np.count_nonzero(~seen)
+        if cut @ p <= room + 1e-6:
             break
         rows.append(cut)
-        limits.append(target)
+        limits.append(room)
     return p / p.sum()
 
 

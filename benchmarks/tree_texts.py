@@ -49,15 +49,32 @@ class Texts:
         return counts / len(self.ids)
 
 
-def read(name: str, space: mg.Space) -> Texts:
-    """Read a data set; line breaks of web pages are markup, not words."""
-    table = pq.read_table(machine.SHARED / f"{name}.parquet").to_pydict()
-    texts = [text.replace("<br />", " ") for text in table["text"]]
-    tokens = tokenize(texts)
+def read(
+    name: str,
+    space: mg.Space,
+    leave_out: str = "",
+    documents: int | None = None,
+) -> Texts:
+    """Read a data set; line breaks of web pages are markup, not words.
+
+    A split can be left out, and a number of texts be drawn, always the same.
+    """
+    table = pq.read_table(machine.SHARED / f"{name}.parquet")
+    split = np.array(table.column("split"))
+    chosen = np.flatnonzero(split != leave_out)
+    if documents is not None:
+        drawn = np.random.default_rng(0).choice(len(chosen), documents, replace=False)
+        chosen = chosen[np.sort(drawn)]
+    ids, ends = coded(np.array(table.column("text"))[chosen].tolist(), space)
+    labels = np.array(table.column("label"))[chosen]
+    return Texts(ids, ends, labels, split[chosen] == "test")
+
+
+def coded(texts: Sequence[str], space: mg.Space) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ids of the words of texts, and where each text begins and ends."""
+    tokens = tokenize([text.replace("<br />", " ") for text in texts])
     ids = np.asarray(Lookup(space, "word", ()).codes(tokens), dtype=np.int32)
-    ends = np.cumsum([0, *tokens.counts()])
-    labels, split = np.array(table["label"]), np.array(table["split"])
-    return Texts(ids, ends, labels, split == "test")
+    return ids, np.cumsum([0, *tokens.counts()])
 
 
 def accuracy(texts: Texts, released: np.ndarray, size: int) -> tuple[float, float]:
@@ -134,7 +151,8 @@ def tag_agreement(space: mg.Space, texts: Texts, released: np.ndarray) -> float:
     The tagger is that of textblob (Brill), with a lexicon and rules of its own; it
     reads 20 words at a time. It makes errors, more of them on released text.
     """
-    count = int(texts.ends[np.searchsorted(texts.ends, TAGGED_WORDS)])
+    last = min(np.searchsorted(texts.ends, TAGGED_WORDS), len(texts.ends) - 1)
+    count = int(texts.ends[last])
     names = (*space.words, "something")
     clear = _tags([names[i] for i in texts.ids[:count]])
     drawn = _tags([names[i] for i in released[:count]])

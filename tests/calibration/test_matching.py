@@ -33,7 +33,7 @@ def reference(**scores):
 
 def matched(bench, by, to="exponential", epsilon=4.0, name="calibrated"):
     plan = Plan(bench, [Setting(name)], [])
-    plan.match(by, Setting(to), epsilon, "P95")
+    plan.match(by, Setting(to), epsilon, "P95", plan.bench)
     (row,) = plan.rows()
     return plan.reference, row.chosen
 

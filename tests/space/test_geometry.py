@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from mondegreen.errors import SpaceError
 from mondegreen.space import geometry
-from mondegreen.space import geometry
 from mondegreen.space.geometry import canonical_ids, measure
 
 

@@ -83,13 +83,12 @@ class Plan:
         to: Setting,
         epsilon: float,
         over: str,
-        bench: Bench | None = None,
+        bench: Bench,
     ) -> None:
         """Add the target of being as private as a reference, in a named sense.
 
-        ``bench`` is that of the reference, where its space is another one.
+        ``bench`` is that of the reference; its space may be another one.
         """
-        bench = bench or self.bench
         if bench.space.digest != self.bench.space.digest:
             self.elsewhere = bench.space.name
             if by == "certified_epsilon":

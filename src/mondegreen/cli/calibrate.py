@@ -167,10 +167,7 @@ def calibrate(
     asked = [parse_target(target, over, prior) for target in targets]
     settings = [_setting(name, allow_unproved=allow_unproved) for name in names]
     reference = _reference(match, to)
-    if to_space is not None and (to is None or sample == "-"):
-        raise ConfigurationError(
-            "--to-space needs --to, and a SAMPLE that can be read twice: not -"
-        )
+    _check_space(to_space, to, sample)
     _check_report(html, sentences, force=force)
     loaded = load_space(space)
     read = _read(sample, format, columns, loaded, quiet=quiet)
@@ -180,12 +177,11 @@ def calibrate(
     show = shower(quiet)
     plan = Plan(bench, settings, asked, prior, show)
     if match is not None and reference is not None:
-        other = None
-        if to_space is not None:
-            there = load_space(to_space)
+        there = loaded if to_space is None else load_space(to_space)
+        if there is not loaded:
             priors = _read(sample, format, columns, there, quiet=quiet).priors()
-            other = replace(bench, space=there, priors=priors)
-        plan.match(match, *reference, over, other)
+            bench = replace(bench, space=there, priors=priors)
+        plan.match(match, *reference, over, bench)
     rows = plan.rows()
     chosen = plan.best(rows)
     show("")
@@ -239,6 +235,14 @@ def _reference(match: str | None, to: str | None) -> tuple[Setting, float] | Non
     setting = _setting(name, allow_unproved=True)
     setting.at(number)
     return setting, number
+
+
+def _check_space(to_space: str | None, to: str | None, sample: str) -> None:
+    """Refuse a space of nothing, and one for which SAMPLE cannot be read again."""
+    if to_space is not None and (to is None or sample == "-"):
+        raise ConfigurationError(
+            "--to-space needs --to, and a SAMPLE that can be read twice: not -"
+        )
 
 
 def _check_report(html: str | None, sentences: str | None, *, force: bool) -> None:

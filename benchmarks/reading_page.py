@@ -1,0 +1,257 @@
+"""Write docs/explanation/read-releases.md: thirty sentences under each mechanism.
+
+    python benchmarks/reading_page.py [--page]
+
+Every mechanism runs where an adversary who sees one output, and knows the law and how
+frequent words are in public text, guesses the word one time in five, and two times in
+five. For closed laws the settings are read off exact numbers of tree_evidence.json.
+Other laws are sampled: guesses are learnt from draws, and meet new ones, so that the
+true success may be larger. ``--page`` writes the page from
+results/reading.json alone. The seed makes releases repeatable, and so not private.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any, Final
+
+import machine
+import numpy as np
+from page import DOCS, markdown_table
+from reading_sentences import SENTENCES
+
+__all__ = ["PAGE", "page", "stored"]
+
+PAGE: Final = DOCS / "explanation" / "read-releases.md"
+ATTACKS: Final = (0.2, 0.4)
+SEED: Final = 5
+CLOSED: Final = ("exponential", "tem", "calibrated")
+GRIDS: Final = {
+    "laplace": (6.0, 8.0, 10.0, 12.0, 14.0),
+    "vickrey": (6.0, 8.0, 10.0, 12.0, 16.0, 24.0),
+    "mahalanobis": (8.0, 10.0, 12.0, 14.0, 16.0),
+    "brr": (0.3, 0.38, 0.46, 0.54, 0.62),
+    "truncated_gumbel": (35.0, 200.0, 2000.0),
+}
+"""Epsilons at which laws without a closed form are attacked."""
+MET_WORDS: Final = 20_000
+
+_HEAD: Final = """\
+# Read releases
+
+**Thirty invented sentences, released by every mechanism where one adversary is equally
+successful: read them before you choose.**
+
+The adversary sees one output word, knows the mechanism and how frequent words are in
+public text, and makes the best guess of the word that stood there. Each mechanism runs
+where this guess is right one time in five, and two times in five. Always guessing
+the most frequent word, and looking at no output, is right {blind:.0%} of the time.
+
+Made by `benchmarks/reading_page.py`; the data is in `benchmarks/results/reading.json`.
+These releases are **not private**: they come from seed {seed}, so that anyone can make
+this page again. Never publish a seeded release.
+
+## Settings
+
+{settings}
+*exact*: the success is computed from the law. *at least*: guesses were learnt from
+draws, so the true success may be larger, and the mechanism looks better here than it
+is. *nats* is what the guarantee allows between any two words; a dash where there is no
+proof.
+{missing}
+How to read a release: a word that is unchanged and a word that was drawn look the
+same. Words outside the vocabulary are replaced like all others, and come out as
+something else.
+"""
+
+
+def stored() -> dict[str, Any]:
+    """Return the results of the last run."""
+    found: dict[str, Any] = json.loads(
+        (machine.RESULTS / "reading.json").read_text(encoding="utf-8")
+    )
+    return found
+
+
+def measure() -> None:
+    """Find settings, release the sentences, and write the result file."""
+    from tree_evidence import Bench
+    from tree_evidence import stored as evidence
+
+    import mondegreen as mg
+
+    bench = Bench()
+    known, settings = evidence(bench.tree.digest), []
+    for target in ATTACKS:
+        settings.append(_tree(bench, target))
+        settings += [_closed(known, name, target) for name in CLOSED]
+    curves = _curves(bench)
+    for name, grid in GRIDS.items():
+        curve = curves[name]["success"]
+        for target in ATTACKS:
+            if curve[0] <= target <= curve[-1]:
+                epsilon = float(np.interp(target, curve, grid))
+                settings.append(
+                    {"mechanism": name, "target": target, "epsilon": round(epsilon, 3)}
+                )
+    flat = [sentence for some in SENTENCES.values() for sentence in some]
+    for setting in settings:
+        more = {"probabilities": setting.get("probabilities")}
+        mechanism = mg.mechanism(
+            setting["mechanism"],
+            epsilon=setting["epsilon"],
+            **(more if setting["mechanism"] == "tree" else {}),
+        )
+        privatizer = mg.Privatizer(
+            mechanism, bench.space, noise=mg.Seeded(SEED), allow_unproved=True
+        )
+        promise = privatizer.guarantee
+        far = promise.loss(promise.scale["diameter"])
+        setting["worst_loss"] = round(far, 2) if promise.is_proved else None
+        setting["texts"] = [found.text for found in privatizer.batch(flat) if found]
+    result = {
+        "machine": machine.describe(),
+        "space": bench.space.digest,
+        "tree": bench.tree.digest,
+        "seed": SEED,
+        "attack_without_output": round(float(bench.public.max()), 4),
+        "curves": curves,
+        "sentences": flat,
+        "settings": settings,
+    }
+    path = machine.RESULTS / "reading.json"
+    path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def _tree(bench: Any, target: float) -> dict[str, Any]:
+    """Return the setting of the tree at a target, and its exact attack."""
+    from tree_evidence import TREES
+    from tree_texts import tree_attack
+
+    state = bench.state("tree", target)
+    return {
+        "mechanism": "tree",
+        "target": target,
+        "epsilon": dict(TREES)[target],
+        "probabilities": list(state.probabilities),
+        "attack": round(tree_attack(state, bench.public), 4),
+    }
+
+
+def _closed(known: dict[str, Any], name: str, target: float) -> dict[str, Any]:
+    """Return the setting of a closed law whose attack is nearest to a target."""
+    found = {
+        float(key.partition("|")[2]): row["public"]
+        for key, row in known["laws"].items()
+        if key.partition("|")[0] == name
+    }
+    epsilon = min(found, key=lambda epsilon: abs(found[epsilon] - target))
+    return {
+        "mechanism": name,
+        "target": target,
+        "epsilon": epsilon,
+        "attack": found[epsilon],
+    }
+
+
+def _curves(bench: Any) -> dict[str, Any]:
+    """Return the success against sampled laws by epsilon; what is known is kept."""
+    result = machine.RESULTS / "reading.json"
+    curves = stored().get("curves", {}) if result.exists() else {}
+    for name, grid in GRIDS.items():
+        if curves.get(name, {}).get("epsilons") != list(grid):
+            found = [round(_success(bench, name, epsilon), 4) for epsilon in grid]
+            curves[name] = {"epsilons": list(grid), "success": found}
+            print(name, curves[name], file=sys.stderr, flush=True)
+    return curves
+
+
+def _success(bench: Any, name: str, epsilon: float) -> float:
+    """Return how often guesses that were learnt from draws are right on new draws."""
+    from tree_evidence import learnt
+
+    rng = np.random.default_rng(1)
+    size = bench.space.vocab_size
+    ids = rng.choice(size + 1, MET_WORDS, p=bench.public).astype(np.int32)
+    state = bench.state(name, epsilon)
+    return learnt(ids, [state.sample(ids, rng) for _ in range(5)])
+
+
+def page(report: dict[str, Any]) -> str:
+    """Return the Markdown of a report."""
+    rows, settings = report["settings"], report["settings"]
+    names = list(dict.fromkeys(row["mechanism"] for row in rows))
+    header = ["mechanism", "target", "setting", "success", "nats, any two words"]
+    table = markdown_table(
+        header,
+        [
+            [
+                f"`{row['mechanism']}`",
+                f"{row['target']:g}",
+                _setting(row),
+                f"{row['attack']:.3f}, exact" if "attack" in row else "at least",
+                "–" if row["worst_loss"] is None else f"{row['worst_loss']:.0f}",
+            ]
+            for row in sorted(rows, key=lambda row: row["target"])
+        ],
+        text_columns=(2, 3),
+    )
+    absent = [
+        f"`{name}` at {target:g}"
+        for target in ATTACKS
+        for name in GRIDS
+        if (name, target) not in {(r["mechanism"], r["target"]) for r in rows}
+    ]
+    missing = (
+        f"Missing, since no epsilon that was tried leads there: {', '.join(absent)}.\n"
+        if absent
+        else ""
+    )
+    lines = [
+        _HEAD.format(
+            seed=report["seed"],
+            blind=report["attack_without_output"],
+            settings=table,
+            missing=missing,
+        )
+    ]
+    texts = {(row["mechanism"], row["target"]): row["texts"] for row in settings}
+    number = 0
+    for kind, some in SENTENCES.items():
+        lines += [f"## {kind.capitalize()}", ""]
+        for sentence in some:
+            found = [
+                [
+                    f"`{name}`",
+                    *(_cell(texts.get((name, target)), number) for target in ATTACKS),
+                ]
+                for name in names
+            ]
+            head = ["mechanism", *(f"success {target:g}" for target in ATTACKS)]
+            lines += [f"**{sentence}**", "", markdown_table(head, found, (1, 2))]
+            number += 1
+    return "\n".join(lines)
+
+
+def _setting(row: dict[str, Any]) -> str:
+    """Return epsilon, and the chances of a tree."""
+    if row["mechanism"] != "tree":
+        return f"ε = {row['epsilon']:g}"
+    chances = ", ".join(f"{share:.3f}" for share in row["probabilities"])
+    return f"ε = {row['epsilon']:g}, levels {chances}"
+
+
+def _cell(texts: list[str] | None, number: int) -> str:
+    return "–" if texts is None else texts[number].replace("|", "\\|")
+
+
+def main() -> None:
+    """Measure unless told otherwise, and write the page."""
+    if "--page" not in sys.argv:
+        measure()
+    PAGE.write_text(page(stored()), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

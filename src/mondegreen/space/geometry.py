@@ -229,8 +229,8 @@ def _bits(vectors: Vectors) -> NDArray[np.unsignedinteger]:
 
 def _fingerprints(bits: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
     """Return a number per row, equal for equal rows and rarely for others."""
-    odd = np.random.default_rng(0).integers(1 << 62, size=bits.shape[1]) * 2 + 1
-    factors, found = odd.astype(np.uint64), np.zeros(len(bits), dtype=np.uint64)
+    rng, found = np.random.default_rng(0), np.zeros(len(bits), dtype=np.uint64)
+    factors = rng.integers(1 << 62, size=(bits.shape[1],), dtype=np.uint64) * 2 + 1
     for column in range(bits.shape[1]):
         found += bits[:, column] * factors[column]
     return found

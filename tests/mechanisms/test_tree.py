@@ -62,14 +62,16 @@ def meeting(tree, v, w):
     raise AssertionError
 
 
-def exact_law(tree, weights):
+def exact_law(tree, weights, own=None):
     """2**62 P(y | w), from the definition: rows are inputs, columns words."""
     size = tree.vocab_size
     law = [[Fraction(0)] * size for _ in range(size)]
-    for level, weight in enumerate(weights):
+    child = tree.nodes[tree.levels - 1, :-1].tolist()
+    for level in range(tree.levels + 1):
         for node in range(len(tree.bounds[level]) - 1):
             members = tree.members(level, node).tolist()
             for word in members:
+                weight = (own or {}).get(child[word], weights)[level]
                 for output in members:
                     law[word][output] += Fraction(weight, len(members))
     return [*law, [Fraction(sum(weights), size)] * size]
@@ -114,13 +116,41 @@ def test_the_certificate_is_the_largest_ratio_over_all_pairs_and_outputs(labels,
     )
 
 
+def some_own(tree, seed):
+    """Weights of some children of the root, by node."""
+    rng = np.random.default_rng(seed)
+    nodes = range(len(tree.bounds[tree.levels - 1]) - 1) if tree.levels > 1 else ()
+    return {
+        node: some_weights(tree.levels, seed + 7 * node)
+        for node in nodes
+        if rng.random() < 0.6
+    }
+
+
+@hard
+@given(labels=hierarchies(), seed=st.integers(0, 10**6))
+def test_the_certificate_of_classes_is_the_largest_ratio_too(labels, seed):
+    tree = WordTree.from_labels(labels)
+    weights, own = some_weights(tree.levels, seed), some_own(tree, seed)
+    expected = exact_ratios(tree, exact_law(tree, weights, own))
+    assert TreeLaw(tree, weights, own).ratios() == expected
+
+
+def test_a_class_that_rarely_reaches_the_root_is_not_hidden_by_the_others():
+    tree = WordTree.from_labels(EVEN)
+    weights = weights_of((0.1, 0.2, 0.2, 0.5))
+    quiet = {1: weights_of((0.0, 0.0, 0.999, 0.001))}
+    alike = TreeLaw(tree, weights).ratios()[-1]
+    assert TreeLaw(tree, weights, quiet).ratios()[-1] > 100 * alike
+
+
 @hard
 @given(labels=hierarchies(), seed=st.integers(0, 10**6))
 def test_the_table_is_the_law(labels, seed):
     tree = WordTree.from_labels(labels)
-    weights = some_weights(tree.levels, seed)
-    law = TreeLaw(tree, weights)
-    for word, row in enumerate(exact_law(tree, weights)):
+    weights, own = some_weights(tree.levels, seed), some_own(tree, seed)
+    law = TreeLaw(tree, weights, own)
+    for word, row in enumerate(exact_law(tree, weights, own)):
         assert sum(row) == TOTAL
         found = law.probabilities(word)
         np.testing.assert_allclose(found, [float(p / TOTAL) for p in row], rtol=1e-12)
@@ -197,24 +227,26 @@ def test_the_exact_audit_finds_the_certificate_and_rejects_the_twin():
 # What is sampled
 
 
-def states_of(weights, labels):
+def states_of(weights, labels, own=None):
     tree = WordTree.from_labels(labels)
     mechanism = Tree(1e3, probabilities=tuple(w / sum(weights) for w in weights))
     space = space_with(tree)
     stated = mechanism.prepare(space).guarantee
-    law = TreeLaw(tree, weights)
-    return TreeState(space, law, tree.heights, stated), exact_law(tree, weights)
+    law = TreeLaw(tree, weights, own or {})
+    return TreeState(space, law, tree.heights, stated), exact_law(tree, weights, own)
 
 
+@pytest.mark.parametrize("own", [{}, {1: (0, 4, 0, 7)}, {0: (3, 0, 7, 1)}], ids=str)
 @pytest.mark.parametrize("labels", [EVEN, UNEVEN], ids=["even", "uneven"])
-def test_every_integer_is_dealt_as_the_law_says(labels, monkeypatch):
+def test_every_integer_is_dealt_as_the_law_says(labels, own, monkeypatch):
     """All integers of a small range, once each: counts are weights, exactly."""
     unit = 2520  # every size of a node divides it
     weights = (1 * unit, 5 * unit, 2 * unit, 3 * unit)
+    own = {node: tuple(unit * part for part in row) for node, row in own.items()}
     total = sum(weights)
     monkeypatch.setattr(module, "draw_uniform", lambda rng, size: np.arange(size))
     monkeypatch.setattr(module, "_BLOCK", total)
-    state, law = states_of(weights, labels)
+    state, law = states_of(weights, labels, own)
     for word in all_inputs(state.space).tolist():
         drawn = state.sample(np.full(total, word, dtype=np.int32), None)
         seen = np.bincount(drawn, minlength=state.space.vocab_size)
@@ -237,9 +269,25 @@ def test_places_that_cannot_be_dealt_evenly_are_drawn_again_without_bias():
         seen = np.bincount(drawn, minlength=9)
         assert g_test(seen, expected / expected.sum()) > ALPHA
     edge = np.array([TOTAL - 1, 0, 1, 2, 3, 4], dtype=np.int64)
-    rows, rest = state._levels(edge)
+    rows, rest = state._levels(np.zeros(len(edge), dtype=np.int32), edge)
     assert rows.tolist() == [3, 0, 0, 1, 2, 3]
     assert rest.tolist() == [TOTAL - 5, 0, 1, 0, 0, 0]
+
+
+def test_outputs_of_a_class_follow_its_own_law():
+    space = space_with(WordTree.from_labels(EVEN))
+    shares = (0.1, 0.6, 0.1, 0.2)
+    calm = Tree(9.0, probabilities=shares).prepare(space)
+    state = Tree(
+        9.0, probabilities=shares, of_class={"w4": (0.0, 0.0, 0.5, 0.5)}
+    ).prepare(space)
+    law, other = (np.exp(each.log_prob(all_inputs(space))) for each in (state, calm))
+    np.testing.assert_array_equal(law[:4], other[:4])
+    for word in (0, 4, 7, 8):
+        seen = counts(state.sample, word, 8, 200_000, np.random.default_rng(word))
+        assert g_test(seen, law[word]) > ALPHA
+        if word in (4, 7):
+            assert g_test(seen, other[word]) < ALPHA
 
 
 @pytest.mark.parametrize("labels", [EVEN, UNEVEN], ids=["even", "uneven"])
@@ -324,6 +372,10 @@ def test_probabilities_that_lose_more_than_epsilon_are_refused():
         {"probabilities": (0.5, 0.5, 0.0)},
         {"probabilities": (1.5, -0.5)},
         {"odds": (0.1,), "probabilities": (0.5, 0.5)},
+        {"of_class": {"a": (0.5, 0.5)}},
+        {"probabilities": (0.5, 0.5), "of_class": {"a": (0.5, 0.4)}},
+        {"probabilities": (0.5, 0.5), "of_class": {"a": 1.0}},
+        {"probabilities": (0.5, 0.5), "of_class": ["a"]},
     ],
     ids=str,
 )
@@ -338,8 +390,22 @@ def test_as_many_numbers_as_levels_are_needed(values):
         Tree(2.0, **values).prepare(space_with(WordTree.from_labels(EVEN)))
 
 
+@pytest.mark.parametrize("word", ["w9", "w5"])
+def test_classes_are_named_by_one_known_word_each(word):
+    space = space_with(WordTree.from_labels(EVEN))
+    shares = (0.1, 0.2, 0.3, 0.4)
+    own = {"w4": shares, word: shares}
+    with pytest.raises(InvalidParameterError, match="of_class must be"):
+        Tree(9.0, probabilities=shares, of_class=own).prepare(space)
+
+
 @pytest.mark.parametrize(
-    "values", [{"odds": [0.1, 0.2]}, {"probabilities": [0.25] * 4}]
+    "values",
+    [
+        {"odds": [0.1, 0.2]},
+        {"probabilities": [0.25] * 4},
+        {"probabilities": [0.25] * 4, "of_class": {"w1": [0.0, 0.5, 0.25, 0.25]}},
+    ],
 )
 def test_lists_from_json_are_tuples(values):
     mechanism = mg.mechanism("tree", epsilon=9.0, **values)

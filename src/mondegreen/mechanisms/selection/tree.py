@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, final
+from typing import Any, ClassVar, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,11 @@ _SMALL: Final = 4096
 _BLOCK: Final = 1 << 15
 """Words drawn at once: their tables stay in the cache of a core."""
 
+_GROUPED: Final = 2
+"""Levels of a tree that has something between the words and the root."""
+
+_ROUNDING: Final = 1e-9
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,10 @@ class Tree(AbstractMechanism):
     probabilities : tuple of float in [0, 1], optional
         Of the levels, words first, in place of both; refused where two words would
         lose more than epsilon.
+    of_class : mapping of str to tuple of float, optional
+        From a word to other probabilities for its class, that is all words of its node
+        below the root: frequent words, which are easy to guess, can move more often
+        than those that carry meaning. Kept as pairs.
 
     Raises
     ------
@@ -116,6 +125,11 @@ class Tree(AbstractMechanism):
         range="[0, 1] each, sum 1, or null",
         help="chance of each level, words first",
     )
+    of_class: tuple[tuple[str, tuple[float, ...]], ...] | None = parameter(
+        None,
+        range="words, each with its probabilities, or null",
+        help="other chances for the class of a word",
+    )
 
     name: ClassVar[str] = "tree"
     family: ClassVar[str] = "selection"
@@ -131,17 +145,32 @@ class Tree(AbstractMechanism):
             )
         if odds is not None and any(np.diff(odds) < 0):
             raise InvalidParameterError("odds", odds, "not decreasing")
-        if shares is not None and (abs(sum(shares) - 1) > 1e-9 or not shares[-1] > 0):
-            allowed = "numbers of sum 1, the last above 0"
-            raise InvalidParameterError("probabilities", shares, allowed)
+        if shares is not None:
+            _check_sum("probabilities", shares)
+        own = _pairs(self.of_class)
+        if own is not None and shares is None:
+            raise InvalidParameterError("of_class", own, "null without probabilities")
         object.__setattr__(self, "odds", odds)
         object.__setattr__(self, "probabilities", shares)
+        object.__setattr__(self, "of_class", own)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return name and parameters, chances of classes only where there are any.
+
+        The digest of what was released before there were any, and with it the keys of
+        replays, stay what they were.
+        """
+        found = AbstractMechanism.to_dict(self)
+        own = found["parameters"].pop("of_class")
+        if own is not None:
+            found["parameters"]["of_class"] = {word: list(row) for word, row in own}
+        return found
 
     def prepare(self, space: Space) -> TreeState:
         """Find the tree, set the weights of its levels, and certify them."""
         check_space(self, space)
         tree = _tree_for(space)
-        law = TreeLaw(tree, self._weights(tree))
+        law = TreeLaw(tree, self._weights(tree), self._own(space, tree))
         losses = law.losses()
         if losses[-1] > self.epsilon:
             raise InvalidParameterError(
@@ -162,6 +191,21 @@ class Tree(AbstractMechanism):
             _check_count("odds", self.odds, tree.levels - 1)
             return weights_within(tree, (*self.odds, self.epsilon))
         return weights_within(tree, [self.epsilon * h for h in tree.heights[1:]])
+
+    def _own(self, space: Space, tree: WordTree) -> dict[int, tuple[int, ...]]:
+        """Return the weights of children of the root that have their own."""
+        found: dict[int, tuple[int, ...]] = {}
+        for word, shares in self.of_class or ():
+            _check_count("of_class", shares, tree.levels + 1)
+            place = space.id_of(word)
+            if place == space.vocab_size or tree.levels < _GROUPED:
+                allowed = "words of the space, on a tree with groups"
+                raise InvalidParameterError("of_class", word, allowed)
+            node = int(tree.nodes[tree.levels - 1, place])
+            if node in found:
+                raise InvalidParameterError("of_class", word, "one word of each class")
+            found[node] = weights_of(shares)
+        return found
 
     def _heights(self, tree: WordTree, losses: Sequence[float]) -> tuple[float, ...]:
         """Return the heights of the levels that the promise is stated with."""
@@ -191,6 +235,8 @@ class TreeState:
 
     __slots__ = (
         "_chosen",
+        "_edges",
+        "_kinds",
         "_limits",
         "_quotients",
         "_starts",
@@ -210,17 +256,21 @@ class TreeState:
         self.space, self.law, self.heights = space, law, heights
         self.guarantee = guarantee
         tree = law.tree
-        self._chosen = [level for level, a in enumerate(law.weights) if a]
+        rows, self._kinds = law.kinds()
+        weights = np.array(rows)
+        self._chosen = np.flatnonzero(weights.any(axis=0)).tolist()
+        # Where the integers of each level end: a row per kind of input.
+        self._edges = np.cumsum(weights[:, self._chosen], axis=1)
         shape = (len(self._chosen), tree.vocab_size + 1)
         self._starts = np.zeros(shape, dtype=np.int64)
         self._quotients = np.zeros(shape, dtype=np.int64)
         self._limits = np.zeros(shape, dtype=np.int64)
         for row, level in enumerate(self._chosen):
-            nodes, weight = tree.nodes[level, :-1], law.weights[level]
+            nodes = tree.nodes[level, :-1]
             sizes = np.append(tree.sizes(level)[nodes], tree.vocab_size)
             self._starts[row, :-1] = tree.bounds[level][nodes]
             # Places of the level that fall on each word of the node, and on all.
-            self._quotients[row] = weight // sizes
+            self._quotients[row] = weights[self._kinds, level] // sizes
             self._limits[row] = self._quotients[row] * sizes
         self._quotients = np.maximum(self._quotients, 1).astype(np.uint64)
 
@@ -231,7 +281,7 @@ class TreeState:
 
     @property
     def probabilities(self) -> tuple[float, ...]:
-        """The chance of each level, words first."""
+        """The chance of each level, words first, for classes without their own."""
         return tuple(weight / TOTAL for weight in self.law.weights)
 
     def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
@@ -253,7 +303,8 @@ class TreeState:
         again: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
         for start in range(0, len(ids), _BLOCK):
             block = slice(start, start + _BLOCK)
-            levels, rest = self._levels(draw_uniform(rng, len(out[block])))
+            draws = draw_uniform(rng, len(out[block]))
+            levels, rest = self._levels(ids[block], draws)
             flat = levels * (self.space.vocab_size + 1)
             flat += ids[block].astype(np.int64, copy=False)
             uneven = rest >= self._limits.take(flat)
@@ -278,13 +329,21 @@ class TreeState:
             row[:] = np.log(self.law.probabilities(word))
         return table[inverse]
 
-    def _levels(self, draws: Weights) -> tuple[NDArray[np.int64], Weights]:
+    def _levels(self, ids: Ids, draws: Weights) -> tuple[NDArray[np.int64], Weights]:
         """Return the level of each draw, and the place of the draw in that level."""
         levels = np.zeros(len(draws), dtype=np.int64)
-        edges = np.cumsum([0, *(self.law.weights[level] for level in self._chosen)])
-        for edge in edges[1:-1]:
-            levels += draws >= edge
-        return levels, draws - edges.take(levels)
+        if len(self._edges) == 1:
+            edges = np.append(0, self._edges[0])
+            for edge in edges[1:-1]:
+                levels += draws >= edge
+            return levels, draws - edges.take(levels)
+        kinds, starts = self._kinds.take(ids), np.zeros_like(draws)
+        for ends in self._edges.T[:-1]:
+            edge = ends.take(kinds)
+            passed = draws >= edge
+            levels += passed
+            np.copyto(starts, edge, where=passed)
+        return levels, draws - starts
 
     def _drawn_again(
         self, ids: Ids, levels: NDArray[np.int64], rng: np.random.Generator
@@ -311,7 +370,10 @@ def _guarantee(
     certified = math.nextafter(max(spent), math.inf) if max(spent) else 0.0
     shown = ", ".join(f"{height:.4g}" for height in heights[1:])
     nats = ", ".join(f"{loss:.4g}" for loss in losses)
-    chances = ", ".join(f"{weight / TOTAL:.4g}" for weight in law.weights)
+    rows = law.kinds()[0]
+    chances = "; ".join(
+        ", ".join(f"{weight / TOTAL:.4g}" for weight in row) for row in rows
+    )
     return Guarantee(
         mechanism=mechanism.name,
         parameters=mechanism.to_dict()["parameters"],
@@ -327,7 +389,8 @@ def _guarantee(
         equivalents=(
             f"{losses[-1]:.6g}-local differential privacy of a word",
             f"words that meet at level 1 to {tree.levels} lose at most: {nats} nats",
-            f"chance of each level, words first: {chances}",
+            f"chance of each level, words first: {chances}"
+            + (" (by class of the word)" if len(rows) > 1 else ""),
         ),
         assumptions=(
             f"the word tree, SHA-256 {tree.digest}, is public and was fixed before the "
@@ -382,6 +445,32 @@ def _numbers(
     if not all(0 <= value <= largest for value in found):
         raise InvalidParameterError(name, values, allowed)
     return found
+
+
+def _pairs(values: Any) -> tuple[tuple[str, tuple[float, ...]], ...] | None:
+    """Return words and probabilities; refuse what is neither a mapping nor pairs."""
+    if values is None:
+        return None
+    allowed = "words, each with numbers of sum 1, the last above 0"
+    try:
+        given = [(str(word), shares) for word, shares in dict(values).items()]
+    except (TypeError, ValueError):
+        raise InvalidParameterError("of_class", values, allowed) from None
+    found = []
+    for word, each in sorted(given, key=lambda pair: pair[0]):
+        shares = _numbers("of_class", each, 1.0)
+        if not shares:
+            raise InvalidParameterError("of_class", values, allowed)
+        _check_sum("of_class", shares)
+        found.append((word, shares))
+    return tuple(found)
+
+
+def _check_sum(name: str, shares: tuple[float, ...]) -> None:
+    """Refuse what are no chances, or leave the root none."""
+    if abs(sum(shares) - 1) > _ROUNDING or not shares[-1] > 0:
+        allowed = "numbers of sum 1, the last above 0"
+        raise InvalidParameterError(name, shares, allowed)
 
 
 def _is_number(value: object) -> bool:

@@ -9,13 +9,17 @@ whose node at level :math:`l` has :math:`n_l(w)` words has the law
 Two words that meet in a node :math:`v` of level :math:`m` have one :math:`F_m`, and
 their laws agree outside of :math:`v`. So they differ by at most
 :math:`\ln (\max_{w \in v} F_0(w) / F_m(v))`, and some pair by exactly that.
+
+The children of the root may have integers of their own, for all of their words. Then
+two words of two of them, :math:`A` and :math:`B`, differ by at most
+:math:`\ln (\max_{w \in A} F_0(w) / F_D(B))`, one way or the other.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, final
 
@@ -46,10 +50,22 @@ class TreeLaw:
         The public tree.
     weights : tuple of int
         One per level, at least 0, of sum ``2**62``; the last at least 1.
+    own : mapping of int to tuple of int
+        Children of the root, nodes of level ``D - 1 > 0``, with other weights.
     """
 
     tree: WordTree
     weights: tuple[int, ...]
+    own: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+
+    def kinds(self) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:
+        """Return the distinct rows of weights, and which one each input has."""
+        rows = list(dict.fromkeys([self.weights, *self.own.values()]))
+        places = np.zeros(len(self.tree.sizes(self.tree.levels - 1)), dtype=np.int64)
+        for node, row in self.own.items():
+            places[node] = rows.index(row)
+        words = places[self.tree.nodes[self.tree.levels - 1, :-1]]
+        return rows, np.append(words, 0)  # the unknown word draws from all words
 
     def ratios(self) -> tuple[Fraction, ...]:
         """Return the largest ratio of two laws that meet at each level from 1 to D.
@@ -58,42 +74,68 @@ class TreeLaw:
         The unknown word, whose law is uniform, meets every word at level D. Where no
         two words meet at a level, its ratio is 1.
         """
-        tree, weights = self.tree, self.weights
-        upper = [Fraction(weights[-1], tree.vocab_size)]
-        shares = [upper]
-        for level in range(tree.levels - 1, 0, -1):
-            over = _parents(tree, level)
+        tree, top = self.tree, self.tree.levels
+        rows = [
+            self.own.get(node, self.weights) for node in range(len(tree.sizes(top - 1)))
+        ]
+        ends = [Fraction(row[-1], tree.vocab_size) for row in rows]  # F_D of each
+        child = list(range(len(rows)))  # of the root, over each node of a level
+        upper, shares = ends, [ends]
+        for level in range(top - 1, 0, -1):
+            if level < top - 1:
+                over = _parents(tree, level)
+                child = [child[parent] for parent in over]
+                upper = [upper[parent] for parent in over]
             sizes = tree.sizes(level).tolist()
             upper = [
-                upper[parent] + Fraction(weights[level], size)
-                for parent, size in zip(over, sizes, strict=True)
+                share + Fraction(rows[at][level], size)
+                for share, at, size in zip(upper, child, sizes, strict=True)
             ]
             shares.append(upper)
-        shares.reverse()  # shares[l - 1][node] is F_l
-        smallest = np.minimum.reduceat(
-            tree.sizes(0), np.searchsorted(tree.bounds[0], tree.bounds[1][:-1])
-        )
-        largest = [
-            share + Fraction(weights[0], size)
-            for share, size in zip(shares[0], smallest.tolist(), strict=True)
-        ]
+        shares.reverse()  # shares[l - 1][node] is F_l; of the root, one per child
+        largest = self._largest(shares[0], [rows[at][0] for at in child])
         found = []
-        for level in range(1, tree.levels + 1):
+        for level in range(1, top):
             meet = _children(tree, level) > 1
             here = zip(largest, shares[level - 1], meet.tolist(), strict=True)
             found.append(
                 max([Fraction(1), *(most / least for most, least, ok in here if ok)])
             )
-            if level < tree.levels:
+            if level < top - 1:
                 above = [Fraction(0)] * len(shares[level])
                 for node, parent in enumerate(_parents(tree, level)):
                     above[parent] = max(above[parent], largest[node])
                 largest = above
-        unknown = largest[0] * tree.vocab_size / TOTAL
-        if _children(tree, tree.levels)[0] > 1:
-            unknown = max(unknown, Fraction(TOTAL, weights[-1]))
-        found[-1] = max(found[-1], unknown)
-        return tuple(found)
+        return (*found, self._at_root(largest, ends))
+
+    def _largest(
+        self, shares: Sequence[Fraction], weights: Sequence[int]
+    ) -> list[Fraction]:
+        """Return the largest F_0 below each node of level 1."""
+        tree = self.tree
+        if tree.levels == 1:  # the words are the children of the root
+            pairs = zip(shares, weights, tree.sizes(0).tolist(), strict=True)
+            return [share + Fraction(weight, size) for share, weight, size in pairs]
+        smallest = np.minimum.reduceat(
+            tree.sizes(0), np.searchsorted(tree.bounds[0], tree.bounds[1][:-1])
+        )
+        pairs = zip(shares, weights, smallest.tolist(), strict=True)
+        return [share + Fraction(weight, size) for share, weight, size in pairs]
+
+    def _at_root(
+        self, largest: Sequence[Fraction], ends: Sequence[Fraction]
+    ) -> Fraction:
+        """Return the largest ratio of words of two children, or a word and none."""
+        size = self.tree.vocab_size
+        unknown = max(largest) * size / TOTAL
+        if len(ends) == 1:
+            return max(Fraction(1), unknown)
+        first, second = sorted(range(len(ends)), key=lambda node: ends[node])[:2]
+        pairs = (
+            most / ends[second if node == first else first]
+            for node, most in enumerate(largest)
+        )
+        return max(*pairs, unknown, Fraction(TOTAL, size) / ends[first])
 
     def losses(self) -> tuple[float, ...]:
         """Return :meth:`ratios` in nats, rounded up, never falling with the level."""
@@ -105,11 +147,12 @@ class TreeLaw:
         tree, size = self.tree, self.tree.vocab_size
         if word == size:
             return np.full(size, 1.0 / size)
-        found = np.full(size, self.weights[-1] / size)
+        weights = self.own.get(int(tree.nodes[tree.levels - 1, word]), self.weights)
+        found = np.full(size, weights[-1] / size)
         for level in range(tree.levels - 1, -1, -1):
             node = int(tree.nodes[level, word])
             start, stop = tree.bounds[level][node : node + 2].tolist()
-            found[start:stop] += self.weights[level] / (stop - start)
+            found[start:stop] += weights[level] / (stop - start)
         law = np.empty(size)
         law[tree.order] = found / TOTAL
         return law

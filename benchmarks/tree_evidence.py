@@ -40,10 +40,11 @@ import tree_texts as measure
 from context_attack import guesses
 from joblib import Parallel, delayed
 from ship_tree import lists
-from tree_frontier import best, closeness, public_prior, safe
+from tree_texts import public_prior
 from word_model import WordModel, public_model, split_of
 
 import mondegreen as mg
+from mondegreen.calibration.chances import best_tree, success_of
 from mondegreen.scores.exact import law_scores
 from mondegreen.space.store import tree_of
 
@@ -65,8 +66,7 @@ PARTS = ("ag_news, 4,000 texts", "imdb, 3,000 texts")
 WHOLE = tuple(data for data in DATA if data not in PARTS)
 
 TREES = (
-    (0.085, 10.0),
-    (0.10, 10.0),
+    (0.12, 10.0),
     (0.15, 10.0),
     (0.20, 10.0),
     (0.25, 12.0),
@@ -75,9 +75,9 @@ TREES = (
     (0.50, 12.0),
 )
 """Attack under public frequencies, and nats for any two words."""
-FORESTS = ("tree", "tree, own kind", "tree, word or any")
-"""Chances for the frequencies of public film reviews, or of the valid split; or of the
-latter, for words alone: the word itself or any, Warner's randomised response."""
+FORESTS = {"tree": 1.0, "tree, near": 0.5, "tree, other kind": 1.0}
+"""The power of closeness that the chances are set for."""
+OWN_KIND = ("tree", "tree, near")
 TARGETS = {
     "exponential": (0.1, 0.2, 0.3, 0.4),
     "calibrated": (0.1, 0.2, 0.3, 0.4),
@@ -127,11 +127,6 @@ class Bench:
         return public_prior(self.space)
 
     @functools.cached_property
-    def gain(self) -> np.ndarray:
-        """Closeness of words that meet at each level."""
-        return closeness(self.space, self.tree, self.public)
-
-    @functools.cached_property
     def model(self) -> WordModel:
         """Order of words in public text."""
         return public_model(self.space)
@@ -153,32 +148,26 @@ class Bench:
         found[: len(own)] = own
         return found
 
-    def expected(self, name: str, data: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the public frequencies that a tree is set for, and its closeness."""
-        if name == "tree":
-            return self.public, self.gain
-        prior, gain = self._kind(DATA[data][0])
-        if name == FORESTS[-1]:
-            gain = -np.ones_like(gain)
-            gain[0], gain[-1] = 1.0, 0.0
-        return prior, gain
-
     @functools.lru_cache(maxsize=8)  # noqa: B019
-    def _kind(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return frequencies of the valid split, with a tenth of public text."""
-        ids, _ = split_of(self.space, name, "valid")
+    def expected(self, name: str, data: str) -> np.ndarray:
+        """Return the public frequencies that a tree is set for."""
+        if name not in OWN_KIND:
+            return self.public
+        ids, _ = split_of(self.space, DATA[data][0], "valid")
         counts = np.bincount(ids, minlength=self.space.vocab_size + 1)
-        prior = 0.9 * counts / len(ids) + 0.1 * self.public
-        return prior, closeness(self.space, self.tree, prior)
+        return 0.9 * counts / len(ids) + 0.1 * self.public
 
     def state(self, name: str, setting: float, data: str = "") -> Any:
         """Prepare a mechanism; the setting of a tree is its target."""
         if name in FORESTS:
-            loss = dict(TREES)[setting]
-            p = safe(best(self.tree, *self.expected(name, data), setting, loss))
-            return mg.mechanism("tree", epsilon=loss, probabilities=p).prepare(
-                self.space
-            )
+            return best_tree(
+                self.space,
+                self.tree,
+                self.expected(name, data),
+                success=setting,
+                epsilon=dict(TREES)[setting],
+                power=FORESTS[name],
+            ).prepare(self.space)
         more = {"decoder": "fast"} if name in NOISE else {}
         return mg.mechanism(name, epsilon=setting, **more).prepare(self.space)
 
@@ -209,8 +198,7 @@ def measured(bench: Bench, data: str, name: str, setting: float) -> dict[str, An
     }
     if name in FORESTS:
         row["tree"] = bench.tree.digest
-        row["probabilities"] = list(state.probabilities)
-        row["attack"] = measure.tree_attack(state, bench.prior(data))
+        row["attack"] = success_of(state.law, bench.prior(data))
     if name in SAMPLED:
         row["attack_at_least"] = learnt(texts.ids, drawn)
     return row
@@ -348,7 +336,7 @@ def plan(known: dict[str, Any]) -> Iterator[Point]:
     """
     for data in DATA:
         yield "rows", data, "clear", 0.0
-        for name in FORESTS[data in PARTS :]:
+        for name in OWN_KIND if data in PARTS else FORESTS:
             yield from (("rows", data, name, target) for target, _ in TREES)
     for name, grid in GRIDS.items():
         yield from (("laws", "", name, epsilon) for epsilon in grid)
@@ -372,7 +360,7 @@ def _closed(known: dict[str, Any], name: str) -> Iterator[Point]:
 
 def _contexts(known: dict[str, Any], target: float) -> Iterator[Point]:
     """Yield what is attacked in context."""
-    for name in (*FORESTS[1:], *GRIDS):
+    for name in (*OWN_KIND, *GRIDS):
         for data in WHOLE:
             yield "context", data, name, nearest(known, data, name, target)
 
@@ -436,7 +424,7 @@ def save(known: dict[str, Any], bench: Bench) -> None:
 def _rounded(value: Any) -> Any:
     """Return numbers with five digits after the point; chances as they are."""
     if isinstance(value, dict):
-        return {k: v if k == "probabilities" else _rounded(v) for k, v in value.items()}
+        return {k: _rounded(v) for k, v in value.items()}
     return round(float(value), 5) if isinstance(value, float) else value
 
 

@@ -26,8 +26,8 @@ NAMES: Final = {
 }
 MECHANISMS: Final = (
     "tree",
-    "tree, own kind",
-    "tree, word or any",
+    "tree, near",
+    "tree, other kind",
     "exponential",
     "tem",
     "calibrated",
@@ -37,7 +37,7 @@ MECHANISMS: Final = (
     "brr",
     "syntf",
 )
-TREES: Final = ("tree", "tree, own kind", "tree, word or any")
+TREES: Final = ("tree", "tree, near", "tree, other kind")
 ATTACKS: Final = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
 NATS: Final = 10.0
 

@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 from scipy import sparse
 
 import mondegreen as mg
-from mondegreen.mechanisms.selection.tree import TreeState
 from mondegreen.text.policy import Lookup
 from mondegreen.text.tokenizer import tokenize
 
@@ -97,33 +96,14 @@ def accuracy(texts: Texts, released: np.ndarray, size: int) -> tuple[float, floa
     return float(found[0]), float(found[1])
 
 
-def tree_attack(state: TreeState, prior: np.ndarray) -> float:
-    """Return how often the best guess of a word from its output is right: exact.
-
-    Knows the law and the prior: sum over y of max over w of prior(w) P(y | w).
-    """
-    reach, best = shares(state.tree), peaks(state.tree, prior)
-    likely = np.array(state.probabilities)[:, None] / reach
-    law = np.cumsum(likely[::-1], axis=0)[::-1]  # F_l of each word
-    size = state.tree.vocab_size
-    unknown = np.full(size, prior[-1] / size)
-    return float(np.maximum((best * law).max(axis=0), unknown).sum())
-
-
-def shares(tree: Any) -> np.ndarray:
-    """Return the size of the node of every word at every level."""
-    rows = enumerate(tree.nodes[:, :-1])
-    return np.stack([tree.sizes(level)[nodes] for level, nodes in rows]).astype(float)
-
-
-def peaks(tree: Any, prior: np.ndarray) -> np.ndarray:
-    """Return the largest prior in the node of every word at every level."""
-    found = []
-    for level, nodes in enumerate(tree.nodes[:, :-1]):
-        top = np.zeros(len(tree.sizes(level)))
-        np.maximum.at(top, nodes, prior[:-1])
-        found.append(top[nodes])
-    return np.stack(found)
+def public_prior(space: mg.Space) -> np.ndarray:
+    """Return frequencies of words in public text, the unknown word last."""
+    folder = machine.SHARED / "vectors"
+    words = (folder / "w2v_imdb.words.txt").read_text(encoding="utf-8").split("\n")
+    counts = dict(zip(words, np.load(folder / "w2v_imdb.counts.npy"), strict=False))
+    found = np.array([counts.get(word, 0) + 0.5 for word in space.words] + [0.0])
+    found[-1] = 0.03 * found.sum()
+    return found / found.sum()
 
 
 def table_attack(state: Any, prior: np.ndarray, block: int = 512) -> float:

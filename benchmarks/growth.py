@@ -113,7 +113,8 @@ def stored() -> dict[str, dict]:
     return {
         key: point
         for key, point in known.items()
-        if "error" not in point or any(each in point["error"] for each in final)
+        if any(each in point.get("error", final[0]) for each in final)
+        and ("jobs" in point or not key.endswith("|1"))
     }
 
 
@@ -138,7 +139,7 @@ def measure(job: tuple[str, str, str], spaces: Path, folder: Path) -> dict:
         "parameters": {"epsilon": epsilon(name, path)},
         "space": path and str(path),
         "seconds": SECONDS,
-        "detailed": threads == "default" and space in ("glove-34k", "mammals-10k"),
+        "detailed": space in ("glove-34k", "mammals-10k") and threads,
         "out": str(folder / "out.json"),
         "started": time.monotonic(),
     }

@@ -25,7 +25,10 @@ def main() -> None:
 
 
 def find(job: dict) -> dict:
-    """Prepare, check, and time; ``detailed`` adds batch sizes, lengths and jobs."""
+    """Prepare, check, and time.
+
+    ``detailed`` adds batch sizes and lengths, or, with one thread, processes.
+    """
     from mondegreen import Privatizer, load_space, mechanism
 
     space = load_space(*([Path(job["space"])] if job["space"] else []))
@@ -55,7 +58,10 @@ def find(job: dict) -> dict:
         alone = measure.search_alone(space, ids, seconds / 2)
         found["search_alone_per_second"] = alone
     found["words_per_second"] = measure.warm_rate(state, ids, seconds)
-    if job["detailed"]:
+    if job["detailed"] == "1":
+        rates = [job_rate(privatizer, reviews, jobs, seconds) for jobs in (1, 2)]
+        found["jobs"] = {1: rates[0], 2: rates[1]}
+    elif job["detailed"]:
         found |= details(privatizer, ids, reviews, seconds)
     return found
 
@@ -63,11 +69,11 @@ def find(job: dict) -> dict:
 def details(
     privatizer: object, ids: object, reviews: list[str], seconds: float
 ) -> dict:
-    """Return rates by words of a batch, by words of a text, and by processes."""
+    """Return rates by words of a batch, and by words of a text."""
     import measure
 
     state, rng = privatizer.state, measure.generator()
-    found = {"batch": {}, "length": {}, "jobs": {}}
+    found = {"batch": {}, "length": {}}
     for size in SIZES:
         batches = measure.batches_of(ids, size)
         call = lambda b: state.sample(b, rng)  # noqa: E731
@@ -80,8 +86,6 @@ def details(
             for start in range(0, count * length, length)
         ]
         found["length"][length] = measure.text_rate(privatizer, texts, seconds)
-    for jobs in (1, 2):
-        found["jobs"][jobs] = job_rate(privatizer, reviews, jobs, seconds)
     return found
 
 

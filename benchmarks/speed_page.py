@@ -32,8 +32,8 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
-def _rows(threads: str) -> list[dict[str, Any]]:
-    return [row for row in load("peers_speed")["rows"] if row["threads"] == threads]
+def _rows() -> list[dict[str, Any]]:
+    return [row for row in load("peers_speed")["rows"] if row["threads"] == "1"]
 
 
 def verdict(row: dict[str, Any]) -> str:
@@ -49,7 +49,7 @@ def verdict(row: dict[str, Any]) -> str:
     return "not rejected" if "not rejected" in found else "not audited"
 
 
-def peers(threads: str) -> str:
+def peers() -> str:
     """Return ours over each peer."""
     header = [
         "peer",
@@ -63,7 +63,7 @@ def peers(threads: str) -> str:
         "audit of the peer",
     ]
     rows = []
-    for row in _rows(threads):
+    for row in _rows():
         name = f"{row['package']} {row['mechanism']}"
         if "error" in row:
             rows.append([name, "failed", *["–"] * 6, verdict(row)])
@@ -98,7 +98,7 @@ def starts() -> str:
         "ours",
     ]
     rows = []
-    for row in _rows("default") or _rows("1"):
+    for row in _rows():
         if "error" in row:
             continue
         peer, own = row["peer"], row.get("mondegreen", {})
@@ -131,33 +131,18 @@ def rooflines() -> str:
 
 def over_search() -> str:
     """Return our rates over exact search alone, in the same process."""
-    rows = {}
-    for row in _rows("1") + _rows("default"):
+    rows: dict[str, list[tuple[float, float]]] = {}
+    for row in _rows():
         if "mondegreen" in row:
             own = row["mondegreen"]
             share = own["words_per_second"] / own["search_alone_per_second"]
             texts = own["text_words_per_second"] / own["search_alone_per_second"]
-            rows.setdefault(row["ours"], {}).setdefault(row["threads"], []).append(
-                (share, texts)
-            )
+            rows.setdefault(row["ours"], []).append((share, texts))
     lines = []
     for name, found in rows.items():
-        cells = []
-        for threads in ("1", "default"):
-            pairs = found.get(threads, [])
-            for part in (0, 1):
-                values = [pair[part] for pair in pairs]
-                mean = sum(values) / len(values) if values else None
-                cells.append("–" if mean is None else f"{mean:.2f}")
-        lines.append([f"`{name}`", *cells])
-    header = [
-        "mechanism",
-        "warm, 1 thread",
-        "texts, 1 thread",
-        "warm, default",
-        "texts, default",
-    ]
-    return markdown_table(header, lines)
+        means = [sum(part) / len(found) for part in zip(*found, strict=True)]
+        lines.append([f"`{name}`", *(f"{mean:.2f}" for mean in means)])
+    return markdown_table(["mechanism", "warm", "texts"], lines)
 
 
 def growth_table() -> str:
@@ -196,7 +181,7 @@ def parallel() -> str:
         space = "mammals-10k" if name == "hyperbolic" else "glove-34k"
         one = points.get(f"{name}|{space}|1", {})
         both = points.get(f"{name}|{space}|default", {})
-        jobs = both.get("jobs", {})
+        jobs = one.get("jobs", {})
         rates = [p.get("words_per_second") for p in (one, both)]
         rates += [jobs.get("1"), jobs.get("2")]
         if any(rates):
@@ -356,8 +341,7 @@ def choosing() -> str:
 
 
 TABLES: Final[dict[str, Callable[[], str]]] = {
-    "peers, 1 thread": lambda: peers("1"),
-    "peers, default threads": lambda: peers("default"),
+    "peers": peers,
     "starts": starts,
     "rooflines": rooflines,
     "over search": over_search,

@@ -1,6 +1,8 @@
 """Work in several processes: the same outputs, and memory that stays in memory."""
 
 import os
+import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -64,3 +66,18 @@ def test_the_worker_with_the_least_to_do_gets_a_batch(monkeypatch):
     assert len(given) == 2
     # By turns all large batches would go to one of the two.
     assert all(most in loads for loads in given.values())
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs /proc")
+def test_workers_compute_with_one_thread_each_and_the_parent_as_before(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
+    with parallel._workers(make_privatizer(), 1, SPAWN) as (worker,):
+        path = Path(f"/proc/{worker._process.pid}/environ")
+        until = time.monotonic() + 10
+        while not path.read_bytes().strip(b"\0") and time.monotonic() < until:
+            time.sleep(0.01)  # not yet begun
+        settings = path.read_bytes().split(b"\0")
+    assert {b"OMP_NUM_THREADS=1", b"OPENBLAS_NUM_THREADS=1"} <= set(settings)
+    assert "OMP_NUM_THREADS" not in os.environ
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "7"

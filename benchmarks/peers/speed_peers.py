@@ -3,11 +3,11 @@
 Run by hand (a quarter of an hour): ``python benchmarks/peers/speed_peers.py``. Each
 package is in an environment of its own (``--envs FOLDER`` keeps and reuses them) and
 each measurement in a process of its own: ours, the peer, ours again, on the same words
-of real reviews, the same vectors and the same epsilon, with one thread and with as many
-as the libraries take. Every process asserts that what it times is right before it
-starts the clock. Rows are stored as they come: what is known is not measured again
-without ``--again``, and ``--minutes M`` stops early, to be continued by the next call
-(exit code 75 while there is more to do).
+of real reviews, the same vectors and the same epsilon, with one thread each. Every
+process asserts that what it times is right before it starts the clock. Rows are stored
+as they come: what is known is not measured again without ``--again``, and ``--minutes
+M`` stops early, to be continued by the next call (exit code 75 while there is more to
+do).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ LIMIT: Final = 240.0
 EPSILON: Final = 10.0
 WORDS: Final = 200_000
 REVIEWS: Final = 1_000
-THREADS: Final = {"1": {"OMP_NUM_THREADS": "1"}, "default": {}}
+THREADS: Final = {"1": {"OMP_NUM_THREADS": "1"}}
 
 _M, _P, _D = ENVIRONMENTS
 # package, mechanism, name in the package, its options, ours, our options, epsilon

@@ -21,7 +21,7 @@ import pyarrow as pa
 from mondegreen.errors import MondegreenError
 from mondegreen.mechanisms.selection.base import SelectionState
 from mondegreen.privatizer import Privatizer
-from mondegreen.processes import SPAWN, without_interrupts
+from mondegreen.processes import SPAWN, one_thread, without_interrupts
 
 __all__ = ["privatize_batches"]
 
@@ -106,7 +106,7 @@ class _Worker:
         self._process = context.Process(  # type: ignore[attr-defined]
             target=_serve, args=(inbox, answers, shared), daemon=True
         )
-        with inbox, answers, without_interrupts():
+        with inbox, answers, without_interrupts(), one_thread():
             self._process.start()
 
     def send(self, task: object, load: int = 0) -> None:

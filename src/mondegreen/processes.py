@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from multiprocessing.context import BaseContext
 from typing import Final
 
-__all__ = ["SPAWN", "warm_up", "without_interrupts"]
+__all__ = ["SPAWN", "THREADS", "one_thread", "warm_up", "without_interrupts"]
+
+THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+"""What the libraries that compute read when they are loaded."""
 
 # Not forked from here: a fork would copy threads of faiss and BLAS half-way.
 SPAWN: Final = multiprocessing.get_context("spawn")
@@ -41,6 +44,25 @@ def warm_up() -> BaseContext:
     except OSError:  # such as a folder for temporary files whose name is too long
         return SPAWN
     return context
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Let a process that starts here compute with one thread, its core.
+
+    Threads of several processes that wait for each other on fewer cores take many
+    times as long as one thread each.
+    """
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 @contextlib.contextmanager

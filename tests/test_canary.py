@@ -297,7 +297,7 @@ def test_no_canary_survives_a_process_that_fails(
     deed = "os.abort()" if fault == "worker dies" else "raise ValueError(texts)"
     Path("sitecustomize.py").write_text(
         "import os, sys\n"
-        "if '--multiprocessing-fork' in sys.argv:\n"
+        "if any('forkserver' in each for each in sys.orig_argv):\n"
         "    from mondegreen.privatizer import Privatizer\n"
         "    def explode(self, batch, columns, **options):\n"
         "        texts = batch.column('text').to_pylist()\n"

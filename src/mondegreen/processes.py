@@ -36,12 +36,12 @@ def warm_up() -> BaseContext:
         return SPAWN
     from multiprocessing import forkserver
 
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(_LOADED)
     try:
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(_LOADED)
         with without_interrupts():
             forkserver.ensure_running()
-    except OSError:  # such as a folder for temporary files whose name is too long
+    except (OSError, ValueError):  # no sockets, or a name too long for one
         return SPAWN
     return context
 

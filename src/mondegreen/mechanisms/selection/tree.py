@@ -22,8 +22,15 @@ from mondegreen.mechanisms.base import (
 )
 from mondegreen.mechanisms.selection.tree_law import (
     TreeLaw,
+    scale_of,
     weights_of,
     weights_within,
+)
+from mondegreen.mechanisms.selection.tree_parameters import (
+    check_chances,
+    check_count,
+    class_chances,
+    numbers,
 )
 from mondegreen.sampling.integers import TOTAL, draw_uniform
 from mondegreen.space.space import Space
@@ -40,8 +47,6 @@ _BLOCK: Final = 1 << 15
 
 _GROUPED: Final = 2
 """Levels of a tree that has something between the words and the root."""
-
-_ROUNDING: Final = 1e-9
 
 
 @final
@@ -137,8 +142,8 @@ class Tree(AbstractMechanism):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        odds = _numbers("odds", self.odds, self.epsilon)
-        shares = _numbers("probabilities", self.probabilities, 1.0)
+        odds = numbers("odds", self.odds, self.epsilon)
+        shares = numbers("probabilities", self.probabilities, 1.0)
         if odds is not None and shares is not None:
             raise InvalidParameterError(
                 "odds", odds, "null where probabilities are given"
@@ -146,8 +151,8 @@ class Tree(AbstractMechanism):
         if odds is not None and any(np.diff(odds) < 0):
             raise InvalidParameterError("odds", odds, "not decreasing")
         if shares is not None:
-            _check_sum("probabilities", shares)
-        own = _pairs(self.of_class)
+            check_chances("probabilities", shares)
+        own = class_chances(self.of_class)
         if own is not None and shares is None:
             raise InvalidParameterError("of_class", own, "null without probabilities")
         object.__setattr__(self, "odds", odds)
@@ -185,10 +190,10 @@ class Tree(AbstractMechanism):
     def _weights(self, tree: WordTree) -> tuple[int, ...]:
         """Return the integer weights of the levels of a tree."""
         if self.probabilities is not None:
-            _check_count("probabilities", self.probabilities, tree.levels + 1)
+            check_count("probabilities", self.probabilities, tree.levels + 1)
             return weights_of(self.probabilities)
         if self.odds is not None:
-            _check_count("odds", self.odds, tree.levels - 1)
+            check_count("odds", self.odds, tree.levels - 1)
             return weights_within(tree, (*self.odds, self.epsilon))
         return weights_within(tree, [self.epsilon * h for h in tree.heights[1:]])
 
@@ -196,7 +201,7 @@ class Tree(AbstractMechanism):
         """Return the weights of children of the root that have their own."""
         found: dict[int, tuple[int, ...]] = {}
         for word, shares in self.of_class or ():
-            _check_count("of_class", shares, tree.levels + 1)
+            check_count("of_class", shares, tree.levels + 1)
             place = space.id_of(word)
             if place == space.vocab_size or tree.levels < _GROUPED:
                 allowed = "words of the space, on a tree with groups"
@@ -379,7 +384,7 @@ def _guarantee(
         parameters=mechanism.to_dict()["parameters"],
         epsilon=mechanism.epsilon,
         metric=f"ultrametric of the word tree {tree.digest[:12]} (heights {shown})",
-        scale=_scale(tree, heights),
+        scale=scale_of(tree, heights),
         space=space.name,
         space_digest=space.digest,
         certified=min(certified, mechanism.epsilon),
@@ -401,22 +406,6 @@ def _guarantee(
     )
 
 
-def _scale(tree: WordTree, heights: tuple[float, ...]) -> dict[str, float]:
-    """Return the distances that give epsilon its meaning."""
-    nodes, count = tree.nodes[:, :-1], tree.vocab_size
-    sizes = np.stack([tree.sizes(level)[nodes[level]] for level in range(len(heights))])
-    met = np.array(heights)[(sizes > 1).argmax(axis=0)]
-    new = np.diff(sizes, axis=0)  # words met first at each level
-    total = float((np.array(heights[1:])[:, None] * new).sum())
-    occurring = [h for h, row in zip(heights[1:], new, strict=True) if h and row.any()]
-    return {
-        "closest": min([*occurring, 1.0]),  # the unknown word is 1 away
-        "nearest": float(np.median(met)) if count > 1 else 0.0,
-        "mean": total / (count * (count - 1)) if count > 1 else 0.0,
-        "diameter": 1.0,
-    }
-
-
 def _tree_for(space: Space) -> WordTree:
     """Return the tree of a space; small spaces get one when they have none."""
     found = tree_of(space)
@@ -430,56 +419,3 @@ def _tree_for(space: Space) -> WordTree:
     from mondegreen.space.tree_build import build_tree
 
     return build_tree(space)
-
-
-def _numbers(
-    name: str, values: Sequence[float] | None, largest: float
-) -> tuple[float, ...] | None:
-    """Return numbers as floats; refuse what is no list of them, or out of range."""
-    if values is None:
-        return None
-    allowed = f"numbers in [0, {largest:g}], as many as the tree has levels for"
-    if not isinstance(values, (tuple, list)) or not all(map(_is_number, values)):
-        raise InvalidParameterError(name, values, allowed)
-    found = tuple(float(value) for value in values)
-    if not all(0 <= value <= largest for value in found):
-        raise InvalidParameterError(name, values, allowed)
-    return found
-
-
-def _pairs(values: Any) -> tuple[tuple[str, tuple[float, ...]], ...] | None:
-    """Return words and probabilities; refuse what is neither a mapping nor pairs."""
-    if values is None:
-        return None
-    allowed = "words, each with numbers of sum 1, the last above 0"
-    try:
-        given = [(str(word), shares) for word, shares in dict(values).items()]
-    except (TypeError, ValueError):
-        raise InvalidParameterError("of_class", values, allowed) from None
-    found = []
-    for word, each in sorted(given, key=lambda pair: pair[0]):
-        shares = _numbers("of_class", each, 1.0)
-        if not shares:
-            raise InvalidParameterError("of_class", values, allowed)
-        _check_sum("of_class", shares)
-        found.append((word, shares))
-    return tuple(found)
-
-
-def _check_sum(name: str, shares: tuple[float, ...]) -> None:
-    """Refuse what are no chances, or leave the root none."""
-    if abs(sum(shares) - 1) > _ROUNDING or not shares[-1] > 0:
-        allowed = "numbers of sum 1, the last above 0"
-        raise InvalidParameterError(name, shares, allowed)
-
-
-def _is_number(value: object) -> bool:
-    """Whether a value is a real number and no truth value."""
-    real = (int, float, np.integer, np.floating)
-    return isinstance(value, real) and not isinstance(value, bool)
-
-
-def _check_count(name: str, values: tuple[float, ...], count: int) -> None:
-    """Refuse a list of another length than the tree needs."""
-    if len(values) != count:
-        raise InvalidParameterError(name, values, f"{count} numbers for this tree")

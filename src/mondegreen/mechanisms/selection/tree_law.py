@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.tree import WordTree
 
-__all__ = ["TreeLaw", "weights_of", "weights_within"]
+__all__ = ["TreeLaw", "scale_of", "weights_of", "weights_within"]
 
 _MARGIN: Final = 1e-12
 """Taken off limits, so that a certificate that is rounded up stays within them."""
@@ -214,6 +214,22 @@ def weights_within(tree: WordTree, limits: Sequence[float]) -> tuple[int, ...]:
         if mix == 1 or all(x <= c for x, c in zip(losses, limits, strict=True)):
             return weights
         mix = min(1.0, max(mix * (1 + 1e-9), mix + 2.0**-60) * 2)
+
+
+def scale_of(tree: WordTree, heights: tuple[float, ...]) -> dict[str, float]:
+    """Return the distances that give epsilon its meaning."""
+    nodes, count = tree.nodes[:, :-1], tree.vocab_size
+    sizes = np.stack([tree.sizes(level)[nodes[level]] for level in range(len(heights))])
+    met = np.array(heights)[(sizes > 1).argmax(axis=0)]
+    new = np.diff(sizes, axis=0)  # words met first at each level
+    total = float((np.array(heights[1:])[:, None] * new).sum())
+    occurring = [h for h, row in zip(heights[1:], new, strict=True) if h and row.any()]
+    return {
+        "closest": min([*occurring, 1.0]),  # the unknown word is 1 away
+        "nearest": float(np.median(met)) if count > 1 else 0.0,
+        "mean": total / (count * (count - 1)) if count > 1 else 0.0,
+        "diameter": 1.0,
+    }
 
 
 def _solved(

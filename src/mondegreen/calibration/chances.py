@@ -128,9 +128,8 @@ def success_of(law: TreeLaw, prior: Floats) -> float:
     0.6125
     """
     checked = check_prior(prior, law.tree.vocab_size + 1)
-    children = range(len(law.tree.sizes(law.tree.levels - 1)))
-    rows = [law.own.get(node, law.weights) for node in children]
-    return _Guess(law.tree, checked).value(np.array(rows, dtype=np.float64) / TOTAL)
+    rows = np.array(law.by_child(), dtype=np.float64) / TOTAL
+    return _Guess(law.tree, checked).value(rows)
 
 
 def best_tree(
@@ -202,8 +201,7 @@ class _Guess:
     def __init__(self, tree: WordTree, prior: Floats) -> None:
         nodes, top = tree.nodes[:, :-1], tree.levels
         self.child, self.size = _child(tree), tree.vocab_size
-        sizes = [tree.sizes(level)[nodes[level]] for level in range(top + 1)]
-        self.reach = np.stack(sizes).astype(np.float64)
+        self.reach = tree.sizes_by_word().astype(np.float64)
         self.peaks = np.zeros((top, self.size))  # below the root
         for level in range(top):
             most = np.zeros(len(tree.sizes(level)))

@@ -98,9 +98,10 @@ def write_figures(
     if format not in FORMATS:
         raise InvalidParameterError("format", format, " or ".join(FORMATS))
     if format == "png":
-        from mondegreen.report.png import check_plotting, png
+        from mondegreen.report.png import png
+        from mondegreen.scores.picture import check_plotting
 
-        check_plotting()
+        check_plotting("a figure as PNG")
     where = Path(folder)
     where.mkdir(parents=True, exist_ok=True)
     written = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from mondegreen.errors import MissingExtraError
 from mondegreen.report.chart import (
     Axis,
     Chart,
@@ -17,8 +16,9 @@ from mondegreen.report.chart import (
     written,
 )
 from mondegreen.report.palette import DASHES, INK, LIGHT, style_of
+from mondegreen.scores.picture import check_plotting
 
-__all__ = ["check_plotting", "png"]
+__all__ = ["png"]
 
 _MARKERS = {
     "circle": "o",
@@ -33,20 +33,6 @@ _MARKERS = {
 _DPI = 160
 
 
-def check_plotting() -> None:
-    """Refuse to go on without matplotlib.
-
-    Raises
-    ------
-    MissingExtraError
-        If it is not installed.
-    """
-    try:
-        import matplotlib.figure  # noqa: F401 - only whether it can be
-    except ImportError:
-        raise MissingExtraError("a figure as PNG", "report") from None
-
-
 def png(figure: Chart | Histograms | Fan) -> bytes:
     """Return a chart as PNG: the same numbers give the same bytes.
 
@@ -55,7 +41,7 @@ def png(figure: Chart | Histograms | Fan) -> bytes:
     MissingExtraError
         If matplotlib is not installed.
     """
-    check_plotting()
+    check_plotting("a figure as PNG")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -35,8 +35,8 @@ def picture_format(path: str) -> str:
     return suffix
 
 
-def check_plotting() -> None:
-    """Refuse to go on without matplotlib.
+def check_plotting(what: str = "--plot") -> None:
+    """Refuse to go on without matplotlib; ``what`` names what needs it.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def check_plotting() -> None:
     try:
         import matplotlib.figure  # noqa: F401 - only whether it can be
     except ImportError:
-        raise MissingExtraError("--plot", "report") from None
+        raise MissingExtraError(what, "report") from None
 
 
 def word_picture(scores: WordScores, word: str, subtitle: str, format: str) -> bytes:

@@ -163,6 +163,11 @@ class WordTree:
         """Return the number of words of each node of a level."""
         return np.diff(self.bounds[level]).astype(np.int64)
 
+    def sizes_by_word(self) -> NDArray[np.int64]:
+        """Return the size of the node of every word, shape ``(D + 1, V)``."""
+        nodes = self.nodes[:, :-1]
+        return np.stack([self.sizes(level)[row] for level, row in enumerate(nodes)])
+
     def members(self, level: int, node: int) -> Ids:
         """Return the words of a node, in the order of the tree."""
         start, stop = self.bounds[level][node : node + 2].tolist()

@@ -58,12 +58,16 @@ class TreeLaw:
     weights: tuple[int, ...]
     own: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
+    def by_child(self) -> list[tuple[int, ...]]:
+        """Return the weights of every child of the root."""
+        children = range(len(self.tree.sizes(self.tree.levels - 1)))
+        return [self.own.get(node, self.weights) for node in children]
+
     def kinds(self) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:
         """Return the distinct rows of weights, and which one each input has."""
         rows = list(dict.fromkeys([self.weights, *self.own.values()]))
-        places = np.zeros(len(self.tree.sizes(self.tree.levels - 1)), dtype=np.int64)
-        for node, row in self.own.items():
-            places[node] = rows.index(row)
+        place = {row: number for number, row in enumerate(rows)}
+        places = np.array([place[row] for row in self.by_child()])
         words = places[self.tree.nodes[self.tree.levels - 1, :-1]]
         return rows, np.append(words, 0)  # the unknown word draws from all words
 
@@ -75,9 +79,7 @@ class TreeLaw:
         two words meet at a level, its ratio is 1.
         """
         tree, top = self.tree, self.tree.levels
-        rows = [
-            self.own.get(node, self.weights) for node in range(len(tree.sizes(top - 1)))
-        ]
+        rows = self.by_child()
         ends = [Fraction(row[-1], tree.vocab_size) for row in rows]  # F_D of each
         child = list(range(len(rows)))  # of the root, over each node of a level
         upper, shares = ends, [ends]
@@ -112,13 +114,10 @@ class TreeLaw:
         self, shares: Sequence[Fraction], weights: Sequence[int]
     ) -> list[Fraction]:
         """Return the largest F_0 below each node of level 1."""
-        tree = self.tree
-        if tree.levels == 1:  # the words are the children of the root
-            pairs = zip(shares, weights, tree.sizes(0).tolist(), strict=True)
-            return [share + Fraction(weight, size) for share, weight, size in pairs]
-        smallest = np.minimum.reduceat(
-            tree.sizes(0), np.searchsorted(tree.bounds[0], tree.bounds[1][:-1])
-        )
+        tree, smallest = self.tree, self.tree.sizes(0)
+        if tree.levels > 1:  # else the words are the children of the root
+            starts = np.searchsorted(tree.bounds[0], tree.bounds[1][:-1])
+            smallest = np.minimum.reduceat(smallest, starts)
         pairs = zip(shares, weights, smallest.tolist(), strict=True)
         return [share + Fraction(weight, size) for share, weight, size in pairs]
 
@@ -218,8 +217,7 @@ def weights_within(tree: WordTree, limits: Sequence[float]) -> tuple[int, ...]:
 
 def scale_of(tree: WordTree, heights: tuple[float, ...]) -> dict[str, float]:
     """Return the distances that give epsilon its meaning."""
-    nodes, count = tree.nodes[:, :-1], tree.vocab_size
-    sizes = np.stack([tree.sizes(level)[nodes[level]] for level in range(len(heights))])
+    sizes, count = tree.sizes_by_word(), tree.vocab_size
     met = np.array(heights)[(sizes > 1).argmax(axis=0)]
     new = np.diff(sizes, axis=0)  # words met first at each level
     total = float((np.array(heights[1:])[:, None] * new).sum())
@@ -291,8 +289,7 @@ def _excess(
 
 def _profiles(tree: WordTree) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the distinct sizes of the nodes of a word, and where it meets others."""
-    nodes = tree.nodes[:, :-1]
-    rows = [tree.sizes(level)[nodes[level]] for level in range(tree.levels + 1)]
+    nodes, rows = tree.nodes[:, :-1], tree.sizes_by_word()
     meets = [
         _children(tree, level)[nodes[level]] > 1 for level in range(1, tree.levels + 1)
     ]

@@ -1,8 +1,8 @@
-"""Write the table of docs/explanation/choosing-epsilon.md, from exact laws.
+"""Write the tables of docs/explanation/choosing-epsilon.md, from exact laws.
 
 Over every tenth of the 2,000 most frequent words of the embedded space: how many stay,
-and how many become one of the ten next likeliest words. Also writes
-benchmarks/results/choosing_epsilon.json; ``--page`` only fills the page from it.
+and what the others become. Also writes benchmarks/results/choosing_epsilon.json;
+``--page`` only fills the page from it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,13 @@ import machine
 import numpy as np
 from page import fill, markdown_table
 
+from mondegreen import Space
+
 PAGE = "explanation/choosing-epsilon.md"
 EPSILONS = (0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 4.0)
+TREE_EPSILONS = (4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 18.0)
+MEETING = ("itself", "group", "function", "branch", "class", "any")
+"""Where a word and what replaces it meet: the levels of the tree."""
 
 
 def measure() -> None:
@@ -40,7 +45,30 @@ def measure() -> None:
                 "nats_any": promise.loss(promise.scale["diameter"]),
             }
         )
-    machine.save("choosing_epsilon", {"mechanism": "calibrated", "rows": rows})
+    content = {"mechanism": "calibrated", "rows": rows, "tree": tree_rows(space, ids)}
+    machine.save("choosing_epsilon", content)
+
+
+def tree_rows(space: Space, ids: np.ndarray) -> list[dict[str, float]]:
+    """Return where words and what replaces them meet in the tree."""
+    from mondegreen import mechanism
+
+    rows = []
+    for epsilon in TREE_EPSILONS:
+        state = mechanism("tree", epsilon=epsilon).prepare(space)
+        law = np.exp(state.log_prob(ids))
+        everyone = np.arange(space.vocab_size, dtype=np.int32)
+        meets = state.tree.meeting_levels(ids, everyone)
+        shares = np.bincount(meets.ravel(), law.ravel(), len(MEETING)) / len(ids)
+        rows.append(
+            {
+                "epsilon": epsilon,
+                **dict(zip(MEETING, shares.tolist(), strict=True)),
+                "nats_group": state.law.losses()[0],
+                "nats_any": state.law.losses()[-1],
+            }
+        )
+    return rows
 
 
 def table() -> str:
@@ -66,7 +94,36 @@ def table() -> str:
     return markdown_table(header, rows)
 
 
-TABLES = {"epsilons": table}
+def tree_table() -> str:
+    """Return the same of the tree."""
+    content = json.loads((machine.RESULTS / "choosing_epsilon.json").read_text())
+    header = [
+        "epsilon",
+        "unchanged",
+        "another word of its group",
+        "of its branch",
+        "of its class",
+        "any other",
+        "nats, two words of a group",
+        "nats, any two words",
+    ]
+    rows = [
+        [
+            f"{row['epsilon']:g}",
+            f"{row['itself']:.1%}",
+            f"{row['group']:.1%}",
+            f"{row['branch']:.1%}",
+            f"{row['class'] + row['function']:.1%}",
+            f"{row['any']:.1%}",
+            f"{row['nats_group']:.2f}",
+            f"{row['nats_any']:.1f}",
+        ]
+        for row in content["tree"]
+    ]
+    return markdown_table(header, rows)
+
+
+TABLES = {"epsilons": table, "tree epsilons": tree_table}
 
 if __name__ == "__main__":
     if "--page" not in sys.argv:

@@ -16,6 +16,11 @@ SIZES = (1, 10, 100, 1_000, 10_000, 100_000)
 LENGTHS = (1, 10, 100, 1_000, 10_000)
 """Words of a text."""
 _TEXT_WORDS = 50_000
+_BATCH_SECONDS = 0.1
+_REVIEW_WORDS = 230
+_STARTING = 8
+"""Batches that are handed out while workers start, at most."""
+_JOB_SECONDS = 5.0
 
 
 def main() -> None:
@@ -59,8 +64,7 @@ def find(job: dict) -> dict:
         found["search_alone_per_second"] = alone
     found["words_per_second"] = measure.warm_rate(state, ids, seconds)
     if job["detailed"] == "1":
-        rates = [job_rate(privatizer, reviews, jobs, seconds) for jobs in (1, 2)]
-        found["jobs"] = {1: rates[0], 2: rates[1]}
+        found["jobs"] = job_rates(privatizer, reviews, found["words_per_second"])
     elif job["detailed"]:
         found |= details(privatizer, ids, reviews, seconds)
     return found
@@ -89,33 +93,47 @@ def details(
     return found
 
 
-def job_rate(
-    privatizer: object, reviews: list[str], jobs: int, seconds: float
-) -> float:
-    """Return words a second of processes, once each has released its first batch."""
-    import itertools
+def job_rates(privatizer: object, reviews: list[str], rate: float) -> dict[int, float]:
+    """Return words a second of one process, and of two on the same batches.
 
+    A batch is about a tenth of a second of work. The first ones pass while workers
+    start; then as many are counted as one process does in some seconds.
+    """
     import pyarrow as pa
+
+    rows = int(min(max(rate * _BATCH_SECONDS / _REVIEW_WORDS, 1), 100))
+    tables = [
+        pa.record_batch({"text": reviews[first : first + rows]})
+        for first in range(0, len(reviews), rows)
+    ]
+    found, count = {}, sys.maxsize
+    for jobs in (1, 2):
+        words, count, spent = _released(privatizer, tables, jobs, count)
+        found[jobs] = words / spent
+    return found
+
+
+def _released(
+    privatizer: object, tables: list, jobs: int, most: int
+) -> tuple[int, int, float]:
+    """Return words, batches and seconds, of so many batches or until time is over."""
+    import itertools
 
     from mondegreen.parallel import privatize_batches
 
-    tables = [
-        pa.record_batch({"text": reviews[first : first + 50]})
-        for first in range(0, len(reviews), 50)
-    ]
     released = privatize_batches(
         privatizer, itertools.cycle(tables), ["text"], jobs=jobs
     )
-    for _ in range(4 * jobs):  # all that was handed out while workers started
+    for _ in range(_STARTING):
         next(released)
-    total, start = 0, time.perf_counter()
-    for _, words in released:
-        total += words
-        if time.perf_counter() - start > 2 * seconds:
+    words, start = 0, time.perf_counter()
+    for count, (_, more) in enumerate(released, start=1):
+        words += more
+        spent = time.perf_counter() - start
+        if count == most or (most == sys.maxsize and spent > _JOB_SECONDS):
             break
-    spent = time.perf_counter() - start
     released.close()
-    return total / spent
+    return words, count, spent
 
 
 if __name__ == "__main__":

@@ -122,9 +122,9 @@ def measure() -> None:
 
 def _tree(bench: Any, target: float) -> dict[str, Any]:
     """Return the setting of the tree at a target, and its exact attack."""
-    from tree_evidence import TREES
+    from tree_evidence_plan import TREES
 
-    from mondegreen.calibration.chances import success_of
+    from mondegreen.calibration.guess import success_of
 
     state = bench.state("tree, other kind", target)
     return {

@@ -19,7 +19,7 @@ import numpy as np
 import tree_texts as measure
 
 import mondegreen as mg
-from mondegreen.calibration.chances import success_of
+from mondegreen.calibration.guess import success_of
 from mondegreen.mechanisms.selection.tree import TreeState
 
 SEEDS = (0, 1, 2)

@@ -15,11 +15,13 @@ shipped tree has become another. Exit code 75: the minutes are over, there is mo
   and over known words that are not among the 500 most frequent ones of public text.
 - *perplexity* under trigrams of public text (word_model.py).
 
-The chances of the levels of the tree are those of tree_frontier.py, for frequencies of
-public film reviews, whatever the texts, or ("own kind") of the valid split of the data
-set, with a tenth of the former; "word or any" uses the lowest and the highest level
-alone. Only the first was planned; the others were added after it had fallen behind on
-tweets and questions. The other mechanisms run at those epsilons of a grid whose attack
+The chances of the levels of the tree are those of `best_tree`, for word frequencies of
+the valid split of the data set with a tenth of those of public film reviews ("tree" and
+"tree, near", where near words count more), for public film reviews whatever the texts
+("other kind"), or one set for all classes by the heights of the tree ("plain"). The
+frequencies of film reviews were planned first; the others came after these had fallen
+behind on tweets and questions.
+The other mechanisms run at those epsilons of a grid whose attack
 is nearest to each target. The valid split of each data set is public text here: it
 trains the word model, and is not measured. Needs scikit-learn, textblob and torch.
 """
@@ -31,7 +33,6 @@ import functools
 import json
 import sys
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import machine
@@ -40,75 +41,36 @@ import tree_texts as measure
 from context_attack import guesses
 from joblib import Parallel, delayed
 from ship_tree import lists
+from tree_evidence_plan import (
+    COMMON,
+    CONTEXT_WORDS,
+    DATA,
+    FORESTS,
+    GRIDS,
+    LAWS_AT_ONCE,
+    NOISE,
+    OWN_KIND,
+    PARTS,
+    PERPLEXITY_WORDS,
+    PLAIN,
+    SAMPLED,
+    TREES,
+    is_tree,
+    key_of,
+    plan,
+)
 from tree_texts import public_prior
 from word_model import WordModel, public_model, split_of
 
 import mondegreen as mg
-from mondegreen.calibration.chances import best_tree, success_of
+from mondegreen.calibration.chances import best_tree
+from mondegreen.calibration.guess import success_of
 from mondegreen.scores.exact import law_scores
 from mondegreen.space.store import tree_of
 
 RESULT = machine.RESULTS / "tree_evidence.json"
 MORE = 75
 """Exit code when the minutes are over before the work is."""
-
-DATA: dict[str, tuple[str, int | None]] = {
-    "disaster_tweets": ("disaster_tweets", None),
-    "insuranceqa_questions": ("insuranceqa_questions", None),
-    "ag_news": ("ag_news", None),
-    "imdb": ("imdb", None),
-    "ag_news, 4,000 texts": ("ag_news", 4000),
-    "imdb, 3,000 texts": ("imdb", 3000),
-}
-"""Data sets; of the two large ones also a part, for laws that are sampled."""
-LARGE = ("ag_news", "imdb")
-PARTS = ("ag_news, 4,000 texts", "imdb, 3,000 texts")
-WHOLE = tuple(data for data in DATA if data not in PARTS)
-
-TREES = (
-    (0.12, 10.0),
-    (0.15, 10.0),
-    (0.20, 10.0),
-    (0.25, 12.0),
-    (0.30, 12.0),
-    (0.40, 12.0),
-    (0.50, 12.0),
-)
-"""Attack under public frequencies, and nats for any two words."""
-FORESTS = {"tree": 1.0, "tree, near": 0.5, "tree, other kind": 1.0}
-"""The power of closeness that the chances are set for."""
-OWN_KIND = ("tree", "tree, near")
-TARGETS = {
-    "exponential": (0.1, 0.2, 0.3, 0.4),
-    "calibrated": (0.1, 0.2, 0.3, 0.4),
-    "tem": (0.2, 0.4),
-}
-"""Attack under the frequencies of the texts. The law of ``tem`` is nearly that of
-``exponential`` at one epsilon, so two settings of it are enough."""
-GRIDS = {
-    "exponential": (0.6, *np.arange(1.5, 3.01, 0.125).tolist()),
-    "tem": (0.6, *np.arange(1.75, 3.01, 0.25).tolist()),
-    "calibrated": (0.6, *np.arange(1.3, 2.01, 0.1).round(2).tolist()),
-}
-"""Closed laws; the first epsilon is for some 10 nats between any two words."""
-SAMPLED = {
-    "laplace": (8.0, 10.0, 12.0, 14.0),
-    "vickrey": (10.0, 14.0, 20.0),
-    "mahalanobis": (9.0, 12.0, 15.0),
-    "brr": (0.35, 0.45, 0.55),
-    "syntf": (24.0, 28.0, 32.0),
-}
-"""Mechanisms whose attack is learnt from draws."""
-NOISE = ("laplace", "vickrey", "mahalanobis")
-"""Those of them with a decoder that can be fast."""
-CONTEXT_WORDS = 20_000
-CONTEXT_TARGETS = (0.2, 0.4)
-COMMON = 500
-"""Most frequent words of public text, whose guesses say little of a text."""
-PERPLEXITY_WORDS = 200_000
-LAWS_AT_ONCE = 4
-
-Point = tuple[str, str, str, float]
 
 
 class Bench:
@@ -168,6 +130,8 @@ class Bench:
                 epsilon=dict(TREES)[setting],
                 power=FORESTS[name],
             ).prepare(self.space)
+        if name == PLAIN:
+            return mg.mechanism("tree", epsilon=setting).prepare(self.space)
         more = {"decoder": "fast"} if name in NOISE else {}
         return mg.mechanism(name, epsilon=setting, **more).prepare(self.space)
 
@@ -196,7 +160,7 @@ def measured(bench: Bench, data: str, name: str, setting: float) -> dict[str, An
         **kept(bench, data, drawn[0]),
         **promised(state),
     }
-    if name in FORESTS:
+    if is_tree(name):
         row["tree"] = bench.tree.digest
         row["attack"] = success_of(state.law, bench.prior(data))
     if name in SAMPLED:
@@ -285,7 +249,7 @@ def laws(bench: Bench, some: list[tuple[str, float]]) -> dict[str, dict[str, flo
     priors = {"public": bench.public, **{data: bench.prior(data) for data in DATA}}
     found = law_scores(states, priors, eta=None)
     return {
-        _key(*law): {data: 1 - risk.bayes_risk for data, risk in scores.risks.items()}
+        key_of(*law): {data: 1 - risk.bayes_risk for data, risk in scores.risks.items()}
         for law, scores in zip(some, found, strict=True)
     }
 
@@ -314,59 +278,10 @@ def context(bench: Bench, data: str, name: str, setting: float) -> dict[str, Any
         "context_free_rare": float((free == ids)[rare].mean()),
         "contextual_rare": float((informed == ids)[rare].mean()),
     }
-    return row | ({"tree": bench.tree.digest} if name in FORESTS else {})
+    return row | ({"tree": bench.tree.digest} if is_tree(name) else {})
 
 
 MAKE = {"rows": measured, "context": context}
-
-
-def nearest(known: dict[str, Any], data: str, name: str, target: float) -> float:
-    """Return the setting of a mechanism whose attack is nearest to a target."""
-    if name in FORESTS:
-        rows = {t: known["rows"][_key(data, name, t)]["attack"] for t, _ in TREES}
-    else:
-        rows = {e: known["laws"][_key(name, e)][data] for e in GRIDS[name]}
-    return min(rows, key=lambda setting: abs(rows[setting] - target))
-
-
-def plan(known: dict[str, Any]) -> Iterator[Point]:
-    """Yield kind, data set, mechanism and setting of what there is to measure.
-
-    Laws come before what is chosen by them, and what takes longest comes last.
-    """
-    for data in DATA:
-        yield "rows", data, "clear", 0.0
-        for name in OWN_KIND if data in PARTS else FORESTS:
-            yield from (("rows", data, name, target) for target, _ in TREES)
-    for name, grid in GRIDS.items():
-        yield from (("laws", "", name, epsilon) for epsilon in grid)
-    yield from _closed(known, "exponential")
-    yield from _contexts(known, CONTEXT_TARGETS[0])
-    for data in (data for data in DATA if data not in LARGE):
-        for name, grid in SAMPLED.items():
-            yield from (("rows", data, name, epsilon) for epsilon in grid)
-    yield from _closed(known, "calibrated")
-    yield from _closed(known, "tem")
-    yield from _contexts(known, CONTEXT_TARGETS[1])
-
-
-def _closed(known: dict[str, Any], name: str) -> Iterator[Point]:
-    """Yield the settings of a closed law nearest to the targets."""
-    for data in DATA if name == "exponential" else WHOLE:
-        chosen = {nearest(known, data, name, target) for target in TARGETS[name]}
-        settings = sorted({GRIDS[name][0], *chosen})
-        yield from (("rows", data, name, epsilon) for epsilon in settings)
-
-
-def _contexts(known: dict[str, Any], target: float) -> Iterator[Point]:
-    """Yield what is attacked in context."""
-    for name in (*OWN_KIND, *GRIDS):
-        for data in WHOLE:
-            yield "context", data, name, nearest(known, data, name, target)
-
-
-def _key(*parts: object) -> str:
-    return "|".join(f"{p:g}" if isinstance(p, float) else str(p) for p in parts)
 
 
 def stored(digest: str) -> dict[str, Any]:
@@ -390,7 +305,7 @@ def main() -> int:
     until, bench = time.monotonic() + 60 * options.minutes, Bench()
     known = stored(bench.tree.digest)
     for kind, data, name, setting in plan(known):
-        key = _key(name, setting) if kind == "laws" else _key(data, name, setting)
+        key = key_of(name, setting) if kind == "laws" else key_of(data, name, setting)
         others = data and options.data not in (None, data)
         if key in known[kind] or others or options.only not in (None, name):
             continue
@@ -399,7 +314,7 @@ def main() -> int:
         start = time.monotonic()
         if kind == "laws":  # several at once share their distances
             missing = [
-                (name, e) for e in GRIDS[name] if _key(name, e) not in known["laws"]
+                (name, e) for e in GRIDS[name] if key_of(name, e) not in known["laws"]
             ]
             known["laws"] |= laws(bench, missing[:LAWS_AT_ONCE])
         else:

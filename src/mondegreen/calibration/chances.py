@@ -1,42 +1,23 @@
-r"""The chances of the levels of a word tree that keep most within two bounds.
-
-With the prior :math:`\pi` of PUBLIC text, whoever sees an output of a tree law and
-makes the best guess of its input is right with probability
-
-.. math::
-
-    A = \sum_y \max_w \pi_w P(y \mid w)
-      = \sum_y \max\Big( \max_{l < D} \pi_l(y)\, F_l(y),\;
-                         \max_c \pi_c \frac{p_{cD}}{V},\; \frac{\pi_u}{V} \Big)
-
-where :math:`\pi_l(y)` is the largest prior in the node of :math:`y` at level :math:`l`,
-:math:`\pi_c` that in a child of the root, and :math:`\pi_u` that of the unknown word.
-A is convex in the chances :math:`p`: the largest terms at one solution are a linear
-bound for the next (Kelley 1960). The loss of any two inputs is bounded by linear
-constraints, and what is kept is linear too, so each step is a linear program.
-"""
+"""The chances of the levels of a word tree that keep most within two bounds."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from typing import Final, final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mondegreen.calibration.chance_program import Program
+from mondegreen.calibration.guess import class_of_words
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.mechanisms.selection.tree import Tree
-from mondegreen.mechanisms.selection.tree_law import TreeLaw
-from mondegreen.sampling.integers import TOTAL
 from mondegreen.scores.risk import check_prior
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
 
-__all__ = ["best_tree", "closeness", "success_of", "told_by"]
+__all__ = ["best_tree", "closeness", "told_by"]
 
-_ROUNDS: Final = 200
-_TOLERANCE: Final = 1e-5
 _TO_ROOT: Final = 1e-6
 """Share that moves to the root, for the exact certificate of the integers."""
 
@@ -96,7 +77,7 @@ def closeness(
     unit = space.vectors.astype(np.float64)
     norms = np.linalg.norm(unit, axis=1, keepdims=True)
     unit /= np.where(norms > 0, norms, 1.0)
-    child = _child(tree)
+    child = class_of_words(tree)
     found = []
     for level, nodes in enumerate(tree.nodes[:, :-1]):
         sums = np.zeros((len(tree.sizes(level)), unit.shape[1]))
@@ -106,30 +87,6 @@ def closeness(
         found.append(np.bincount(child, near * weights[: len(near)]))
     by_level: Floats = np.array(found, dtype=np.float64)
     return by_level.T
-
-
-def success_of(law: TreeLaw, prior: Floats) -> float:
-    """Return how often the best guess of an input from one output is right.
-
-    In float64, from the integers of the law; 1 less the Bayes risk.
-
-    Parameters
-    ----------
-    law : TreeLaw
-        What is sampled.
-    prior : float64 array, shape (V + 1,)
-        What the adversary expects; the unknown word last.
-
-    Examples
-    --------
-    >>> tree = WordTree.from_labels([[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]])
-    >>> law = TreeLaw(tree, (0, TOTAL - (TOTAL >> 2), TOTAL >> 2))
-    >>> success_of(law, np.array([0.4, 0.1, 0.3, 0.2, 0.0])).__round__(4)
-    0.6125
-    """
-    checked = check_prior(prior, law.tree.vocab_size + 1)
-    rows = np.array(law.by_child(), dtype=np.float64) / TOTAL
-    return _Guess(law.tree, checked).value(rows)
 
 
 def best_tree(
@@ -181,7 +138,7 @@ def best_tree(
         )
     told = told_by(checked) if weights is None else weights
     gain = closeness(space, tree, told, power)
-    rows = _Program(tree, checked, gain, success, epsilon, by_class=by_class).solved()
+    rows = Program(tree, checked, gain, success, epsilon, by_class=by_class).solved()
     rows = rows * (1 - _TO_ROOT)
     rows[:, -1] += 1 - rows.sum(axis=1)
     first = tuple(rows[0].tolist())
@@ -194,158 +151,7 @@ def best_tree(
     return Tree(epsilon, probabilities=first, of_class=own or None)  # type: ignore[arg-type]
 
 
-@final
-class _Guess:
-    """How often the best guess is right, as a function of the chances."""
-
-    def __init__(self, tree: WordTree, prior: Floats) -> None:
-        nodes, top = tree.nodes[:, :-1], tree.levels
-        self.child, self.size = _child(tree), tree.vocab_size
-        self.reach = tree.sizes_by_word().astype(np.float64)
-        self.peaks = np.zeros((top, self.size))  # below the root
-        for level in range(top):
-            most = np.zeros(len(tree.sizes(level)))
-            np.maximum.at(most, nodes[level], prior[:-1])
-            self.peaks[level] = most[nodes[level]]
-        self.tops = np.zeros(len(tree.sizes(top - 1)))
-        np.maximum.at(self.tops, self.child, prior[:-1])
-        self.blind = float(prior[-1]) / self.size
-
-    def value(self, rows: Floats) -> float:
-        """Return A for chances, shape (children, D + 1)."""
-        slope, rest = self.cut(rows)
-        return float((slope * rows).sum()) + rest
-
-    def cut(self, rows: Floats) -> tuple[Floats, float]:
-        """Return the slope and the constant of the largest terms at some chances."""
-        top = len(self.peaks)
-        parts = rows[self.child].T / self.reach
-        law = np.cumsum(parts[::-1], axis=0)[::-1]
-        table = self.peaks * law[:top]
-        level = table.argmax(axis=0)
-        value = table[level, np.arange(self.size)]
-        ends = self.tops * rows[:, -1] / self.size
-        other = int(ends.argmax())
-        inside = value >= max(float(ends[other]), self.blind)
-        slope = np.zeros_like(rows)
-        height = self.peaks[level, np.arange(self.size)]
-        for above in range(top + 1):
-            counts = inside & (level <= above)
-            found = np.where(counts, height / self.reach[above], 0.0)
-            slope[:, above] = np.bincount(self.child, found, len(rows))
-        outside = self.size - int(np.count_nonzero(inside))
-        if ends[other] >= self.blind:
-            slope[other, -1] += outside * self.tops[other] / self.size
-            return slope, 0.0
-        return slope, outside * self.blind
-
-
-@final
-class _Program:
-    """The linear program, which grows by one cut a round."""
-
-    def __init__(
-        self,
-        tree: WordTree,
-        prior: Floats,
-        gain: Floats,
-        success: float,
-        epsilon: float,
-        *,
-        by_class: bool,
-    ) -> None:
-        self.tree, self.prior, self.gain = tree, prior, gain
-        self.success, self.epsilon, self.by_class = success, epsilon, by_class
-
-    def solved(self) -> Floats:
-        """Return the chances, shape (children, D + 1)."""
-        from scipy.optimize import linprog
-
-        guess = _Guess(self.tree, self.prior)
-        kinds, levels = self.gain.shape
-        # Variables: chances by kind and level; last, the least chance of the root.
-        count = kinds * levels + 1
-        table, limits = self._losses(guess, count)
-        equal = np.zeros((kinds, count))
-        for kind in range(kinds):
-            equal[kind, kind * levels : (kind + 1) * levels] = 1
-        wanted = np.append(-self.gain.ravel() / self.gain.max(), 0.0)
-        alike = [] if self.by_class else self._alike(kinds, levels, count)
-        rows = np.zeros((kinds, levels))
-        rows[:, -1] = 1.0
-        for _ in range(_ROUNDS):
-            found = linprog(
-                wanted,
-                A_ub=np.array(table),
-                b_ub=np.array(limits),
-                A_eq=np.vstack([equal, *alike]),
-                b_eq=np.append(np.ones(kinds), np.zeros(sum(map(len, alike)))),
-                bounds=(0, 1),
-                method="highs",
-            )
-            if found.x is None:
-                raise ConfigurationError("no chances keep both bounds")
-            rows = np.clip(found.x[:-1].reshape(kinds, levels), 0.0, None)
-            rows /= rows.sum(axis=1, keepdims=True)
-            slope, rest = guess.cut(rows)
-            if float((slope * rows).sum()) + rest <= self.success * (1 + _TOLERANCE):
-                break
-            table.append(np.append(slope.ravel(), 0.0))
-            limits.append(self.success - rest)
-        return self._within(guess, rows)
-
-    def _losses(self, guess: _Guess, count: int) -> tuple[list[Floats], list[float]]:
-        """Return V F_0(w) <= e^epsilon r, and r <= the root's chance of every kind."""
-        kinds, levels = self.gain.shape
-        profiles = np.unique(np.vstack([guess.child, guess.reach]), axis=1).T
-        table, limits = [], []
-        scale = math.exp(-self.epsilon) * guess.size
-        for kind, *sizes in profiles.tolist():
-            row = np.zeros(count)
-            start = int(kind) * levels
-            row[start : start + levels] = scale / np.array(sizes)
-            row[-1] = -1.0
-            table.append(row)
-            limits.append(0.0)
-        for kind in range(kinds):
-            row = np.zeros(count)
-            row[-1], row[kind * levels + levels - 1] = 1.0, -1.0
-            table.append(row)
-            limits.append(0.0)
-        return table, limits
-
-    def _alike(self, kinds: int, levels: int, count: int) -> list[Floats]:
-        """Return what makes the chances of all kinds those of the first."""
-        found = []
-        for kind in range(1, kinds):
-            rows = np.zeros((levels, count))
-            rows[:, :levels] = np.eye(levels)
-            rows[:, kind * levels : (kind + 1) * levels] -= np.eye(levels)
-            found.append(rows)
-        return found
-
-    def _within(self, guess: _Guess, rows: Floats) -> Floats:
-        """Move all rows to the root until the success is within its bound."""
-        root = np.zeros_like(rows)
-        root[:, -1] = 1.0
-        low, high = 0.0, 1.0
-        if guess.value(rows) <= self.success:
-            return rows
-        for _ in range(60):  # A is convex, and at the root it is that of no output
-            middle = (low + high) / 2
-            mixed = rows * (1 - middle) + root * middle
-            low, high = (
-                (low, middle) if guess.value(mixed) <= self.success else (middle, high)
-            )
-        return np.asarray(rows * (1 - high) + root * high)
-
-
-def _child(tree: WordTree) -> NDArray[np.int64]:
-    """Return the child of the root that each word lies in."""
-    return tree.nodes[tree.levels - 1, :-1].astype(np.int64)
-
-
 def _names(space: Space, tree: WordTree) -> Mapping[int, str]:
     """Return a word of each child of the root: its first."""
-    _, first = np.unique(_child(tree), return_index=True)
+    _, first = np.unique(class_of_words(tree), return_index=True)
     return {node: space.words[word] for node, word in enumerate(first.tolist())}

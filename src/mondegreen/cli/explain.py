@@ -104,7 +104,7 @@ def explain(
     is read but public data.
 
     \b
-    mondegreen explain doctor --epsilon 1.7
+    mondegreen explain doctor --epsilon 10
     mondegreen explain doctor --epsilon 12 --mechanism laplace --plot doctor.svg
     """  # noqa: D301
     import numpy as np

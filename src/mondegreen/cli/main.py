@@ -23,6 +23,7 @@ __all__ = ["cli", "main"]
 _VERBS: Final = {
     "audit": ("audit", "audit", "Check whether a mechanism keeps its promise."),
     "calibrate": ("calibrate", "calibrate", "Choose epsilon by a target."),
+    "chances": ("chances", "chances", "Find the chances of a word tree by a target."),
     "doctor": ("doctor", "doctor", "Show versions, spaces and the random source."),
     "explain": ("explain", "explain", "Show what one setting means for a word."),
     "mechanisms": ("mechanisms", "mechanisms", "List the mechanisms."),
@@ -86,8 +87,8 @@ def cli() -> None:
     reveals about each original word (metric differential privacy).
 
     \b
-    Try it:   echo "I met Ann in Oslo." | mondegreen privatize - --epsilon 1.7
-    A file:   mondegreen privatize notes.csv -o safe.csv --column text --epsilon 1.7
+    Try it:   echo "I met Ann in Oslo." | mondegreen privatize - --epsilon 10
+    A file:   mondegreen privatize notes.csv -o safe.csv --column text --epsilon 10
 
     \b
     Exit codes: 0 done, 1 bug, 2 usage, 3 data, 4 privacy, 130 interrupted.

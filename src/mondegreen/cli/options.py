@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from mondegreen.errors import InvalidParameterError
+from mondegreen.errors import InvalidParameterError, SourceError
 
 if TYPE_CHECKING:
     from mondegreen.mechanisms import AbstractMechanism
@@ -28,14 +29,15 @@ epsilon_option = click.option(
     required=True,
     type=float,
     metavar="FLOAT/UNIT",
-    help="Loss in nats for two words one unit of distance apart. There is no default.",
+    help="Loss in nats for two words one unit of distance apart; with the tree, for any "
+    "two words. There is no default.",
 )
 
 mechanism_option = click.option(
     "-m",
     "--mechanism",
     "name",
-    default="calibrated",
+    default="tree",
     show_default=True,
     metavar="NAME",
     help="See: mondegreen mechanisms.",
@@ -45,8 +47,9 @@ settings_option = click.option(
     "--set",
     "settings",
     multiple=True,
-    metavar="NAME=VALUE",
-    help="Another parameter of the mechanism, such as t=0.25. Repeatable.",
+    metavar="NAME=VALUE|@FILE",
+    help="Another parameter of the mechanism, such as t=0.25; @FILE is a JSON object "
+    "of them. Repeatable.",
 )
 
 space_option = click.option(
@@ -77,9 +80,12 @@ def built(name: str, epsilon: float, settings: tuple[str, ...]) -> AbstractMecha
 
 
 def parameters_of(settings: tuple[str, ...]) -> dict[str, Any]:
-    """Return the parameters that NAME=VALUE strings describe."""
+    """Return the parameters that NAME=VALUE strings and @FILEs describe."""
     parameters: dict[str, Any] = {}
     for setting in settings:
+        if setting.startswith("@"):
+            parameters.update(_stored(setting[1:]))
+            continue
         key, equals, value = setting.partition("=")
         if not equals or key == "epsilon":
             raise InvalidParameterError(
@@ -94,3 +100,19 @@ def parameters_of(settings: tuple[str, ...]) -> dict[str, Any]:
                 ) from None
             parameters[key] = value  # a name, such as decoder=fast, needs no quotes
     return parameters
+
+
+def _stored(path: str) -> dict[str, Any]:
+    """Return the parameters of a JSON file."""
+    try:
+        found = json.loads(Path(path).read_bytes())
+    except OSError as error:
+        problem = error.strerror or type(error).__name__
+        raise SourceError(path, f"cannot be read: {problem}") from None
+    except ValueError:  # not JSON, or not UTF-8
+        found = None
+    if not isinstance(found, dict) or "epsilon" in found:
+        raise InvalidParameterError(
+            "--set", f"@{path}", "a JSON object of parameters other than epsilon"
+        )
+    return found

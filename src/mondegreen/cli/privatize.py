@@ -140,8 +140,8 @@ def privatize(
     not at all.
 
     \b
-    mondegreen privatize reviews.csv -o safe.csv --column review --epsilon 1.7
-    cat notes.txt | mondegreen privatize - --epsilon 1.7 > safe.txt
+    mondegreen privatize reviews.csv -o safe.csv --column review --epsilon 10
+    cat notes.txt | mondegreen privatize - --epsilon 10 > safe.txt
     """  # noqa: D301
     from mondegreen.processes import SPAWN, warm_up
 

@@ -19,8 +19,8 @@ __all__ = ["BATCH_ROWS", "CHUNK_BYTES", "MAX_RECORD_BYTES", "ByteStream", "LineB
 CHUNK_BYTES = 2 << 20
 """Bytes asked for at once, and so about the text of one batch."""
 
-BATCH_ROWS = 8192
-"""Rows in a batch at most."""
+BATCH_ROWS = 2048
+"""Rows in a batch at most: a few thousand tweets are then work for several jobs."""
 
 MAX_RECORD_BYTES = 1 << 28
 """A longer record is refused: it is a file that was misread, and would fill memory."""

@@ -37,7 +37,7 @@ from mondegreen.space.space import Space
 from mondegreen.space.store import tree_of
 from mondegreen.space.tree import WordTree
 
-__all__ = ["Tree", "TreeState"]
+__all__ = ["Tree", "TreeState", "tree_for"]
 
 _SMALL: Final = 4096
 """Words of the largest space whose tree is built where it is needed."""
@@ -174,7 +174,7 @@ class Tree(AbstractMechanism):
     def prepare(self, space: Space) -> TreeState:
         """Find the tree, set the weights of its levels, and certify them."""
         check_space(self, space)
-        tree = _tree_for(space)
+        tree = tree_for(space)
         law = TreeLaw(tree, self._weights(tree), self._own(space, tree))
         losses = law.losses()
         if losses[-1] > self.epsilon:
@@ -406,15 +406,22 @@ def _guarantee(
     )
 
 
-def _tree_for(space: Space) -> WordTree:
-    """Return the tree of a space; small spaces get one when they have none."""
+def tree_for(space: Space) -> WordTree:
+    """Return the tree of a space; small spaces get one when they have none.
+
+    Raises
+    ------
+    SpaceError
+        If a large space has none.
+    """
     found = tree_of(space)
     if found is not None:
         return found
     if space.vocab_size > _SMALL:
         raise SpaceError(
             f"space {space.name!r} has no word tree. Build one: mondegreen space tree "
-            f"{space.name} -o {space.name}.tree.safetensors"
+            f"{space.name} -o {space.name}.tree.safetensors; or take a mechanism that "
+            "needs none, such as calibrated"
         )
     from mondegreen.space.tree_build import build_tree
 

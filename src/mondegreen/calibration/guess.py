@@ -1,0 +1,105 @@
+r"""How often the best guess of an input is right, for a law of a word tree.
+
+With the prior :math:`\pi`, whoever sees an output of a tree law and makes the best
+guess of its input is right with probability
+
+.. math::
+
+    A = \sum_y \max_w \pi_w P(y \mid w)
+      = \sum_y \max\Big( \max_{l < D} \pi_l(y)\, F_l(y),\;
+                         \max_c \pi_c \frac{p_{cD}}{V},\; \frac{\pi_u}{V} \Big)
+
+where :math:`\pi_l(y)` is the largest prior in the node of :math:`y` at level :math:`l`,
+:math:`\pi_c` that in a child of the root, and :math:`\pi_u` that of the unknown word.
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.mechanisms.selection.tree_law import TreeLaw
+from mondegreen.sampling.integers import TOTAL
+from mondegreen.scores.risk import check_prior
+from mondegreen.space.tree import WordTree
+
+__all__ = ["Guess", "class_of_words", "success_of"]
+
+Floats = NDArray[np.float64]
+
+
+def success_of(law: TreeLaw, prior: Floats) -> float:
+    """Return how often the best guess of an input from one output is right.
+
+    In float64, from the integers of the law; 1 less the Bayes risk.
+
+    Parameters
+    ----------
+    law : TreeLaw
+        What is sampled.
+    prior : float64 array, shape (V + 1,)
+        What the adversary expects; the unknown word last.
+
+    Examples
+    --------
+    >>> tree = WordTree.from_labels([[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]])
+    >>> law = TreeLaw(tree, (0, TOTAL - (TOTAL >> 2), TOTAL >> 2))
+    >>> success_of(law, np.array([0.4, 0.1, 0.3, 0.2, 0.0])).__round__(4)
+    0.6125
+    """
+    checked = check_prior(prior, law.tree.vocab_size + 1)
+    rows = np.array(law.by_child(), dtype=np.float64) / TOTAL
+    return Guess(law.tree, checked).value(rows)
+
+
+@final
+class Guess:
+    """How often the best guess is right, as a function of the chances."""
+
+    def __init__(self, tree: WordTree, prior: Floats) -> None:
+        nodes, top = tree.nodes[:, :-1], tree.levels
+        self.child, self.size = class_of_words(tree), tree.vocab_size
+        self.reach = tree.sizes_by_word().astype(np.float64)
+        self.peaks = np.zeros((top, self.size))  # below the root
+        for level in range(top):
+            most = np.zeros(len(tree.sizes(level)))
+            np.maximum.at(most, nodes[level], prior[:-1])
+            self.peaks[level] = most[nodes[level]]
+        self.tops = np.zeros(len(tree.sizes(top - 1)))
+        np.maximum.at(self.tops, self.child, prior[:-1])
+        self.blind = float(prior[-1]) / self.size
+
+    def value(self, rows: Floats) -> float:
+        """Return A for chances, shape (children, D + 1)."""
+        slope, rest = self.cut(rows)
+        return float((slope * rows).sum()) + rest
+
+    def cut(self, rows: Floats) -> tuple[Floats, float]:
+        """Return the slope and the constant of the largest terms at some chances."""
+        top = len(self.peaks)
+        parts = rows[self.child].T / self.reach
+        law = np.cumsum(parts[::-1], axis=0)[::-1]
+        table = self.peaks * law[:top]
+        level = table.argmax(axis=0)
+        value = table[level, np.arange(self.size)]
+        ends = self.tops * rows[:, -1] / self.size
+        other = int(ends.argmax())
+        inside = value >= max(float(ends[other]), self.blind)
+        slope = np.zeros_like(rows)
+        height = self.peaks[level, np.arange(self.size)]
+        for above in range(top + 1):
+            counts = inside & (level <= above)
+            found = np.where(counts, height / self.reach[above], 0.0)
+            slope[:, above] = np.bincount(self.child, found, len(rows))
+        outside = self.size - int(np.count_nonzero(inside))
+        if ends[other] >= self.blind:
+            slope[other, -1] += outside * self.tops[other] / self.size
+            return slope, 0.0
+        return slope, outside * self.blind
+
+
+def class_of_words(tree: WordTree) -> NDArray[np.int64]:
+    """Return the child of the root that each word lies in."""
+    return tree.nodes[tree.levels - 1, :-1].astype(np.int64)

@@ -1,0 +1,187 @@
+"""``mondegreen chances``: the chances of the levels of a tree, by a target."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shlex
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from mondegreen.cli.options import columns_option, space_option
+from mondegreen.cli.render import echo_facts, echo_json, echo_table
+
+if TYPE_CHECKING:
+    from mondegreen.mechanisms.selection.tree import Tree, TreeState
+    from mondegreen.space.space import Space
+
+__all__ = ["chances"]
+
+_SHOWN: Final = 3
+"""Words that stand for a class."""
+
+
+@click.command()
+@click.argument("sample", type=click.Path(allow_dash=True, path_type=str))
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=str),
+    metavar="FILE",
+    help="JSON to write, for --set @FILE of the other commands.",
+)
+@click.option(
+    "--success",
+    required=True,
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="How often the best guess of a word is right, at most: who guesses sees one "
+    "output, and knows the mechanism and the word frequencies of SAMPLE.",
+)
+@click.option(
+    "-e",
+    "--epsilon",
+    required=True,
+    type=float,
+    metavar="FLOAT",
+    help="Loss in nats for any two words, at most.",
+)
+@click.option(
+    "--power",
+    type=click.FloatRange(0, 10, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="What a word nearby is worth: its cosine to this power. Below 1, fewer words "
+    "stay as they are and more come out near.",
+)
+@click.option(
+    "--alike",
+    is_flag=True,
+    help="The same chances for every class of words: more grammar, less meaning.",
+)
+@columns_option
+@click.option(
+    "--format",
+    type=click.Choice(["txt", "csv", "tsv", "jsonl", "parquet"]),
+    help="Of SAMPLE.  [default: what the name tells; txt for -]",
+)
+@space_option
+@click.option("--force", is_flag=True, help="Replace an output that exists.")
+@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+def chances(
+    sample: str,
+    output: str,
+    success: float,
+    epsilon: float,
+    power: float,
+    alike: bool,
+    columns: tuple[str, ...],
+    format: Any,
+    space: str,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Find the chances of the tree that keep most of a text.
+
+    SAMPLE is PUBLIC text of the kind that is to be privatized. The mechanism "tree"
+    draws a word of the same group, or of the same branch, ..., or any word; this finds
+    with which chances, by class of words, so that both bounds hold. The loss is then
+    bounded for any text, the guess for texts with word frequencies like those of
+    SAMPLE.
+
+    \b
+    mondegreen chances public.csv --success 0.2 --epsilon 10 -o chances.json
+    mondegreen privatize notes.csv -o safe.csv -m tree -e 10 --set @chances.json
+    """  # noqa: D301
+    from mondegreen.calibration.chances import best_tree
+    from mondegreen.calibration.guess import success_of
+    from mondegreen.calibration.sample import read_sample
+    from mondegreen.cli.progress import progress
+    from mondegreen.io.source import open_source
+    from mondegreen.io.target import Target
+    from mondegreen.mechanisms.selection.tree import tree_for
+    from mondegreen.space.store import load_space
+
+    target, loaded = Target(output, force=force), load_space(space)
+    tree = tree_for(loaded)
+    with (
+        open_source(sample, format=format, columns=columns) as source,
+        progress(source, quiet=quiet) as advance,
+    ):
+        read = read_sample(source, loaded, advance)
+    prior = read.priors()["sample"]
+    found = best_tree(
+        loaded,
+        tree,
+        prior,
+        success=success,
+        epsilon=epsilon,
+        power=power,
+        by_class=not alike,
+    )
+    state = found.prepare(loaded)
+    with contextlib.closing(target):
+        target.open()
+        target.write(json.dumps(_settings(found), indent=1).encode() + b"\n")
+        target.commit()
+    facts = {
+        "sample": f"{read.name}: {read.texts:,} texts, {read.words:,} words",
+        "success": round(success_of(state.law, prior), 6),
+        "success, no output seen": round(float(prior.max()), 6),
+        "nats, by level": ", ".join(f"{loss:.4g}" for loss in state.law.losses()),
+        "tree": tree.digest,
+        "output": output,
+        "command": _command(found, output, space),
+    }
+    if as_json:
+        echo_json({**facts, "classes": _classes(state, loaded)})
+        return
+    *shown, command = facts
+    echo_facts({key: facts[key] for key in shown})
+    click.echo("\nchance of a word of the same ... by class:")
+    echo_table(_classes(state, loaded))
+    click.echo(f"\ntake:\n  {facts[command]}")
+
+
+def _settings(found: Tree) -> dict[str, Any]:
+    """Return the parameters but epsilon, which a command names itself."""
+    given: dict[str, Any] = found.to_dict()["parameters"]
+    return {
+        key: value
+        for key, value in given.items()
+        if key != "epsilon" and value is not None
+    }
+
+
+def _classes(state: TreeState, space: Space) -> list[dict[str, object]]:
+    """Return the chances of every class, which frequent words name."""
+    from mondegreen.sampling.integers import TOTAL
+
+    tree, rows = state.tree, []
+    names = ["word", *(f"level {n}" for n in range(1, tree.levels)), "any"]
+    for node, weights in enumerate(state.law.by_child()):
+        members = sorted(tree.members(tree.levels - 1, node).tolist())
+        words = " ".join(space.words[word] for word in members[:_SHOWN])
+        shares = [f"{weight / TOTAL:.4f}" for weight in weights]
+        rows.append(
+            {
+                "words": len(members),
+                "such as": words,
+                **dict(zip(names, shares, strict=True)),
+            }
+        )
+    return rows
+
+
+def _command(found: Tree, output: str, space: str) -> str:
+    """Return the command that privatizes with these chances."""
+    from mondegreen.space.store import DEFAULT_SPACE
+
+    parts = ["mondegreen", "privatize", "INPUT", "-o", "OUTPUT", "--mechanism", "tree"]
+    parts += ["--epsilon", f"{found.epsilon:.10g}", "--set", f"@{output}"]
+    if space != DEFAULT_SPACE:
+        parts += ["--space", space]
+    return shlex.join(parts)

@@ -26,6 +26,11 @@ __all__ = ["PAGE", "page", "stored"]
 PAGE: Final = DOCS / "explanation" / "read-releases.md"
 ATTACKS: Final = (0.2, 0.4)
 SEED: Final = 5
+TREES: Final[dict[str, dict[str, Any]]] = {
+    "tree": {"by_class": False},
+    "tree, chances by class": {"power": 0.5},
+}
+"""How the chances of the tree are found: see `best_tree`."""
 CLOSED: Final = ("exponential", "tem", "calibrated")
 GRIDS: Final = {
     "laplace": (6.0, 8.0, 10.0, 12.0, 14.0),
@@ -84,7 +89,7 @@ def measure() -> None:
     bench = Bench()
     known, settings = evidence(bench.tree.digest), []
     for target in ATTACKS:
-        settings.append(_tree(bench, target))
+        settings += [_tree(bench, target, *kind) for kind in TREES.items()]
         settings += [_closed(known, name, target) for name in CLOSED]
     curves = _curves(bench)
     for name, grid in GRIDS.items():
@@ -93,7 +98,12 @@ def measure() -> None:
             if curve[0] <= target <= curve[-1]:
                 epsilon = float(np.interp(target, curve, grid))
                 settings.append(
-                    {"mechanism": name, "target": target, "epsilon": round(epsilon, 3)}
+                    {
+                        "mechanism": name,
+                        "label": name,
+                        "target": target,
+                        "epsilon": round(epsilon, 3),
+                    }
                 )
     flat = [sentence for some in SENTENCES.values() for sentence in some]
     for setting in settings:
@@ -120,19 +130,25 @@ def measure() -> None:
     path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
-def _tree(bench: Any, target: float) -> dict[str, Any]:
+def _tree(bench: Any, target: float, label: str, how: dict[str, Any]) -> dict[str, Any]:
     """Return the setting of the tree at a target, and its exact attack."""
-    from tree_evidence_plan import TREES
+    from tree_evidence_plan import TREES as BOUNDS
 
+    from mondegreen.calibration.chances import best_tree
     from mondegreen.calibration.guess import success_of
 
-    state = bench.state("tree, other kind", target)
+    epsilon = dict(BOUNDS)[target]
+    found = best_tree(
+        bench.space, bench.tree, bench.public, success=target, epsilon=epsilon, **how
+    )
+    law = found.prepare(bench.space).law
     return {
         "mechanism": "tree",
+        "label": label,
         "target": target,
-        "epsilon": dict(TREES)[target],
-        "parameters": dict(state.guarantee.parameters),
-        "attack": round(success_of(state.law, bench.public), 4),
+        "epsilon": epsilon,
+        "parameters": found.to_dict()["parameters"],
+        "attack": round(success_of(law, bench.public), 4),
     }
 
 
@@ -146,6 +162,7 @@ def _closed(known: dict[str, Any], name: str, target: float) -> dict[str, Any]:
     epsilon = min(found, key=lambda epsilon: abs(found[epsilon] - target))
     return {
         "mechanism": name,
+        "label": name,
         "target": target,
         "epsilon": epsilon,
         "attack": found[epsilon],
@@ -178,13 +195,13 @@ def _success(bench: Any, name: str, epsilon: float) -> float:
 def page(report: dict[str, Any]) -> str:
     """Return the Markdown of a report."""
     rows, settings = report["settings"], report["settings"]
-    names = list(dict.fromkeys(row["mechanism"] for row in rows))
+    names = list(dict.fromkeys(row["label"] for row in rows))
     header = ["mechanism", "target", "setting", "success", "nats, any two words"]
     table = markdown_table(
         header,
         [
             [
-                f"`{row['mechanism']}`",
+                _code(row["label"]),
                 f"{row['target']:g}",
                 _setting(row),
                 f"{row['attack']:.3f}, exact" if "attack" in row else "at least",
@@ -198,7 +215,7 @@ def page(report: dict[str, Any]) -> str:
         f"`{name}` at {target:g}"
         for target in ATTACKS
         for name in GRIDS
-        if (name, target) not in {(r["mechanism"], r["target"]) for r in rows}
+        if (name, target) not in {(r["label"], r["target"]) for r in rows}
     ]
     missing = (
         f"Missing, since no epsilon that was tried leads there: {', '.join(absent)}.\n"
@@ -213,14 +230,14 @@ def page(report: dict[str, Any]) -> str:
             missing=missing,
         )
     ]
-    texts = {(row["mechanism"], row["target"]): row["texts"] for row in settings}
+    texts = {(row["label"], row["target"]): row["texts"] for row in settings}
     number = 0
     for kind, some in SENTENCES.items():
         lines += [f"## {kind.capitalize()}", ""]
         for sentence in some:
             found = [
                 [
-                    f"`{name}`",
+                    _code(name),
                     *(_cell(texts.get((name, target)), number) for target in ATTACKS),
                 ]
                 for name in names
@@ -231,9 +248,15 @@ def page(report: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _code(label: str) -> str:
+    """Return a label with the name of its mechanism as code."""
+    name, comma, rest = label.partition(",")
+    return f"`{name}`{comma}{rest}"
+
+
 def _setting(row: dict[str, Any]) -> str:
     """Return epsilon; the chances of a tree are too many to list."""
-    more = ", chances by class" if row["mechanism"] == "tree" else ""
+    more = ", chances found" if row["mechanism"] == "tree" else ""
     return f"ε = {row['epsilon']:g}{more}"
 
 

@@ -100,12 +100,19 @@ def plan(known: dict[str, Any]) -> Iterator[Point]:
         yield from (("laws", "", name, epsilon) for epsilon in grid)
     yield from _closed(known, "exponential")
     yield from _contexts(known, CONTEXT_TARGETS[0])
-    for data in (data for data in DATA if data not in LARGE):
-        for name, grid in SAMPLED.items():
-            yield from (("rows", data, name, epsilon) for epsilon in grid)
+    *small, largest = (data for data in DATA if data not in LARGE)
+    for data in small:
+        yield from _sampled(data)
     yield from _closed(known, "calibrated")
     yield from _closed(known, "tem")
+    yield from _sampled(largest)
     yield from _contexts(known, CONTEXT_TARGETS[1])
+
+
+def _sampled(data: str) -> Iterator[Point]:
+    """Yield the settings of laws that are sampled."""
+    for name, grid in SAMPLED.items():
+        yield from (("rows", data, name, epsilon) for epsilon in grid)
 
 
 def _closed(known: dict[str, Any], name: str) -> Iterator[Point]:

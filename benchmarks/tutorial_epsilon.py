@@ -22,7 +22,7 @@ PAGE = "tutorial/choose-epsilon.md"
 PROGRAM = str(Path(sys.executable).with_name("mondegreen"))
 SAMPLE = "tweets.parquet"
 TARGETS = "--target n_w=0.5 --target bayes_risk=0.4"
-OTHERS = "-m calibrated -m tem -m laplace -m brr"
+OTHERS = "-m tree -m calibrated -m tem -m laplace -m brr"
 INVENTED = (
     "Huge fire near the old bridge, please stay away!",
     "Just felt an earthquake in Oakland, is everyone ok?",
@@ -58,15 +58,16 @@ def measured() -> dict[str, object]:
             print(label, flush=True)
             shown[label] = {"command": command, "output": run(command, folder)}
 
-        show("curves", f"mondegreen calibrate {SAMPLE} --quick")
-        wanted = f"mondegreen calibrate {SAMPLE} {TARGETS}"
+        show("curves", f"mondegreen calibrate {SAMPLE} -m calibrated --quick")
+        wanted = f"mondegreen calibrate {SAMPLE} -m calibrated {TARGETS}"
         show("target", wanted)
         chosen = json.loads(run(f"{wanted} --json --quiet", folder))["chosen"]
         epsilon = f"{chosen['epsilon']:.10g}"
+        taken = f"-m calibrated -e {epsilon}"
         compared = f"mondegreen calibrate {SAMPLE} --target n_w=0.5 {OTHERS}"
         show("others", f"{compared} --quick")
-        show("word", f"mondegreen explain earthquake --epsilon {epsilon} --top 5")
-        final = f"mondegreen privatize private.txt -o safe.txt --epsilon {epsilon}"
+        show("word", f"mondegreen explain earthquake {taken} --top 5")
+        final = f"mondegreen privatize private.txt -o safe.txt {taken}"
         # A seed, so that this page can be made again; nobody should use one.
         run(f"{final} --seed 1 --quiet", folder)
         shown["release"] = {

@@ -132,7 +132,8 @@ class Guarantee:
         return cls(**{**values, **lists})
 
     def __str__(self) -> str:
-        parameters = ", ".join(f"{k} {_short(v)}" for k, v in self.parameters.items())
+        given = {k: v for k, v in self.parameters.items() if v is not None}
+        parameters = ", ".join(f"{k} {_short(v)}" for k, v in given.items())
         lines = [
             ("mechanism", f"{self.mechanism} ({parameters})"),
             *self._promise(),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from mondegreen.errors import DecodeError, MissingColumnError, SourceError
 from mondegreen.io.source import open_source
+from mondegreen.io.stream import BATCH_ROWS
 
 PIECES = [",", "\t", '"', "\n", "\r", "\r\n", "\0", "\u2028", "\ufeff", " ", "é", "x"]
 value = st.lists(st.one_of(st.sampled_from(PIECES), st.text()), max_size=8).map("".join)
@@ -102,7 +103,7 @@ def test_text_of_many_lines_is_batched(copy, tmp_path):
     path = tmp_path / "in.csv"
     path.write_bytes(b"text,b\n" + b'"one\ntwo\nthree\nfour\n",1\n' * 400_000)
     batches = copy(path, tmp_path / "out.csv")
-    assert max(batch.num_rows for batch in batches) <= 8192
+    assert max(batch.num_rows for batch in batches) <= BATCH_ROWS
     assert sum(batch.num_rows for batch in batches) == 400_000
     assert (tmp_path / "out.csv").read_bytes() == path.read_bytes()
 

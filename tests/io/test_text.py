@@ -12,6 +12,7 @@ from mondegreen.errors import (
     MissingColumnError,
 )
 from mondegreen.io.source import open_source
+from mondegreen.io.stream import BATCH_ROWS
 
 HOSTILE = ["\u2028", "\x0b", "\x85", "\r", "\r\n", "\n", "\0", "\ufeff", '"', "😀", "a"]
 hostile = st.lists(st.one_of(st.sampled_from(HOSTILE), st.text()), max_size=30).map(
@@ -61,7 +62,7 @@ def test_batches_have_a_limit_in_rows_and_bytes(copied, copy, tmp_path):
     path = tmp_path / "in.txt"
     path.write_bytes(b"a\n" * 20_000 + b"b" * 3_000_000 + b"\n" + b"c\n")
     batches = copy(path, tmp_path / "out.txt")
-    assert max(batch.num_rows for batch in batches) == 8192
+    assert max(batch.num_rows for batch in batches) == BATCH_ROWS
     assert sum(batch.num_rows for batch in batches) == 20_002
     assert (tmp_path / "out.txt").read_bytes() == path.read_bytes()
 

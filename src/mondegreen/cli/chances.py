@@ -157,7 +157,10 @@ def _settings(found: Tree) -> dict[str, Any]:
 
 
 def _classes(state: TreeState, space: Space) -> list[dict[str, object]]:
-    """Return the chances of every class, which frequent words name."""
+    """Return the chances of every class, which frequent words name.
+
+    A level whose nodes are those of the one below is counted with that one.
+    """
     from mondegreen.sampling.integers import TOTAL
 
     tree, rows = state.tree, []
@@ -165,7 +168,11 @@ def _classes(state: TreeState, space: Space) -> list[dict[str, object]]:
     for node, weights in enumerate(state.law.by_child()):
         members = sorted(tree.members(tree.levels - 1, node).tolist())
         words = " ".join(space.words[word] for word in members[:_SHOWN])
-        shares = [f"{weight / TOTAL:.4f}" for weight in weights]
+        counts = [len(set(tree.nodes[level, members])) for level in range(tree.levels)]
+        merged = [0] * len(weights)
+        for level, weight in enumerate(weights):
+            merged[counts.index(counts[level]) if level < tree.levels else -1] += weight
+        shares = [f"{weight / TOTAL:.4f}" for weight in merged]
         rows.append(
             {
                 "words": len(members),

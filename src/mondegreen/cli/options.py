@@ -29,8 +29,8 @@ epsilon_option = click.option(
     required=True,
     type=float,
     metavar="FLOAT/UNIT",
-    help="Loss in nats for two words one unit of distance apart; with the tree, for any "
-    "two words. There is no default.",
+    help="Loss in nats for two words one unit of distance apart; with the tree, for "
+    "any two words. There is no default.",
 )
 
 mechanism_option = click.option(

@@ -67,7 +67,7 @@ def _row(row: dict) -> list[str]:
         name,
         f"{row['epsilon']:g}",
         "–" if row["certified"] is None else f"{row['certified']:.3f}",
-        row["metric"],
+        row["metric"].partition(" (heights")[0],
         _nats(row, "nats_nearest"),
         _nats(row, "nats_any"),
         f"{row['n_w_mean']:.3f}",

@@ -25,6 +25,7 @@ from mondegreen.audit.run import audit_state
 from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.selection.base import SelectionState
+from mondegreen.mechanisms.selection.tree import TreeState
 from mondegreen.scores.exact import law_scores
 from mondegreen.scores.mechanism_estimate import estimate_mechanism, estimate_stays
 
@@ -39,6 +40,7 @@ KEYS = (
 )
 AUDIT = {"runs": 4000, "pairs": 8, "seed": 0}
 CASES = {
+    "tree": [{"epsilon": e} for e in (6.0, 8.0, 10.0, 12.0, 14.0)],
     "exponential": [{"epsilon": e} for e in (1.0, 2.0, 2.5, 3.0, 4.0)],
     "tem": [{"epsilon": e} for e in (1.0, 2.0, 2.5, 3.0, 4.0)],
     "calibrated": [{"epsilon": e, "beta": 0.001} for e in (1.0, 1.5, 2.0, 2.5, 3.0)],
@@ -146,7 +148,7 @@ def main() -> None:
                 row["refused"] = str(error)
                 continue
             row |= promise(state)
-            if isinstance(state, SelectionState):
+            if isinstance(state, SelectionState | TreeState):
                 closed.append((row, state))
             else:
                 row |= sampled(state)

@@ -11,7 +11,16 @@ __all__ = ["CHAIN", "charts"]
 
 CHAIN: Final = ("glove-10k", "glove-34k", "w2v-102k", "w2v-400k")
 _DIMENSIONS: Final = ("w2v-34k-50d", "w2v-34k-100d", "w2v-34k-300d")
-_PLOTTED: Final = ("laplace", "vickrey", "mahalanobis", "tem", "exponential", "syntf")
+_PLOTTED: Final = (
+    "laplace",
+    "vickrey",
+    "mahalanobis",
+    "tem",
+    "exponential",
+    "syntf",
+    "calibrated",
+    "tree",
+)
 _SEARCH: Final = "search alone"
 _WARM: Final = "words_per_second"
 

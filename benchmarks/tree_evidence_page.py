@@ -28,6 +28,7 @@ MECHANISMS: Final = (
     "tree",
     "tree, near",
     "tree, other kind",
+    "tree, plain",
     "exponential",
     "tem",
     "calibrated",
@@ -37,7 +38,7 @@ MECHANISMS: Final = (
     "brr",
     "syntf",
 )
-TREES: Final = ("tree", "tree, near", "tree, other kind")
+TREES: Final = ("tree", "tree, near", "tree, other kind", "tree, plain")
 ATTACKS: Final = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
 NATS: Final = 10.0
 
@@ -158,25 +159,53 @@ def at_equal_attack(key: str) -> str:
 
 def leads(key: str) -> str:
     """Return the best of the trees less the best of the others, at equal attack."""
-    found, lines = load(), []
-    header = ["texts", *(f"attack {target:g}" for target in ATTACKS)]
-    for data, name in NAMES.items():
-        rows = {other: rows_of(found, data, other) for other in MECHANISMS}
+    found = load()
+    return _leads(
+        {
+            data: {
+                name: [(attack(found, r), r[key]) for r in rows_of(found, data, name)]
+                for name in MECHANISMS
+            }
+            for data in NAMES
+        },
+        "attack",
+    )
+
+
+def leads_in_context(key: str) -> str:
+    """Return the same at equal success of an adversary who knows the order of words."""
+    found = load()
+    points: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for row in found["context"].values():
+        whole = _with_attack(found, row)
+        if key in whole:
+            some = points.setdefault(row["data"], {})
+            some.setdefault(row["mechanism"], []).append(
+                (row["contextual"], whole[key])
+            )
+    return _leads(
+        {data: points[data] for data in NAMES if data in points}, "in context"
+    )
+
+
+def _leads(points: dict[str, dict[str, list[tuple[float, float]]]], what: str) -> str:
+    """Return the best tree less the best other, by texts, at equal success."""
+    header, lines = ["texts", *(f"{what} {target:g}" for target in ATTACKS)], []
+    for data, curves in points.items():
         cells = []
         for target in ATTACKS:
             values = {
-                other: value
-                for other, some in rows.items()
-                if (value := at(found, some, target, key)) is not None
+                name: float(np.interp(target, *zip(*sorted(curve), strict=True)))
+                for name, curve in curves.items()
+                if curve and min(curve)[0] <= target <= max(curve)[0]
             }
             trees = [values.pop(name) for name in TREES if name in values]
             if not trees or not values:
                 cells.append("–")
                 continue
             other = max(values, key=lambda other: values[other])
-            ahead = max(trees) - values[other]
-            cells.append(f"{ahead:+.3f} (`{other}`)")
-        lines.append([name, *cells])
+            cells.append(f"{max(trees) - values[other]:+.3f} (`{other}`)")
+        lines.append([NAMES[data], *cells])
     return markdown_table(header, lines)
 
 
@@ -319,6 +348,23 @@ def _with_attack(found: dict[str, Any], row: Row) -> Row:
     return known
 
 
+def mixtures() -> str:
+    """Return what mixtures of trees keep, beside one tree."""
+    found = json.loads((machine.RESULTS / "tree_mixture.json").read_text())
+    header = ["trees", "chance of the group", "attack", "accuracy", "cosine"]
+    lines = [
+        [
+            f"{row['trees']}",
+            f"{row['group']:g}",
+            f"{row['attack']:.3f}",
+            f"{row['accuracy']:.3f} ± {row['accuracy_deviation']:.3f}",
+            f"{row['cosine']:.3f}",
+        ]
+        for row in found["rows"]
+    ]
+    return markdown_table(header, lines)
+
+
 def charts() -> dict[str, str]:
     """Return the plots by file name."""
     found, drawn = load(), {}
@@ -356,12 +402,14 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "facts": facts,
     "leads": lambda: leads("accuracy"),
     "leads, clear test": lambda: leads("accuracy_clear_test"),
+    "leads, in context": lambda: leads_in_context("accuracy"),
     "equal attack": lambda: at_equal_attack("accuracy"),
     "equal attack, clear test": lambda: at_equal_attack("accuracy_clear_test"),
     "qualities, 0.2": lambda: qualities(0.2),
     "qualities, 0.3": lambda: qualities(0.3),
     "equal loss": at_equal_loss,
     "context": in_context,
+    "mixtures": mixtures,
 }
 
 

@@ -26,8 +26,8 @@ from mondegreen.space.strata import FUNCTION_CLASSES
 from mondegreen.space.tree import WordTree
 from mondegreen.space.tree_build import build_tree
 
-COUNTS = (1, 2, 3)
-GROUP = (0.3, 0.5, 0.7, 0.9)
+COUNTS = (1, 2)
+GROUP = (0.5, 0.7, 0.9)
 """Chance of a word of the same group."""
 ROOT = 0.066
 """Chance of any word; function words are mixed with what is left."""

@@ -22,7 +22,7 @@ PAGE = "tutorial/choose-epsilon.md"
 PROGRAM = str(Path(sys.executable).with_name("mondegreen"))
 SAMPLE = "tweets.parquet"
 TARGETS = "--target n_w=0.5 --target bayes_risk=0.4"
-OTHERS = "-m tree -m calibrated -m tem -m laplace -m brr"
+OTHERS = "-m calibrated -m tem -m laplace -m brr"
 INVENTED = (
     "Huge fire near the old bridge, please stay away!",
     "Just felt an earthquake in Oakland, is everyone ok?",

@@ -48,6 +48,18 @@ def test_most_words_listed_means_blocks(space, state):
     assert mg.mechanism("tem", epsilon=40.0).prepare(space).law.dense is None
 
 
+def test_laws_that_list_many_words_are_not_made_twice(space, monkeypatch):
+    state = law_of("tem", space, 6.5)  # a cutoff below the mean distance
+    assert state.law.cutoff < space.geometry.mean
+    assert state.law.dense is not None
+    ids = np.arange(40, dtype=np.int32)
+    state.sample(ids, np.random.default_rng(0))
+    made = []
+    monkeypatch.setattr(type(state.law), "rows", lambda law, points: made + points)
+    state.sample(ids, np.random.default_rng(1))  # would fail on a point to make
+    assert law_of("tem", space, 6.5).law.rows([3]) == [3]  # as it is patched
+
+
 def test_the_integers_are_those_of_the_law(space, state):
     law = state.law
     points = np.array(POINTS, dtype=np.int32)

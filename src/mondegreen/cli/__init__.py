@@ -2,7 +2,9 @@
 
 import os
 
+from mondegreen.threads import THREADS
+
 # One job is one core. The libraries that compute read these when they are loaded, and
 # this package is imported before any of them.
-for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+for _variable in THREADS:
     os.environ.setdefault(_variable, "1")

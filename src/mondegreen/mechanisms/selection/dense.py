@@ -25,11 +25,15 @@ from mondegreen.mechanisms.selection.scan import EuclideanScan
 from mondegreen.sampling.integers import SHRINK, TOTAL
 from mondegreen.space.space import Space
 
-__all__ = ["DenseLaws", "DenseRow", "lists_most"]
+__all__ = ["DenseLaws", "DenseRow", "lists_many"]
 
 _LARGEST_WHOLE: Final = 4096
 """Words of the largest space whose laws are always kept whole."""
 
+_MOST_LISTED: Final = 1024
+"""Words of a law that is kept whole, on average: more than its outline would take."""
+
+_ASKED: Final = 64
 _TABLE_BYTES: Final = 72 << 20
 _CHUNK_WORDS: Final = 4096
 _SLAB_ROWS: Final = 2048
@@ -322,6 +326,19 @@ class DenseLaws:
         return out.astype(np.int32)
 
 
-def lists_most(space: Space, cutoff: float) -> bool:
-    """Whether most words of a large space are within a cutoff of each other."""
-    return space.vocab_size > _LARGEST_WHOLE and cutoff > space.geometry.mean
+def lists_many(space: Space, scan: EuclideanScan, cutoff: float) -> bool:
+    """Whether laws of a large space list so many words that few could be kept whole.
+
+    Surely where most words are within the cutoff of each other; else some inputs are
+    asked, always the same.
+    """
+    if space.vocab_size <= _LARGEST_WHOLE:
+        return False
+    if cutoff > space.geometry.mean:
+        return True
+    if cutoff <= space.geometry.nearest or not scan.is_exact:
+        return False
+    points = np.unique(space.canonical)
+    some = points[:: -(-len(points) // _ASKED)]
+    listed = [len(near) for near, _ in scan.near(some, cutoff)]
+    return sum(listed) > _MOST_LISTED * len(listed)

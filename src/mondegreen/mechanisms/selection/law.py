@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, rows_within
 from mondegreen.errors import SpaceError
-from mondegreen.mechanisms.selection.dense import DenseLaws, lists_most
+from mondegreen.mechanisms.selection.dense import DenseLaws, lists_many
 from mondegreen.mechanisms.selection.row import IntegerRow, Row, row_of
 from mondegreen.mechanisms.selection.scan import EuclideanScan, scan_of
 from mondegreen.sampling.integers import TOTAL
@@ -131,11 +131,11 @@ class ExponentialLaw:
 
     @cached_property
     def dense(self) -> DenseLaws | None:
-        """The same laws by blocks of words, where they list most words."""
+        """The same laws by blocks of words, where they list many words."""
         scan = self._scan
         if not isinstance(scan, EuclideanScan):
             return None
-        if not lists_most(self.space, self.cutoff):
+        if not lists_many(self.space, scan, self.cutoff):
             return None
         return DenseLaws(self.space, scan, self.rate, self.cutoff)
 

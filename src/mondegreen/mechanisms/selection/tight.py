@@ -25,7 +25,7 @@ from mondegreen.mechanisms.base import (
 )
 from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
 from mondegreen.mechanisms.selection.certificate import log_normalisers
-from mondegreen.mechanisms.selection.dense import DenseLaws, lists_most
+from mondegreen.mechanisms.selection.dense import DenseLaws, lists_many
 from mondegreen.mechanisms.selection.floors import OwnFloors
 from mondegreen.mechanisms.selection.law import ExponentialLaw
 from mondegreen.mechanisms.selection.row import IntegerRow
@@ -199,14 +199,15 @@ class TightLaw:
 
     @cached_property
     def dense(self) -> DenseLaws | None:
-        """The same laws by blocks of words, where they list most words."""
-        if not lists_most(self.space, self.cutoff):
+        """The same laws by blocks of words, where they list many words."""
+        scan = self._scan
+        if not isinstance(scan, EuclideanScan):
             return None
-        if not isinstance(self._scan, EuclideanScan):
+        if not lists_many(self.space, scan, self.cutoff):
             return None
         return DenseLaws(
             self.space,
-            self._scan,
+            scan,
             self.rate,
             self.cutoff,
             factors=_SCALE * self.mu,

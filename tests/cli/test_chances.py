@@ -85,6 +85,17 @@ def test_a_success_below_that_of_no_output_is_refused(run):
     assert "cannot be had" in run(*arguments, expect=2).output
 
 
+@pytest.mark.parametrize("epsilon", ["nan", "0", "-1", "inf"])
+def test_an_epsilon_that_is_none_is_refused_at_once(run, epsilon):
+    arguments = "chances", "nowhere.txt", "-o", "c.json", "--success", "0.3"
+    assert "epsilon" in run(*arguments, "-e", epsilon, expect=2).output
+
+
+def test_standard_output_is_the_file_and_nothing_else(run):
+    shown = run("chances", "public.txt", "-o", "-", *BOUNDS, "--quiet").stdout
+    assert "probabilities" in json.loads(shown)
+
+
 def test_an_output_that_exists_stays(run):
     Path("c.json").write_text("mine")
     shown = run("chances", "public.txt", "-o", "c.json", *BOUNDS, expect=3).output

@@ -149,7 +149,8 @@ def calibrate(
     the prior. For each mechanism, finds the largest epsilon that keeps the targets; or,
     with a target of utility_loss, the smallest. What is printed has been measured at
     that epsilon, and holds at the wrong end of every interval. Without a target, prints
-    what eight epsilons do. Interrupt it at will: what was measured is kept.
+    what eight epsilons do. Interrupt it at will: what was measured is kept. For the
+    mechanism "tree" see also: mondegreen chances.
 
     \b
     mondegreen calibrate tweets.csv --column text --target n_w=0.5

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from mondegreen.cli.options import columns_option, space_option
+from mondegreen.cli.options import built, columns_option, space_option
 from mondegreen.cli.render import echo_facts, echo_json, echo_table
 
 if TYPE_CHECKING:
@@ -105,6 +105,7 @@ def chances(
     from mondegreen.mechanisms.selection.tree import tree_for
     from mondegreen.space.store import load_space
 
+    built("tree", epsilon, ())  # refuses an epsilon that is none, before work starts
     target, loaded = Target(output, force=force), load_space(space)
     tree = tree_for(loaded)
     with (
@@ -127,6 +128,8 @@ def chances(
         target.open()
         target.write(json.dumps(_settings(found), indent=1).encode() + b"\n")
         target.commit()
+    if output == "-":
+        return
     facts = {
         "sample": f"{read.name}: {read.texts:,} texts, {read.words:,} words",
         "success": round(success_of(state.law, prior), 6),

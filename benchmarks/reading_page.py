@@ -25,7 +25,7 @@ __all__ = ["PAGE", "page", "stored"]
 
 PAGE: Final = DOCS / "explanation" / "read-releases.md"
 ATTACKS: Final = (0.2, 0.4)
-SEED: Final = 5
+SEED: Final = 29
 TREES: Final[dict[str, dict[str, Any]]] = {
     "tree": {"by_class": False},
     "tree, chances by class": {"power": 0.5},
@@ -67,7 +67,8 @@ proof.
 {missing}
 How to read a release: a word that is unchanged and a word that was drawn look the
 same. Words outside the vocabulary are replaced like all others, and come out as
-something else.
+something else. Output words are drawn from the vocabulary of a web corpus, rude words
+included.
 """
 
 

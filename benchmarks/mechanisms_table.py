@@ -25,7 +25,7 @@ from mondegreen.audit.run import audit_state
 from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.selection.base import SelectionState
-from mondegreen.mechanisms.selection.tree import TreeState
+from mondegreen.mechanisms.selection.tree_state import TreeState
 from mondegreen.scores.exact import law_scores
 from mondegreen.scores.mechanism_estimate import estimate_mechanism, estimate_stays
 

@@ -13,7 +13,8 @@ from mondegreen.cli.options import built, columns_option, space_option
 from mondegreen.cli.render import echo_facts, echo_json, echo_table
 
 if TYPE_CHECKING:
-    from mondegreen.mechanisms.selection.tree import Tree, TreeState
+    from mondegreen.mechanisms.selection.tree import Tree
+    from mondegreen.mechanisms.selection.tree_state import TreeState
     from mondegreen.space.space import Space
 
 __all__ = ["chances"]

@@ -16,7 +16,8 @@ from mechanisms.laws import ALPHA, all_inputs, counts, g_test
 from mondegreen.audit.distances import metric_of
 from mondegreen.audit.exact import table_of, worst_pair
 from mondegreen.errors import InvalidParameterError, SpaceError
-from mondegreen.mechanisms.selection import tree_state as module
+from mondegreen.mechanisms.selection import tree as tree_module
+from mondegreen.mechanisms.selection import tree_state
 from mondegreen.mechanisms.selection.tree import Tree
 from mondegreen.mechanisms.selection.tree_law import (
     TreeLaw,
@@ -245,8 +246,8 @@ def test_every_integer_is_dealt_as_the_law_says(labels, own, monkeypatch):
     weights = (1 * unit, 5 * unit, 2 * unit, 3 * unit)
     own = {node: tuple(unit * part for part in row) for node, row in own.items()}
     total = sum(weights)
-    monkeypatch.setattr(module, "draw_uniform", lambda rng, size: np.arange(size))
-    monkeypatch.setattr(module, "_BLOCK", total)
+    monkeypatch.setattr(tree_state, "draw_uniform", lambda rng, size: np.arange(size))
+    monkeypatch.setattr(tree_state, "_BLOCK", total)
     state, law = states_of(weights, labels, own)
     for word in all_inputs(state.space).tolist():
         drawn = state.sample(np.full(total, word, dtype=np.int32), None)
@@ -441,7 +442,7 @@ def test_the_default_space_has_its_tree():
 
 
 def test_a_large_space_without_a_tree_says_how_to_get_one(monkeypatch):
-    monkeypatch.setattr(module, "_SMALL", 1)
+    monkeypatch.setattr(tree_module, "_SMALL", 1)
     space = Space.from_arrays("s", ["a", "b"], [[0.0], [1.0]])
     with pytest.raises(SpaceError, match="mondegreen space tree"):
         Tree(1.0).prepare(space)

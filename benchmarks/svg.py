@@ -23,6 +23,9 @@ _COLOURS = (
     "#5f9e2f",
     "#d1477a",
     "#4f6fbf",
+    "#00a3a3",
+    "#8c5fb5",
+    "#6b7a8f",
 )
 _WIDTH, _HEIGHT = 640, 380
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76, 492, 20, 320
@@ -48,7 +51,8 @@ def line_chart(
     Parameters
     ----------
     lines : mapping of str to points
-        At least one point, all coordinates above 0. Colours go by the order.
+        All coordinates above 0. Colours go by the order, and a line without points
+        keeps its colour.
     x_label, y_label : str
         What the axes show, with units.
     dashed : sequence of str
@@ -76,7 +80,11 @@ def line_chart(
         *_axes(across, up, ticks, x_label, y_label),
     ]
     ends = []
+    if len(lines) > len(_COLOURS):
+        raise ValueError(f"{len(lines)} lines, and {len(_COLOURS)} colours")
     for (name, points), colour in zip(lines.items(), _COLOURS, strict=False):
+        if not points:  # it keeps its colour for other charts
+            continue
         places = [(across(x), up(y)) for x, y in sorted(points)]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
         dash = " dash" if name in dashed else ""

@@ -42,6 +42,7 @@ from context_attack import guesses
 from joblib import Parallel, delayed
 from ship_tree import lists
 from tree_evidence_plan import (
+    CHECKED,
     COMMON,
     CONTEXT_WORDS,
     DATA,
@@ -163,7 +164,7 @@ def measured(bench: Bench, data: str, name: str, setting: float) -> dict[str, An
     if is_tree(name):
         row["tree"] = bench.tree.digest
         row["attack"] = success_of(state.law, bench.prior(data))
-    if name in SAMPLED:
+    if name in SAMPLED or (name == CHECKED and data != "imdb"):
         row["attack_at_least"] = learnt(texts.ids, drawn)
     return row
 

@@ -57,6 +57,8 @@ SAMPLED = {
     "syntf": (24.0, 28.0, 32.0),
 }
 """Mechanisms whose attack is learnt from draws."""
+CHECKED = "exponential"
+"""A closed law whose attack is learnt too, which says how much is missed."""
 NOISE = ("laplace", "vickrey", "mahalanobis")
 """Those of them with a decoder that can be fast."""
 CONTEXT_WORDS = 20_000

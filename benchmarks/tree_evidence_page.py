@@ -57,10 +57,10 @@ def load() -> dict[str, Any]:
 
 def attack(found: dict[str, Any], row: Row) -> float:
     """Return the success of the guess, or what it is at least."""
-    key = f"{row['mechanism']}|{row['setting']:g}"
-    if key in found["laws"]:
-        return float(found["laws"][key][row["data"]])
-    return float(row.get("attack", row.get("attack_at_least")))
+    if "attack" in row:
+        return float(row["attack"])
+    law = found["laws"].get(f"{row['mechanism']}|{row['setting']:g}")
+    return float(row["attack_at_least"] if law is None else law[row["data"]])
 
 
 def rows_of(found: dict[str, Any], data: str, name: str) -> list[Row]:

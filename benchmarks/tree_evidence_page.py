@@ -4,89 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import machine
 import numpy as np
 from page import DOCS, fill, markdown_table
 from svg import line_chart
+from tree_evidence_rows import (
+    CLOSED,
+    MECHANISMS,
+    NAMES,
+    SAMPLED,
+    TREES,
+    Row,
+    at,
+    attack,
+    clear_of,
+    load,
+    measured_at,
+    rows_of,
+)
 
 import mondegreen as mg
 from mondegreen.space.store import tree_of
 
 PAGE: Final = "explanation/word-trees.md"
 ASSETS: Final = DOCS / "assets"
-NAMES: Final = {
-    "imdb": "film reviews",
-    "ag_news": "news",
-    "disaster_tweets": "disaster tweets",
-    "insuranceqa_questions": "insurance questions",
-    "imdb, 3,000 texts": "film reviews, part",
-    "ag_news, 4,000 texts": "news, part",
-}
-MECHANISMS: Final = (
-    "tree",
-    "tree, near",
-    "tree, other kind",
-    "tree, plain",
-    "exponential",
-    "tem",
-    "calibrated",
-    "laplace",
-    "vickrey",
-    "mahalanobis",
-    "brr",
-    "syntf",
-)
-CLOSED: Final = ("exponential", "tem", "calibrated")
-SAMPLED: Final = ("laplace", "vickrey", "mahalanobis", "brr", "syntf")
-TREES: Final = ("tree", "tree, near", "tree, other kind", "tree, plain")
 ATTACKS: Final = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
 NATS: Final = 10.0
-
-Row = dict[str, Any]
-
-
-def load() -> dict[str, Any]:
-    """Return the results."""
-    found: dict[str, Any] = json.loads(
-        (machine.RESULTS / "tree_evidence.json").read_text()
-    )
-    return found
-
-
-def attack(found: dict[str, Any], row: Row) -> float:
-    """Return the success of the guess, or what it is at least."""
-    if "attack" in row:
-        return float(row["attack"])
-    law = found["laws"].get(f"{row['mechanism']}|{row['setting']:g}")
-    return float(row["attack_at_least"] if law is None else law[row["data"]])
-
-
-def rows_of(found: dict[str, Any], data: str, name: str) -> list[Row]:
-    """Return the rows of a mechanism on a data set, by attack."""
-    rows = [
-        row
-        for row in found["rows"].values()
-        if (row["data"], row["mechanism"]) == (data, name)
-    ]
-    return sorted(rows, key=lambda row: attack(found, row))
-
-
-def at(found: dict[str, Any], rows: list[Row], target: float, key: str) -> float | None:
-    """Return a number of a mechanism at an attack, between its nearest settings."""
-    if not rows:
-        return None
-    places = [attack(found, row) for row in rows]
-    if not places[0] <= target <= places[-1]:
-        return None
-    return float(np.interp(target, places, [row[key] for row in rows]))
-
-
-def clear_of(found: dict[str, Any], data: str) -> Row | None:
-    """Return the row of the texts themselves."""
-    row: Row | None = found["rows"].get(f"{data}|clear|0")
-    return row
 
 
 def of_what() -> str:
@@ -178,7 +123,7 @@ def leads_in_context(key: str) -> str:
     found = load()
     points: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for row in found["context"].values():
-        whole = _with_attack(found, row)
+        whole = measured_at(found, row)
         if key in whole:
             some = points.setdefault(row["data"], {})
             some.setdefault(row["mechanism"], []).append(
@@ -330,7 +275,7 @@ def in_context() -> str:
         [
             NAMES[row["data"]],
             _name(row["mechanism"]),
-            f"{attack(found, _with_attack(found, row)):.3f}",
+            f"{attack(found, measured_at(found, row)):.3f}",
             f"{row['context_free']:.3f}",
             f"{row['contextual']:.3f}",
             f"{row['contextual'] - row['context_free']:+.3f}",
@@ -340,13 +285,6 @@ def in_context() -> str:
         for row in rows
     ]
     return markdown_table(header, lines, text_columns=(1,))
-
-
-def _with_attack(found: dict[str, Any], row: Row) -> Row:
-    """Return the row that was measured at the setting of a contextual attack."""
-    key = f"{row['data']}|{row['mechanism']}|{row['setting']:g}"
-    known: Row = found["rows"].get(key, row)
-    return known
 
 
 def mixtures() -> str:

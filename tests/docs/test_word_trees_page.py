@@ -17,6 +17,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import context_attack  # noqa: E402
 import reading_page  # noqa: E402
 import tree_evidence_page as evidence  # noqa: E402
+import tree_evidence_rows as stored  # noqa: E402
 from page import DOCS, filled  # noqa: E402
 from reading_sentences import SENTENCES  # noqa: E402
 from svg import line_chart  # noqa: E402
@@ -36,7 +37,7 @@ def test_plots_are_those_of_the_results_and_on_the_page() -> None:
 
 
 def test_every_row_of_the_tree_is_of_one_tree() -> None:
-    found = evidence.load()
+    found = stored.load()
     rows = [*found["rows"].values(), *found["context"].values()]
     trees = {row["tree"] for row in rows if row["mechanism"].startswith("tree")}
     assert trees == {found["tree"]}
@@ -55,9 +56,9 @@ def test_between_settings_numbers_are_interpolated_and_never_beyond() -> None:
         {"mechanism": "tree", "data": "d", "attack": a, "accuracy": b}
         for a, b in ((0.1, 0.5), (0.3, 0.7))
     ]
-    assert evidence.at({}, rows, 0.2, "accuracy") == pytest.approx(0.6)
-    assert evidence.at({}, rows, 0.31, "accuracy") is None
-    assert evidence.at({}, [], 0.2, "accuracy") is None
+    assert stored.at({}, rows, 0.2, "accuracy") == pytest.approx(0.6)
+    assert stored.at({}, rows, 0.31, "accuracy") is None
+    assert stored.at({}, [], 0.2, "accuracy") is None
 
 
 def test_linear_axes_are_linear() -> None:

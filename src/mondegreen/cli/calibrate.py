@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mondegreen.cli.options import columns_option, space_option
+from mondegreen.cli.options import PUBLIC_SAMPLE, columns_option, space_option
 from mondegreen.errors import (
     ConfigurationError,
     InvalidParameterError,
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from mondegreen.space.space import Space
 
 __all__ = ["calibrate"]
-
-_PUBLIC: Final = (
-    "SAMPLE must be PUBLIC: what is chosen on a text tells about that text."
-)
 
 
 @click.command()
@@ -174,7 +170,7 @@ def calibrate(
     read = _read(sample, format, columns, loaded, quiet=quiet)
     bench = Bench(loaded, read.priors(), quick=quick, seed=seed)
     if not quiet:
-        say(_PUBLIC)
+        say(PUBLIC_SAMPLE)
     show = shower(quiet)
     plan = Plan(bench, settings, asked, prior, show)
     if match is not None and reference is not None:

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from mondegreen.cli.options import built, columns_option, space_option
+from mondegreen.cli.options import (
+    PUBLIC_SAMPLE,
+    built,
+    columns_option,
+    space_option,
+)
 from mondegreen.cli.render import echo_facts, echo_json, echo_table
 
 if TYPE_CHECKING:
@@ -100,7 +105,7 @@ def chances(
     from mondegreen.calibration.chances import best_tree
     from mondegreen.calibration.guess import success_of
     from mondegreen.calibration.sample import read_sample
-    from mondegreen.cli.progress import progress
+    from mondegreen.cli.progress import progress, say
     from mondegreen.io.source import open_source
     from mondegreen.io.target import Target
     from mondegreen.mechanisms.selection.tree import tree_for
@@ -114,6 +119,8 @@ def chances(
         progress(source, quiet=quiet) as advance,
     ):
         read = read_sample(source, loaded, advance)
+    if not quiet:
+        say(PUBLIC_SAMPLE)
     prior = read.priors()["sample"]
     found = best_tree(
         loaded,

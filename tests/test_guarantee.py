@@ -101,7 +101,7 @@ def test_its_text_holds_the_numbers():
         "punctuation",
         "the space is public",
         "noise is fresh",
-        "tem (epsilon 2, t [0.5, 1.0])",
+        "tem (epsilon 2, t [0.5, 1])",
     ):
         assert part in text
 

@@ -131,11 +131,16 @@ class Guarantee:
         lists = {key: tuple(v) for key, v in values.items() if isinstance(v, list)}
         return cls(**{**values, **lists})
 
-    def __str__(self) -> str:
+    @property
+    def setting(self) -> str:
+        """The mechanism with the parameters that it was given, for people to read."""
         given = {k: v for k, v in self.parameters.items() if v is not None}
-        parameters = ", ".join(f"{k} {_short(v)}" for k, v in given.items())
+        shown = ", ".join(f"{k} {_short(v)}" for k, v in given.items())
+        return f"{self.mechanism} ({shown})"
+
+    def __str__(self) -> str:
         lines = [
-            ("mechanism", f"{self.mechanism} ({parameters})"),
+            ("mechanism", self.setting),
             *self._promise(),
             ("known by", self.certified_how),
             *(("also", text) for text in self.equivalents),
@@ -179,4 +184,8 @@ class Guarantee:
 
 
 def _short(value: object) -> str:
+    if isinstance(value, Mapping):
+        return f"({len(value)} given)"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_short, value))}]"
     return f"{value:.6g}" if isinstance(value, float) else str(value)

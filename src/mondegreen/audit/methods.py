@@ -228,11 +228,10 @@ class Audit:
     ) -> AuditReport:
         """Return a report; any excess beyond rounding breaks the claim."""
         guarantee = self.state.guarantee
-        parameters = ", ".join(f"{k}={v}" for k, v in guarantee.parameters.items())
         broken = worst is not None and worst.excess > _TOLERANCE * worst.allowed
         return AuditReport(
             verdict="broken" if broken else otherwise,
-            subject=f"{guarantee.mechanism}({parameters})",
+            subject=guarantee.setting,
             claimed=self.epsilon,
             found=0.0 if worst is None else worst.epsilon,
             found_is="exact",

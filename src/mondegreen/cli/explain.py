@@ -181,10 +181,10 @@ def _draw(
     """Write the picture, whole or not at all."""
     import contextlib
 
-    from mondegreen.cli.explain_text import setting
     from mondegreen.scores.picture import picture_format, word_picture
 
-    data = word_picture(scores, word, setting(guarantee), picture_format(plot))
+    shown = f"{guarantee.setting} on {guarantee.space}"
+    data = word_picture(scores, word, shown, picture_format(plot))
     with contextlib.closing(target):
         target.open()
         target.write(data)

@@ -11,20 +11,10 @@ if TYPE_CHECKING:
     from mondegreen.scores.odds import DocumentLoss, Odds
     from mondegreen.scores.word import WordScores
 
-__all__ = ["lines_of", "setting"]
+__all__ = ["lines_of"]
 
 _LARGEST_FACTOR: Final = 1e6
 """Larger factors are shown as powers of ten."""
-
-
-def setting(guarantee: Guarantee) -> str:
-    """Return the mechanism with its parameters, and the space."""
-    parameters = ", ".join(
-        f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}"
-        for key, value in guarantee.parameters.items()
-        if value is not None
-    )
-    return f"{guarantee.mechanism} ({parameters}) on {guarantee.space}"
 
 
 def lines_of(
@@ -32,7 +22,7 @@ def lines_of(
 ) -> list[str]:
     """Return the lines that are printed."""
     how = "exact" if scores.runs is None else f"{scores.runs:,} runs, 95 % intervals"
-    lines = [f"{word}: {setting(guarantee)}; {how}"]
+    lines = [f"{word}: {guarantee.setting} on {guarantee.space}; {how}"]
     if not guarantee.is_proved:
         lines.append("NOT PRIVATE: this mechanism does not keep the promise it claims")
     if not scores.is_known:

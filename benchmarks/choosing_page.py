@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
 import machine
 import numpy as np
@@ -71,9 +72,16 @@ def tree_rows(space: Space, ids: np.ndarray) -> list[dict[str, float]]:
     return rows
 
 
+def stored() -> dict[str, Any]:
+    """Return the numbers of the last run."""
+    found: dict[str, Any] = json.loads(
+        (machine.RESULTS / "choosing_epsilon.json").read_text()
+    )
+    return found
+
+
 def table() -> str:
     """Return what epsilon does, from the result file."""
-    content = json.loads((machine.RESULTS / "choosing_epsilon.json").read_text())
     header = [
         "epsilon",
         "unchanged",
@@ -89,14 +97,13 @@ def table() -> str:
             f"{row['nats_nearest']:.1f}",
             f"{row['nats_any']:.1f}",
         ]
-        for row in content["rows"]
+        for row in stored()["rows"]
     ]
     return markdown_table(header, rows)
 
 
 def tree_table() -> str:
     """Return the same of the tree."""
-    content = json.loads((machine.RESULTS / "choosing_epsilon.json").read_text())
     header = [
         "epsilon",
         "unchanged",
@@ -118,7 +125,7 @@ def tree_table() -> str:
             f"{row['nats_group']:.2f}",
             f"{row['nats_any']:.1f}",
         ]
-        for row in content["tree"]
+        for row in stored()["tree"]
     ]
     return markdown_table(header, rows)
 

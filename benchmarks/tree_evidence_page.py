@@ -19,6 +19,7 @@ from tree_evidence_rows import (
     Row,
     at,
     attack,
+    between,
     clear_of,
     load,
     measured_at,
@@ -141,9 +142,9 @@ def _leads(points: dict[str, dict[str, list[tuple[float, float]]]], what: str) -
         cells = []
         for target in ATTACKS:
             values = {
-                name: float(np.interp(target, *zip(*sorted(curve), strict=True)))
+                name: value
                 for name, curve in curves.items()
-                if curve and min(curve)[0] <= target <= max(curve)[0]
+                if (value := between(curve, target)) is not None
             }
             trees = [values.pop(name) for name in TREES if name in values]
             if not trees or not values:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final
 
 import machine
 import numpy as np
+from tree_evidence_plan import FORESTS, GRIDS, PLAIN
+from tree_evidence_plan import SAMPLED as LEARNT
 
 NAMES: Final = {
     "imdb": "film reviews",
@@ -16,23 +19,10 @@ NAMES: Final = {
     "imdb, 3,000 texts": "film reviews, part",
     "ag_news, 4,000 texts": "news, part",
 }
-MECHANISMS: Final = (
-    "tree",
-    "tree, near",
-    "tree, other kind",
-    "tree, plain",
-    "exponential",
-    "tem",
-    "calibrated",
-    "laplace",
-    "vickrey",
-    "mahalanobis",
-    "brr",
-    "syntf",
-)
-CLOSED: Final = ("exponential", "tem", "calibrated")
-SAMPLED: Final = ("laplace", "vickrey", "mahalanobis", "brr", "syntf")
-TREES: Final = ("tree", "tree, near", "tree, other kind", "tree, plain")
+TREES: Final = (*FORESTS, PLAIN)
+CLOSED: Final = tuple(GRIDS)
+SAMPLED: Final = tuple(LEARNT)
+MECHANISMS: Final = (*TREES, *CLOSED, *SAMPLED)
 
 Row = dict[str, Any]
 
@@ -63,14 +53,16 @@ def rows_of(found: dict[str, Any], data: str, name: str) -> list[Row]:
     return sorted(rows, key=lambda row: attack(found, row))
 
 
+def between(curve: Sequence[tuple[float, float]], target: float) -> float | None:
+    """Return a number at an attack, between its nearest ones; None beyond them."""
+    if not curve or not min(curve)[0] <= target <= max(curve)[0]:
+        return None
+    return float(np.interp(target, *zip(*sorted(curve), strict=True)))
+
+
 def at(found: dict[str, Any], rows: list[Row], target: float, key: str) -> float | None:
     """Return a number of a mechanism at an attack, between its nearest settings."""
-    if not rows:
-        return None
-    places = [attack(found, row) for row in rows]
-    if not places[0] <= target <= places[-1]:
-        return None
-    return float(np.interp(target, places, [row[key] for row in rows]))
+    return between([(attack(found, row), row[key]) for row in rows], target)
 
 
 def clear_of(found: dict[str, Any], data: str) -> Row | None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mondegreen.cli.options import PUBLIC_SAMPLE, columns_option, space_option
+from mondegreen.cli.options import columns_option, space_option
+from mondegreen.cli.sample import PUBLIC_SAMPLE, counted
 from mondegreen.errors import (
     ConfigurationError,
     InvalidParameterError,
@@ -15,9 +16,7 @@ from mondegreen.errors import (
 )
 
 if TYPE_CHECKING:
-    from mondegreen.calibration.sample import Sample
     from mondegreen.calibration.setting import Setting
-    from mondegreen.space.space import Space
 
 __all__ = ["calibrate"]
 
@@ -167,7 +166,7 @@ def calibrate(
     _check_space(to_space, to, sample)
     _check_report(html, sentences, force=force)
     loaded = load_space(space)
-    read = _read(sample, format, columns, loaded, quiet=quiet)
+    read = counted(sample, format, columns, loaded, quiet=quiet)
     bench = Bench(loaded, read.priors(), quick=quick, seed=seed)
     if not quiet:
         say(PUBLIC_SAMPLE)
@@ -176,7 +175,7 @@ def calibrate(
     if match is not None and reference is not None:
         there = loaded if to_space is None else load_space(to_space)
         if there is not loaded:
-            priors = _read(sample, format, columns, there, quiet=quiet).priors()
+            priors = counted(sample, format, columns, there, quiet=quiet).priors()
             bench = replace(bench, space=there, priors=priors)
         plan.match(match, *reference, over, bench)
     rows = plan.rows()
@@ -253,18 +252,3 @@ def _check_report(html: str | None, sentences: str | None, *, force: bool) -> No
 
     if html is not None:
         Target(html, force=force)
-
-
-def _read(
-    path: str, format: Any, columns: tuple[str, ...], space: Space, *, quiet: bool
-) -> Sample:
-    """Count the words of the sample."""
-    from mondegreen.calibration.sample import read_sample
-    from mondegreen.cli.progress import progress
-    from mondegreen.io.source import open_source
-
-    with (
-        open_source(path, format=format, columns=columns) as source,
-        progress(source, quiet=quiet) as advance,
-    ):
-        return read_sample(source, space, advance)

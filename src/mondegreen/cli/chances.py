@@ -9,13 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from mondegreen.cli.options import (
-    PUBLIC_SAMPLE,
-    built,
-    columns_option,
-    space_option,
-)
+from mondegreen.cli.options import built, columns_option, space_option
 from mondegreen.cli.render import echo_facts, echo_json, echo_table
+from mondegreen.cli.sample import PUBLIC_SAMPLE, counted
 
 if TYPE_CHECKING:
     from mondegreen.mechanisms.selection.tree import Tree
@@ -104,9 +100,7 @@ def chances(
     """  # noqa: D301
     from mondegreen.calibration.chances import best_tree
     from mondegreen.calibration.guess import success_of
-    from mondegreen.calibration.sample import read_sample
-    from mondegreen.cli.progress import progress, say
-    from mondegreen.io.source import open_source
+    from mondegreen.cli.progress import say
     from mondegreen.io.target import Target
     from mondegreen.mechanisms.selection.tree import tree_for
     from mondegreen.space.store import load_space
@@ -114,11 +108,7 @@ def chances(
     built("tree", epsilon, ())  # refuses an epsilon that is none, before work starts
     target, loaded = Target(output, force=force), load_space(space)
     tree = tree_for(loaded)
-    with (
-        open_source(sample, format=format, columns=columns) as source,
-        progress(source, quiet=quiet) as advance,
-    ):
-        read = read_sample(source, loaded, advance)
+    read = counted(sample, format, columns, loaded, quiet=quiet)
     if not quiet:
         say(PUBLIC_SAMPLE)
     prior = read.priors()["sample"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from mondegreen.mechanisms import AbstractMechanism
 
 __all__ = [
-    "PUBLIC_SAMPLE",
     "built",
     "columns_option",
     "epsilon_option",
@@ -23,10 +22,6 @@ __all__ = [
     "settings_option",
     "space_option",
 ]
-
-PUBLIC_SAMPLE: Final = (
-    "SAMPLE must be PUBLIC: what is chosen on a text tells about that text."
-)
 
 epsilon_option = click.option(
     "-e",

@@ -637,6 +637,32 @@ def test_the_guarantee_lists_all_that_passes_in_clear(make):
         assert len(make(unknown=unknown).guarantee.strata) == 4
 
 
+@pytest.mark.parametrize(
+    ("options", "condition"),
+    [
+        ({}, ""),
+        ({"unknown": "mask"}, "both in the vocabulary or both outside it"),
+        ({"unknown": "drop"}, "both in the vocabulary or both outside it"),
+        ({"unknown": "fail"}, "in the vocabulary"),
+        ({"keep": ["oslo"]}, "not on the public list of kept words"),
+        ({"case": "restore"}, "in the same case"),
+    ],
+)
+def test_the_promise_is_made_within_what_passes_in_clear(make, options, condition):
+    guarantee = make(**options).guarantee
+    assert bool(guarantee.conditions) == bool(condition)
+    assert condition in str(guarantee).partition("for any words")[2].partition("\n")[0]
+    assert all("meet the conditions" in e for e in guarantee.equivalents) or not options
+
+
+def test_the_guarantee_says_what_stays_of_the_vocabulary(make):
+    kept = make(keep=list(WORDS)).guarantee.ordinary_text
+    assert kept == {"stay": 1.0, "near": 1.0, "of": "its vocabulary"}
+    masked = make(unknown="mask").guarantee.ordinary_text
+    assert masked == make().guarantee.ordinary_text
+    assert 0 < masked["stay"] <= masked["near"] < 1
+
+
 def test_the_guarantee_survives_json(make):
     guarantee = make().guarantee
     assert mg.Guarantee.from_dict(guarantee.to_dict()) == guarantee

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from mondegreen.space.space import Space
 
 __all__ = ["privatize"]
-
-_REPORT_FORMAT: Final = "mondegreen-report/1"
 
 
 @click.command()
@@ -82,6 +79,13 @@ _REPORT_FORMAT: Final = "mondegreen-report/1"
     help="Write guarantee, settings and counts as JSON. Holds no text.",
 )
 @click.option(
+    "--earlier",
+    type=click.Path(path_type=str),
+    metavar="REPORT",
+    help="Report of a run that made INPUT: its guarantees go into the new report. "
+    "Parquet carries them by itself.",
+)
+@click.option(
     "--key-file",
     type=click.Path(path_type=str),
     metavar="FILE",
@@ -112,6 +116,12 @@ _REPORT_FORMAT: Final = "mondegreen-report/1"
     is_flag=True,
     help="No guarantee, progress or summary; warnings stay.",
 )
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Print all of the guarantee, not four lines.",
+)
 def privatize(
     input: str,
     output: str,
@@ -125,6 +135,7 @@ def privatize(
     keep: str | None,
     case: Any,
     report: str | None,
+    earlier: str | None,
     key_file: str | None,
     id_column: str | None,
     jobs: int,
@@ -132,6 +143,7 @@ def privatize(
     allow_unproved: bool,
     force: bool,
     quiet: bool,
+    verbose: bool,
 ) -> None:
     """Privatize every word of INPUT.
 
@@ -146,9 +158,11 @@ def privatize(
     from mondegreen.processes import SPAWN, warm_up
 
     context = warm_up() if jobs > 1 else SPAWN  # first: it goes on by itself
+    from mondegreen.cli.release import announce, earlier_passes, report_of
     from mondegreen.io.sink import open_sink
     from mondegreen.io.source import open_source
     from mondegreen.parallel import privatize_batches
+    from mondegreen.passes import Pass, to_json
     from mondegreen.privatizer import Privatizer
     from mondegreen.space.store import load_space
     from mondegreen.text.policy import read_keep_list
@@ -159,6 +173,7 @@ def privatize(
         input, format=format, columns=columns, id_column=id_column
     ) as source:
         sink = open_sink(output, source, force=force)
+        before = earlier_passes(source, earlier)
         _check_paths(input, output, report, public=keep, key=key_file)
         target = _report_target(report, force=force)
         loaded = load_space(space)
@@ -173,10 +188,7 @@ def privatize(
             allow_unproved=allow_unproved,
         )
         _certify(privatizer, quiet=quiet)
-        if not quiet:
-            click.echo(privatizer.guarantee, err=True)
-        elif not privatizer.guarantee.is_private:
-            click.echo(f"NOT PRIVATE: {privatizer.guarantee.noise}", err=True)
+        announce(privatizer.guarantee, before, quiet=quiet, verbose=verbose)
         started = time.perf_counter()
         with sink:
             released = privatize_batches(
@@ -190,8 +202,11 @@ def privatize(
             with contextlib.closing(released):
                 words = _write(released, source, sink, quiet=quiet)
             counts = {"rows": source.rows_read, "words": words}
-            with _written(target, _summary(privatizer, source, columns, counts)):
-                sink.commit({"mondegreen": privatizer.guarantee.to_json()})
+            guarantee = privatizer.guarantee
+            passes = [*before, *(Pass(column, guarantee) for column in columns)]
+            stated = report_of(passes, guarantee, source, columns, counts)
+            with _written(target, stated):
+                sink.commit({"mondegreen": to_json(passes)})
     if not quiet:
         seconds = time.perf_counter() - started
         click.echo(
@@ -312,26 +327,3 @@ def _report_target(report: str | None, *, force: bool) -> Any:
     from mondegreen.io.target import Target
 
     return None if report is None else Target(str(Path(report)), force=force)
-
-
-def _summary(
-    privatizer: Privatizer,
-    source: AbstractSource,
-    columns: tuple[str, ...],
-    counts: dict[str, int],
-) -> bytes:
-    """Return the report. Counts of unknown or changed words are not in it.
-
-    Such counts are functions of the private words, and nothing bounds what they tell;
-    the numbers of rows and words are part of what passes in clear anyway.
-    """
-    from mondegreen import __version__
-
-    report = {
-        "format": _REPORT_FORMAT,
-        "mondegreen": __version__,
-        "guarantee": privatizer.guarantee.to_dict(),
-        "input": {"format": source.format, "columns": list(columns)},
-        "counts": counts,
-    }
-    return (json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode()

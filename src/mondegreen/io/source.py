@@ -50,6 +50,9 @@ class AbstractSource(ABC):
         How much there is, in ``unit``; None for a pipe.
     unit : {"bytes", "rows"}
         Unit of ``total`` and ``position``.
+    earlier : bytes or None
+        What the file says of earlier passes of ours over it
+        (:func:`mondegreen.passes.from_json`); only Parquet has a place for it.
     """
 
     path: str
@@ -60,6 +63,7 @@ class AbstractSource(ABC):
     rows_read: int = 0
     total: int | None = None
     unit: Literal["bytes", "rows"] = "bytes"
+    earlier: bytes | None = None
 
     @property
     @abstractmethod

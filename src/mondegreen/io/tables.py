@@ -52,6 +52,7 @@ class ParquetSource(AbstractSource):
         try:
             schema = self.file.schema_arrow
             self.total = self.file.metadata.num_rows
+            self.earlier = (schema.metadata or {}).get(b"mondegreen")
             self.paths = [self._find(schema, column) for column in columns]
             for column, steps in zip(columns, self.paths, strict=True):
                 self._check_text(schema, column, steps)

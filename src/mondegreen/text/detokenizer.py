@@ -104,6 +104,13 @@ class Detokenizer:
             return ()
         return ("The case of each word (lower, Title or UPPER) passes in clear.",)
 
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What two words must have in common for printing to hide which it was."""
+        if self.case == "lower":
+            return ()
+        return ("are written in the same case (lower, Title or UPPER)",)
+
     def join(self, batch: TokenizedBatch, codes: Ids) -> list[str | None]:
         """Return the output texts.
 

@@ -176,6 +176,19 @@ class Lookup:
         return tuple(strata)
 
     @property
+    def conditions(self) -> tuple[str, ...]:
+        """What two words must have in common for this policy to hide which it was."""
+        found = {
+            "word": (),
+            "mask": ("are both in the vocabulary or both outside it",),
+            "drop": ("are both in the vocabulary or both outside it",),
+            "fail": ("are both in the vocabulary",),
+        }[self.unknown]
+        return (
+            (*found, "are not on the public list of kept words") if self.keep else found
+        )
+
+    @property
     def keep_digest(self) -> str:
         """SHA-256, in hex, of the sorted entries of the public keep-list."""
         lines = "\n".join(sorted(self.keep))

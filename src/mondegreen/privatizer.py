@@ -68,7 +68,7 @@ class Privatizer:
     Parameters
     ----------
     mechanism : AbstractMechanism
-        Such as ``mg.mechanism("tem", epsilon=8.0)``.
+        Such as ``mg.mechanism("tree", epsilon=10.0)``.
     space : Space, str or path, optional
         A space, its name, or its file; the embedded default if not given.
     unknown : {"word", "mask", "drop", "fail"}

@@ -51,13 +51,14 @@ def shares_kept(state: State, ids: Ids) -> tuple[float, float | None]:
     >>> same < 0.1 < 0.8 < near
     True
     """
+    if not len(ids):
+        return 0.0, 0.0 if state.space.has_vectors else None
     drawn = state.sample(ids, np.random.Generator(np.random.PCG64(_SEED)))
-    same, count = drawn == ids, max(1, len(ids))
-    stay = np.count_nonzero(same) / count
+    same = drawn == ids
     if not state.space.has_vectors:
-        return stay, None
+        return float(same.mean()), None
     near = same | near_words(state, ids, drawn)
-    return stay, np.count_nonzero(near) / count
+    return float(same.mean()), float(near.mean())
 
 
 def near_words(state: State, ids: Ids, outputs: Ids) -> NDArray[np.bool_]:

@@ -50,68 +50,78 @@ _STRAIGHTEN: Final = str.maketrans(dict.fromkeys(APOSTROPHES, "'"))
 
 # Fail closed: what the list does not name is content.
 _LISTED: Final = re.escape(LISTED)
+_SKIPPED: Final = re.escape(
+    "".join(sign for sign in LISTED if sign not in APOSTROPHES + CURRENCY)
+)
 
-# `start` is the first character of a word, `rest` any later one, `letter` one that an
-# ending can follow, `digit` one that a currency sign can stand at, `other` a run of
-# content that is no letter, such as an emoji or a control character.
-# The branches, in the order of the pattern:
+# `start` says what a word has read when its first letter is read, `rest` is any later
+# character, `letter` one that an ending can follow, `digit` one that a currency sign
+# can stand at, `other` a run of content that is no letter, such as an emoji or a
+# control character.
+# One set of first characters lets most places be passed over at once; then the
+# branches look back at what was read, in the order of the pattern:
 #   plain   a word that no apostrophe precedes or follows: most words end here;
 #   n't     only where the branch `host` has stopped before it;
 #   host    the word in front of n't, without its n;
-#   word    any other word beside an apostrophe, unless it is the s of 's, which
-#           thereby stays in the structure;
-#   ending  what is left of an ending, behind its apostrophe;
-#   sign    a currency sign that is neither at a digit nor alone.
+#   word    any other word, unless it is the s of 's, which thereby stays in the
+#           structure;
+#   ending  the rest of an ending, behind its apostrophe;
+#   sign    a currency sign that is neither at a digit nor alone;
+#   other.
 # Every run is possessive but `host`, which gives each character back at most once,
-# so the time is linear in the text. A look-behind comes after the sign it is about,
-# since most places can then be passed over at the first character.
+# so the time is linear in the text.
 _WORD: Final = r"""
     (
-        {start}
+        [^{skipped}]
         (?:
-            (?<![{q}].) {rest}*+ (?![{q}])
-          | (?<={letter}[nN]) [{q}] [tT] (?!{rest})
-          | {rest}* (?= [nN] [{q}] [tT] (?!{rest}) )
-          | (?! (?<={letter}[{q}][sS]) (?!{rest}) ) {rest}*+
-        )
-      | [{q}] (?<={letter}[{q}])
-        (?: [lL][lL] | [rR][eE] | [vV][eE] | [dDmM] ) (?!{rest})
-      | {other}
-      | [{currency}]
-        (?:
-            [{currency}]++
-          | (?<!{digit}.) (?!{digit}) (?: (?<=[^{listed}].) | (?=[^{listed}]) )
+            (?<=[^{q}]{letter}) {rest}*+ (?![{q}])
+          | {start}
+            (?:
+                (?<={letter}[nN]) [{q}] [tT] (?!{rest})
+              | {rest}* (?= [nN] [{q}] [tT] (?!{rest}) )
+              | (?! (?<={letter}[{q}][sS]) (?!{rest}) ) {rest}*+
+            )
+          | (?<={letter}[{q}])
+            (?: [lL][lL] | [rR][eE] | [vV][eE] | [dDmM] ) (?!{rest})
+          | (?<=[{currency}])
+            (?:
+                [{currency}]++
+              | (?<!{digit}.) (?!{digit})
+                (?: (?<=[^{listed}].) | (?=[^{listed}]) )
+            )
+          | {other}
         )
     )
 """
 
+_PUBLIC: Final = {"listed": _LISTED, "skipped": _SKIPPED, "currency": CURRENCY}
+
 # In ASCII the standard `re` is twice as fast.
 _ASCII: Final[Callable[[str], list[str]]] = re.compile(
     _WORD.format(
-        start="[A-Za-z0-9]",
+        start="(?<=[A-Za-z0-9])",
         rest="[A-Za-z0-9]",
         letter="[A-Za-z0-9]",
         digit="[0-9]",
         q="'",
-        other=rf"[^{_LISTED}A-Za-z0-9]++",
-        currency="$",
-        listed=_LISTED,
+        other=rf"(?<=[^{_LISTED}A-Za-z0-9]) [^{_LISTED}A-Za-z0-9]*+",
+        **_PUBLIC,
     ),
     re.VERBOSE,
 ).split
 
 # Format characters (joiners, soft hyphens, direction marks) belong to the word that
 # they touch; marks after an emoji, such as variation selectors, belong to the emoji.
+_LETTER: Final = r"[\p{L}\p{M}\p{N}]"
 _UNICODE: Final[Callable[[str], list[str]]] = regex.compile(
     _WORD.format(
-        start=r"\p{Cf}*+[\p{L}\p{M}\p{N}]",
+        start=rf"(?: (?<={_LETTER}) | (?<=\p{{Cf}}) \p{{Cf}}*+ {_LETTER} )",
         rest=r"[\p{L}\p{M}\p{N}\p{Cf}]",
-        letter=r"[\p{L}\p{M}\p{N}]",
+        letter=_LETTER,
         digit=r"\p{N}",
         q=APOSTROPHES,
-        other=rf"[^{_LISTED}\p{{L}}\p{{M}}\p{{N}}][^{_LISTED}\p{{L}}\p{{N}}]*+",
-        currency=CURRENCY,
-        listed=_LISTED,
+        other=rf"(?<=[^{_LISTED}\p{{L}}\p{{M}}\p{{N}}]) [^{_LISTED}\p{{L}}\p{{N}}]*+",
+        **_PUBLIC,
     ),
     regex.VERBOSE,
 ).split

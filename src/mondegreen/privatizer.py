@@ -132,7 +132,7 @@ class Privatizer:
         self.noise: NoiseSource = OSNoise() if noise is None else noise
         self.state: State = mechanism.prepare(self.space)
         self._lookup = Lookup(self.space, unknown, self._keep)
-        self._detokenizer = Detokenizer(self.space.words, case)
+        self._detokenizer = Detokenizer(self.space.words, case, self._lookup.keep)
         self._guarantee: Guarantee | None = None
         self._numbers = itertools.count()
 

@@ -2,7 +2,7 @@ import doctest
 import importlib
 import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -15,7 +15,7 @@ from mondegreen.errors import InvalidParameterError
 from mondegreen.space.space import Space
 from mondegreen.text.detokenizer import Case, Detokenizer, Span, copy_shape
 from mondegreen.text.policy import DROP, KEEP, MASK, Lookup, Unknown
-from mondegreen.text.tokenizer import tokenize
+from mondegreen.text.tokenizer import TokenizedBatch, canonical, tokenize
 
 WORDS = ["alpha", "beta", "do", "not", "it", "can", "1"]
 SPACE = Space.from_arrays("words", WORDS, np.arange(len(WORDS))[:, None])
@@ -25,6 +25,14 @@ hostile = st.text(
     max_size=16,
 )
 anything = st.text(alphabet=st.characters(codec=None, categories=None)) | hostile
+
+
+def beside(batch: TokenizedBatch) -> Iterator[tuple[str, str]]:
+    """Yield each word with what follows it directly."""
+    for parts in batch.parts:
+        for i in range(1, len(parts or ()), 2):
+            assert parts is not None
+            yield parts[i], parts[i + 2] if i + 2 < len(parts) else ""
 
 
 def printed(
@@ -37,10 +45,11 @@ def printed(
 ) -> str:
     """Print given codes, or else the identity with `alpha` for the unknown word."""
     batch = tokenize([text])
-    found = Lookup(SPACE, unknown, keep).codes(batch)
+    lookup = Lookup(SPACE, unknown, keep)
+    found = lookup.codes(batch)
     found[found == len(WORDS)] = 0
     array = found if codes is None else np.array(codes, dtype=np.int32)
-    detokenizer = Detokenizer(WORDS, case)
+    detokenizer = Detokenizer(WORDS, case, lookup.keep)
     (joined,) = detokenizer.join(batch, array)
     parts = batch.parts[0]
     assert parts is not None
@@ -52,7 +61,7 @@ def printed(
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from(["", " ", ", ", "\n\n", "\t(", "$ - ", "\x00\u2028"]),
+            st.sampled_from(["", " ", ", ", "\n\n", "\t(", " $ - ", "\xa0«"]),
             st.sampled_from(WORDS),
         )
     )
@@ -73,9 +82,10 @@ def test_join_and_spans_print_the_same_text(
     batch = tokenize([text, None, text])
     count = batch.counts()[0]
     code = st.integers(DROP, len(WORDS) - 1)
+    kept = {canonical(word, after): "oSLo" for word, after in beside(batch)}
     one = data.draw(st.lists(code, min_size=count, max_size=count))
     two = data.draw(st.lists(st.integers(0, 6), min_size=count, max_size=count))
-    detokenizer = Detokenizer(WORDS, cast(Case, case))
+    detokenizer = Detokenizer(WORDS, cast(Case, case), kept)
     joined = detokenizer.join(batch, np.array(one + two, dtype=np.int32))
     assert joined[1] is None
     parts = batch.parts[0]
@@ -95,6 +105,7 @@ def test_join_and_spans_print_the_same_text(
             if chosen == DROP:
                 assert (shown, span.status) == ("", "dropped")
             if chosen == KEEP:
+                assert shown in {"oSLo", "OSLo", "OSLO"}
                 assert span.status == "kept"
 
 
@@ -136,7 +147,7 @@ def test_words_that_touched_are_kept_apart() -> None:
     assert printed("can't!") == "can not!"
     assert printed("it😀1", [0, 1, 0]) == "alpha beta alpha"
     assert printed("it's", [0]) == "alpha's"
-    assert printed("😀it", [MASK, KEEP]) == "[unk] it"
+    assert printed("😀it", [MASK, KEEP], keep=["it"]) == "[unk] it"
 
 
 @pytest.mark.parametrize(
@@ -194,27 +205,67 @@ def test_any_word_can_be_a_model_of_shape(model: str) -> None:
     assert copy_shape(model, "") == ""
 
 
-def test_kept_words_are_printed_canonically_or_as_written() -> None:
+def test_kept_words_are_printed_as_the_list_has_them() -> None:
     keep = ["Oslo", "do", "not", "can", "iPhone"]
-    text = "OSLO don’t can't iPhone"
-    assert printed(text, keep=keep) == "oslo do not can not iphone"
-    assert printed(text, keep=keep, case="restore") == text
-    assert printed("don't", [KEEP, 0], case="restore") == "do alpha"
-    # Under `lower` nothing of how a kept word was written may show, nor its spaces.
-    assert printed("it😀", [KEEP, KEEP]) == printed("IT😀", [KEEP, KEEP]) == "it 😀"
+    text = "OSLO oSLo Oslo don’t CAN'T iphone IPHONE"
+    assert printed(text, keep=keep) == "Oslo Oslo Oslo do not can not iPhone iPhone"
+    assert printed(text, keep=keep, case="restore") == (
+        "OSLO Oslo Oslo do not CAN NOT iPhone IPHONE"
+    )
+    # Nothing of how they were typed may show in the spaces either.
+    for case in ("lower", "restore"):
+        outputs = {
+            printed(text, [KEEP, KEEP], case=cast(Case, case), keep=["it", "😀"])
+            for text in ("it😀", "it\u200b😀", "iT😀", "it 😀")
+        }
+        assert outputs == {"it 😀"}
+
+
+@given(
+    st.text(alphabet=st.sampled_from("oOsSlL\xad\u200bｏＯﬁſ"), max_size=8),
+    st.booleans(),
+)
+def test_of_a_kept_word_no_more_shows_than_one_of_three_cases(
+    typed: str, restore: bool
+) -> None:
+    case: Case = "restore" if restore else "lower"
+    batch = tokenize([f"a {typed} b"])
+    lookup = Lookup(SPACE, keep=["oSlo"])
+    codes = lookup.codes(batch)
+    codes[codes >= 0] = 0
+    (output,) = Detokenizer(["x"], case, lookup.keep).join(batch, codes)
+    if KEEP in codes:
+        shapes = {"oSlo", "OSlo", "OSLO"} if restore else {"oSlo"}
+        assert output in {f"x {shape} x" for shape in shapes}
 
 
 def test_a_kept_word_carries_no_hidden_characters() -> None:
     text = "Os\u200blo \u2060OSLO ｏslo no\u200dt \u200bcan't"
     output = printed(text, keep=["oslo", "not", "can"], case="restore")
-    assert output == "Oslo OSLO oslo not can n't"
+    assert output == "Oslo OSLO oslo not can not"
+
+
+def test_a_word_that_is_not_on_the_list_is_never_printed_as_kept() -> None:
+    for case in ("lower", "restore"):
+        with pytest.raises(InvalidParameterError, match="keep-list") as caught:
+            printed("it Xyzzy", [KEEP, KEEP], case=cast(Case, case), keep=["it"])
+        assert "xyzzy" not in str(caught.value).lower()
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["cold", "Cold", "COLD", "cOLD", "ǅ", "ǆ", "ß", "İ", "I", "7", "\xadA", "ʼN"],
+)
+def test_a_case_is_one_of_three(model: str) -> None:
+    assert copy_shape(model, "warm") in {"warm", "Warm", "WARM"}
+    assert copy_shape(model, "iPhone") in {"iPhone", "IPhone", "IPHONE"}
 
 
 def test_spans_hold_originals_only_when_asked_and_never_show_them() -> None:
     parts = tokenize(["It is Xyzzy."]).parts[0]
     assert parts is not None
     codes = np.array([0, KEEP, MASK], dtype=np.int32)
-    detokenizer = Detokenizer(WORDS)
+    detokenizer = Detokenizer(WORDS, kept={"is": "is"})
     text, spans = detokenizer.spans(parts, codes)
     assert text == "alpha is [unk]."
     assert spans == (

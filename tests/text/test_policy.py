@@ -1,5 +1,6 @@
 import hashlib
 import pickle
+import re
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,6 +27,7 @@ from mondegreen.text.policy import (
     Unknown,
     read_keep_list,
 )
+from mondegreen.text.structure import GAP, GAP_BITS, LISTED, SAME
 from mondegreen.text.tokenizer import canonical, tokenize
 
 WORDS = ["ca", "can", "do", "is", "not", "will", "wo", "are", "café", "film", "1"]
@@ -85,15 +87,15 @@ def test_each_policy_gives_unknown_words_its_code(
     assert named(space, "film Xyzzy 😀 4111 \ud800", unknown) == ["film", *[code] * 4]
 
 
-def test_fail_counts_and_locates_but_never_quotes(space: Space) -> None:
-    batch = tokenize(["film", None, "", "do Xyzzy film Plugh"])
-    with pytest.raises(OutOfVocabularyError, match="word 2 of text 4") as caught:
-        Lookup(space, "fail").codes(batch)
-    message = str(caught.value)
-    assert message.startswith("2 of 5 words")
-    assert "xyzzy" not in message.lower()
-    assert "plugh" not in message.lower()
-    assert "film" not in message
+def test_fail_says_neither_which_word_nor_where_nor_how_many(space: Space) -> None:
+    told = set()
+    for texts in (["Xyzzy"], ["film", None, "", "do Xyzzy film Plugh"], ["a b c"] * 9):
+        with pytest.raises(OutOfVocabularyError, match="outside the voc") as caught:
+            Lookup(space, "fail").codes(tokenize(texts))
+        told.add(str(caught.value))
+    (message,) = told
+    assert not any(char.isdigit() for char in message)
+    assert 'unknown="word"' in message
     assert Lookup(space, "fail").codes(tokenize(["Film can't"])).tolist() == [9, 1, 4]
 
 
@@ -174,16 +176,41 @@ def test_nothing_shows_words_of_a_text_or_of_the_list(space: Space) -> None:
 def test_strata_name_what_each_policy_lets_pass(space: Space) -> None:
     plain = Lookup(space).strata
     assert len(plain) == 3
-    for name in ("number of words", "punctuation", "currency", "control", "'s"):
+    for name in ("number of words", "punctuation", "currency", "line ends", "'s"):
         assert any(name in sentence for sentence in plain)
     assert "[unk]" in Lookup(space, "mask").strata[-1]
     assert "removed" in Lookup(space, "drop").strata[-1]
     assert "vocabulary" in Lookup(space, "fail").strata[-1]
-    digest = hashlib.sha256(b"film\noslo").hexdigest()
-    kept = Lookup(space, keep=["Oslo", "film", "OSLO"])
+    for number in (len(LISTED), GAP, SAME, f"{GAP_BITS:.1f}"):
+        assert re.search(rf"\b{number}\b", plain[1])
+    digest = hashlib.sha256(b"Oslo\nfilm").hexdigest()
+    kept = Lookup(space, keep=["film", "Oslo", "film"])
     assert kept.keep_digest == digest
     assert "2 entries" in kept.strata[-1]
     assert digest[:16] in kept.strata[-1]
+
+
+def test_the_digest_of_a_list_tells_spellings_apart_and_not_orders(
+    space: Space,
+) -> None:
+    lists = (["Oslo", "film"], ["film", "Oslo"], ["oslo", "film"], ["OSLO", "film"])
+    digests = [Lookup(space, keep=keep).keep_digest for keep in lists]
+    assert digests[0] == digests[1]
+    assert len(set(digests)) == 3
+
+
+@pytest.mark.parametrize("pair", [("Oslo", "OSLO"), ("ﬁlm", "film"), ("a\u0301", "á")])
+def test_two_spellings_of_one_word_are_refused(
+    space: Space, tmp_path: Path, pair: tuple[str, str]
+) -> None:
+    with pytest.raises(InvalidParameterError, match="one spelling of each word"):
+        Lookup(space, keep=pair)
+    path = tmp_path / "keep.txt"
+    path.write_text("\n".join(["# list", pair[0], "x", *pair]), encoding="utf-8")
+    with pytest.raises(SourceError, match="another spelling") as caught:
+        read_keep_list(path)
+    assert caught.value.row == 5
+    assert pair[1] not in str(caught.value)
 
 
 def test_canonical_is_idempotent_on_hard_cases() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final, Literal, TypeAlias, final, get_args
@@ -12,7 +12,7 @@ import numpy as np
 from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError
 from mondegreen.text.policy import DROP, KEEP, MASK
-from mondegreen.text.tokenizer import APOSTROPHES, TokenizedBatch, canonical
+from mondegreen.text.tokenizer import TokenizedBatch, canonical
 
 __all__ = ["Case", "Detokenizer", "Span", "Status", "copy_shape"]
 
@@ -45,7 +45,9 @@ class Span:
 
 
 def copy_shape(model: str, word: str) -> str:
-    """Give a word the case of another: lower, Title or UPPER.
+    """Give a word the case of another: as it is, Title or UPPER.
+
+    No more of the model than which of the three shows in the result.
 
     Examples
     --------
@@ -70,15 +72,15 @@ class Detokenizer:
     words : sequence of str
         The words of the space, by id.
     case : {"lower", "restore"}
-        ``lower`` prints the words of the space as they are, and kept words in
-        canonical form. ``restore`` copies the case of the input word (lower, Title or
-        UPPER) onto the output, and prints kept words as they were written.
+        ``lower`` prints words as the space, or the keep-list, has them. ``restore``
+        copies the case of the input word (lower, Title or UPPER) onto them.
+    kept : mapping of str to str
+        The spelling of each word of the keep-list, by its canonical form.
 
     Notes
     -----
     Where two words touched in the input, such as the two of ``don't``, a space is put
-    between them, unless both are kept as they were written. A dropped word takes one
-    neighbouring space with it.
+    between them. A dropped word takes one neighbouring space with it.
 
     Examples
     --------
@@ -88,11 +90,17 @@ class Detokenizer:
     ['we make never.']
     """
 
-    def __init__(self, words: Sequence[str], case: Case = "lower") -> None:
+    def __init__(
+        self,
+        words: Sequence[str],
+        case: Case = "lower",
+        kept: Mapping[str, str] | None = None,
+    ) -> None:
         if case not in get_args(Case):
             raise InvalidParameterError("case", case, "lower or restore")
         self.case: Case = case
         self.vocab_size = len(words)
+        self._kept = kept or {}
         # A list ends with what the negative codes print, so that one indexing serves
         # words and sentinels alike; kept words are filled in afterwards.
         self._printed = [*words, *(_PRINTED[code] for code in sorted(_PRINTED))]
@@ -124,7 +132,8 @@ class Detokenizer:
         Raises
         ------
         InvalidParameterError
-            If the number of codes is not the number of words, or a code has no word.
+            If the number of codes is not the number of words, or a code has no word,
+            or that of kept words stands for another word.
         """
         counts = batch.counts()
         flat = self._checked(codes, sum(counts))
@@ -207,7 +216,7 @@ class Detokenizer:
     ) -> None:
         """Print kept, masked and dropped words, and mend the spaces around them."""
         gap = [0] if parts[0] else []  # non-empty structure since the last word printed
-        is_start, was_written = True, False  # of the last word printed
+        is_start = True  # no word was printed yet
         for i, code in zip(range(1, len(parts), 2), codes, strict=True):
             if code == DROP:
                 pieces[i] = ""
@@ -215,29 +224,21 @@ class Detokenizer:
                 continue
             if code == KEEP:
                 following = parts[i + 2] if i + 2 < len(parts) else ""
-                pieces[i] = self._kept(parts[i], following)
+                pieces[i] = self._spelling(parts[i], following)
             elif code == MASK:
                 pieces[i] = _PRINTED[MASK]
-            # Under `lower` the space must not tell how a kept word was written.
-            is_written = (
-                code == KEEP and self.case == "restore" and pieces[i] == parts[i]
-            )
-            if not (is_start or gap or (was_written and is_written)):
+            if not (is_start or gap):
                 pieces[i - 1] = " "
-            is_start, was_written = False, is_written
+            is_start = False
             gap = [i + 1] if parts[i + 1] else []
 
-    def _kept(self, word: str, following: str) -> str:
+    def _spelling(self, word: str, following: str) -> str:
         """Return what is printed for a word of the public keep-list."""
-        plain = canonical(word, following)
-        if self.case == "lower":
-            return plain
-        # Hidden characters and other spellings of the same word could carry a message
-        # of their own: only the plain spelling and the endings stay as written.
-        is_ending = any(sign in word for sign in APOSTROPHES)
-        is_host = plain != canonical(word) and word.isascii()
-        is_plain = word.lower() == plain
-        return word if is_plain or is_ending or is_host else copy_shape(word, plain)
+        kept = self._kept.get(canonical(word, following))
+        if kept is None:  # fail closed: whoever wrote the code, the word is not public
+            allowed = "that of a word of the keep-list"
+            raise InvalidParameterError("codes", f"{KEEP} for another word", allowed)
+        return copy_shape(word, kept) if self.case == "restore" else kept
 
 
 def _close_gap(pieces: list[str], gap: list[int], right: int, is_start: bool) -> None:

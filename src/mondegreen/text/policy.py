@@ -18,6 +18,7 @@ from mondegreen.errors import (
     SourceError,
 )
 from mondegreen.space.space import Space
+from mondegreen.text.structure import GAP, GAP_BITS, LISTED, SAME
 from mondegreen.text.tokenizer import (
     APOSTROPHES,
     LONGEST,
@@ -87,13 +88,15 @@ class Lookup:
         ``word``: code ``V``. ``mask``: printed as ``[unk]``. ``drop``: removed.
         ``fail``: :class:`OutOfVocabularyError`.
     keep : iterable of str
-        A *public* list of words that are released as they are, whether the
-        vocabulary has them or not. Compared in canonical form.
+        A *public* list of words that are released whether the vocabulary has them or
+        not. Compared in canonical form, and printed in the spelling of the list,
+        which therefore may have one spelling of a word only.
 
     Raises
     ------
     InvalidParameterError
-        If ``unknown`` is none of the four, or an entry of ``keep`` is not one word.
+        If ``unknown`` is none of the four, or an entry of ``keep`` is not one word, or
+        two entries are spellings of one.
 
     Notes
     -----
@@ -116,7 +119,7 @@ class Lookup:
             raise InvalidParameterError("unknown", unknown, allowed)
         self.unknown: Unknown = unknown
         self.vocab_size = space.vocab_size
-        self.keep = frozenset(_keep_entry(word) for word in keep)
+        self.keep = _spellings(keep)
         self._index = space.index
         self._absent = {"mask": MASK, "drop": DROP}.get(unknown, space.vocab_size)
         self._memo = _Memo(self._code_of)
@@ -127,8 +130,8 @@ class Lookup:
         Raises
         ------
         OutOfVocabularyError
-            Under ``fail``, where a word is unknown. The message counts and locates,
-            and never quotes.
+            Under ``fail``, if a word is unknown. The message says neither which nor
+            where nor how many: those are functions of private words.
         """
         words = batch.words()
         codes = np.fromiter(
@@ -138,8 +141,12 @@ class Lookup:
         for i in np.flatnonzero(codes[1:] == self._memo["n't"]).tolist():
             if is_negation(words[i + 1]):
                 codes[i] = self._code_of(words[i], words[i + 1])
-        if self.unknown == "fail":
-            self._refuse_unknown(codes, batch.counts())
+        if self.unknown == "fail" and (codes == self.vocab_size).any():
+            raise OutOfVocabularyError(
+                "a record of the batch holds a word outside the vocabulary; choose "
+                'unknown="word" to privatize such words, or "mask" or "drop" to '
+                "remove them"
+            )
         return codes
 
     @property
@@ -147,9 +154,14 @@ class Lookup:
         """What passes in clear under this policy, as plain sentences."""
         strata = [
             "The number of words of a text and their positions pass in clear.",
-            "White space, punctuation, currency and mathematical signs, control "
-            "characters and the line structure pass in clear.",
-            "The ending 's of a word passes in clear, as it is written.",
+            f"{len(LISTED)} characters of a public list pass in clear (white space, "
+            "line ends, ordinary punctuation, currency signs alone or beside a digit, "
+            f"which they tell of): between two words at most {GAP}, where up to {SAME} "
+            "equal characters of white space count as one, hence at most "
+            f"{GAP_BITS:.1f} bits; of more, the first two and the last two. Anything "
+            "else is a word.",
+            "The ending 's of a word passes in clear, as it is written, within these "
+            "bits.",
         ]
         if self.unknown == "mask":
             strata.append(
@@ -171,7 +183,8 @@ class Lookup:
             strata.append(
                 f"The words of a public list of {entries} "
                 f"{'entry' if entries == 1 else 'entries'} (sha256 "
-                f"{self.keep_digest[:16]}) pass in clear where they stand."
+                f"{self.keep_digest[:16]}) pass in clear where they stand, in the "
+                "spelling of the list."
             )
         return tuple(strata)
 
@@ -190,8 +203,8 @@ class Lookup:
 
     @property
     def keep_digest(self) -> str:
-        """SHA-256, in hex, of the sorted entries of the public keep-list."""
-        lines = "\n".join(sorted(self.keep))
+        """SHA-256, in hex, of the sorted spellings of the public keep-list."""
+        lines = "\n".join(sorted(self.keep.values()))
         return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
 
     def _code_of(self, word: str, following: str = "") -> int:
@@ -203,21 +216,6 @@ class Lookup:
         if not (following or any(sign in word for sign in APOSTROPHES)):
             return self._index.get(word, self._index.get(plain, self._absent))
         return self._index.get(plain, self._absent)
-
-    def _refuse_unknown(self, codes: Ids, counts: list[int]) -> None:
-        """Raise if a word is unknown."""
-        unknown = np.flatnonzero(codes == self.vocab_size)
-        if not unknown.size:
-            return
-        first = int(unknown[0])
-        starts = np.cumsum([0, *counts])
-        text = int(np.searchsorted(starts, first, side="right")) - 1
-        raise OutOfVocabularyError(
-            f"{unknown.size} of {len(codes)} words are outside the vocabulary; the "
-            f"first is word {first - int(starts[text]) + 1} of text {text + 1} of the "
-            'batch. Choose unknown="word" to privatize such words, or "mask" or '
-            '"drop" to remove them.'
-        )
 
     def __repr__(self) -> str:
         return (
@@ -234,11 +232,16 @@ class Lookup:
         self._memo = _Memo(self._code_of)
 
 
-def _keep_entry(entry: str) -> str:
-    """Return the canonical form of an entry that is exactly one word."""
-    if not _is_one_word(entry):
-        raise InvalidParameterError("keep", entry, "a collection of single words")
-    return canonical(entry)
+def _spellings(entries: Iterable[str]) -> dict[str, str]:
+    """Return the spelling of each entry by its canonical form."""
+    spellings: dict[str, str] = {}
+    for entry in entries:
+        if not _is_one_word(entry):
+            raise InvalidParameterError("keep", entry, "a collection of single words")
+        if spellings.setdefault(canonical(entry), entry) != entry:
+            # Which of them is to be printed? The order of a set cannot tell.
+            raise InvalidParameterError("keep", entry, "one spelling of each word")
+    return spellings
 
 
 def _is_one_word(entry: str) -> bool:
@@ -255,8 +258,8 @@ def read_keep_list(path: str | Path) -> frozenset[str]:
     Raises
     ------
     SourceError
-        If the file cannot be read, or a line holds anything but one word; ``row`` is
-        the line.
+        If the file cannot be read, or a line holds anything but one word, or another
+        spelling of a word further up; ``row`` is the line.
     DecodeError
         If the file is not UTF-8.
     """
@@ -270,7 +273,7 @@ def read_keep_list(path: str | Path) -> frozenset[str]:
     except UnicodeDecodeError as error:
         row = data.count(b"\n", 0, error.start) + 1
         raise DecodeError(path, row=row, offset=error.start) from None
-    entries = set()
+    spellings: dict[str, str] = {}
     for row, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
         entry = line.partition("#")[0].strip()
         if not entry:
@@ -281,5 +284,8 @@ def read_keep_list(path: str | Path) -> frozenset[str]:
                 problem = "the entry holds punctuation or other signs beside its word"
             hint = "write one word a line, without spaces and punctuation"
             raise SourceError(path, problem, row=row, hint=hint)
-        entries.add(entry)
-    return frozenset(entries)
+        if spellings.setdefault(canonical(entry), entry) != entry:
+            problem = "the entry is another spelling of a word further up"
+            hint = "keep one: it is what will be printed, in whatever case it is met"
+            raise SourceError(path, problem, row=row, hint=hint)
+    return frozenset(spellings.values())

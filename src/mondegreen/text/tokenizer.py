@@ -11,6 +11,8 @@ from typing import Final, final
 
 import regex
 
+from mondegreen.text.structure import CURRENCY, GAP, LISTED, cut_gaps
+
 __all__ = [
     "APOSTROPHES",
     "CLITICS",
@@ -22,8 +24,8 @@ __all__ = [
     "tokenize",
 ]
 
-APOSTROPHES: Final = "'’＇"
-"""Characters that join an ending to a word: ASCII, typographic and full-width."""
+APOSTROPHES: Final = "'’"
+"""Characters that join an ending to a word: ASCII and typographic."""
 
 CLITICS: Final = {
     "n't": "not",
@@ -46,54 +48,87 @@ LONGEST: Final = 256
 # Only words with an apostrophe inside are endings; the tokenizer makes no others.
 _STRAIGHTEN: Final = str.maketrans(dict.fromkeys(APOSTROPHES, "'"))
 
-# Fail closed: this list is what passes in clear, and whatever it does not name is
-# content. The symbols are those of ASCII and Latin-1 that are no letters' business.
-_STRUCTURE: Final = r"\p{P}\p{Z}\p{Cc}\p{Sc}\p{Sm}\^`¨¯´¸"
+# Fail closed: what the list does not name is content.
+_LISTED: Final = re.escape(LISTED)
+_SKIPPED: Final = re.escape(
+    "".join(sign for sign in LISTED if sign not in APOSTROPHES + CURRENCY)
+)
 
-# `start` is the first character of a word, `rest` any later one, `letter` one that an
-# ending can follow, `other` a run of content that is no letter, such as an emoji.
-# The branches, in the order of the pattern:
+# `start` says what a word has read when its first letter is read, `rest` is any later
+# character, `letter` one that an ending can follow, `digit` one that a currency sign
+# can stand at, `other` a run of content that is no letter, such as an emoji or a
+# control character.
+# One set of first characters lets most places be passed over at once; then the
+# branches look back at what was read, in the order of the pattern:
 #   plain   a word that no apostrophe precedes or follows: most words end here;
 #   n't     only where the branch `host` has stopped before it;
 #   host    the word in front of n't, without its n;
-#   word    any other word beside an apostrophe, unless it is the s of 's, which
-#           thereby stays in the structure.
+#   word    any other word, unless it is the s of 's, which thereby stays in the
+#           structure;
+#   ending  the rest of an ending, behind its apostrophe;
+#   sign    a currency sign that is neither at a digit nor alone;
+#   other.
 # Every run is possessive but `host`, which gives each character back at most once,
 # so the time is linear in the text.
 _WORD: Final = r"""
     (
-        {start}
+        [^{skipped}]
         (?:
-            (?<![{q}].) {rest}*+ (?![{q}])
-          | (?<={letter}[nN]) [{q}] [tT] (?!{rest})
-          | {rest}* (?= [nN] [{q}] [tT] (?!{rest}) )
-          | (?! (?<={letter}[{q}][sS]) (?!{rest}) ) {rest}*+
+            (?<=[^{q}]{letter}) {rest}*+ (?![{q}])
+          | {start}
+            (?:
+                (?<={letter}[nN]) [{q}] [tT] (?!{rest})
+              | {rest}* (?= [nN] [{q}] [tT] (?!{rest}) )
+              | (?! (?<={letter}[{q}][sS]) (?!{rest}) ) {rest}*+
+            )
+          | (?<={letter}[{q}])
+            (?: [lL][lL] | [rR][eE] | [vV][eE] | [dDmM] ) (?!{rest})
+          | (?<=[{currency}])
+            (?:
+                [{currency}]++
+              | (?<!{digit}.) (?!{digit})
+                (?: (?<=[^{listed}].) | (?=[^{listed}]) )
+            )
+          | {other}
         )
-        {other}
-      | (?<={letter}) [{q}] (?: [lL][lL] | [rR][eE] | [vV][eE] | [dDmM] ) (?!{rest})
     )
 """
 
-# In ASCII content is letters and digits alone, and the standard `re` is twice as fast.
+_PUBLIC: Final = {"listed": _LISTED, "skipped": _SKIPPED, "currency": CURRENCY}
+
+# In ASCII the standard `re` is twice as fast.
 _ASCII: Final[Callable[[str], list[str]]] = re.compile(
     _WORD.format(
-        start="[A-Za-z0-9]", rest="[A-Za-z0-9]", letter="[A-Za-z0-9]", q="'", other=""
+        start="(?<=[A-Za-z0-9])",
+        rest="[A-Za-z0-9]",
+        letter="[A-Za-z0-9]",
+        digit="[0-9]",
+        q="'",
+        other=rf"(?<=[^{_LISTED}A-Za-z0-9]) [^{_LISTED}A-Za-z0-9]*+",
+        **_PUBLIC,
     ),
     re.VERBOSE,
 ).split
 
 # Format characters (joiners, soft hyphens, direction marks) belong to the word that
 # they touch; marks after an emoji, such as variation selectors, belong to the emoji.
+_LETTER: Final = r"[\p{L}\p{M}\p{N}]"
 _UNICODE: Final[Callable[[str], list[str]]] = regex.compile(
     _WORD.format(
-        start=r"\p{Cf}*+[\p{L}\p{M}\p{N}]",
+        start=rf"(?: (?<={_LETTER}) | (?<=\p{{Cf}}) \p{{Cf}}*+ {_LETTER} )",
         rest=r"[\p{L}\p{M}\p{N}\p{Cf}]",
-        letter=r"[\p{L}\p{M}\p{N}]",
+        letter=_LETTER,
+        digit=r"\p{N}",
         q=APOSTROPHES,
-        other=rf"| [^{_STRUCTURE}\p{{L}}\p{{M}}\p{{N}}][^{_STRUCTURE}\p{{L}}\p{{N}}]*+",
+        other=rf"(?<=[^{_LISTED}\p{{L}}\p{{M}}\p{{N}}]) [^{_LISTED}\p{{L}}\p{{N}}]*+",
+        **_PUBLIC,
     ),
     regex.VERBOSE,
 ).split
+
+# Shows where a text in ASCII may hold a gap that is too long, at little cost.
+_BLANKED: Final = bytes(ord(" ") if chr(i) in LISTED else i | 64 for i in range(256))
+_LONG: Final = b" " * GAP
 
 
 @final
@@ -130,11 +165,12 @@ class TokenizedBatch:
 def tokenize(texts: Sequence[str | None]) -> TokenizedBatch:
     r"""Cut texts into words, which are private, and structure, which is not.
 
-    Structure is white space, punctuation, separators, control characters, currency
-    and mathematical signs, the signs ``^ ` ¨ ¯ ´ ¸``, and the ending ``'s`` of a word.
-    Everything else is content. A word is a run of letters, marks and digits, or a run
-    of any other content (emoji, private use, unassigned, lone surrogates), or one of
-    the endings ``n't 'll 're 've 'd 'm`` behind a word.
+    Structure is made of the characters of a short public list
+    (:mod:`mondegreen.text.structure`) and the ending ``'s`` of a word. Everything else
+    is content. A word is a run of letters, marks and digits, or a run of any other
+    content (emoji, symbols, control characters, lone surrogates), or one of the
+    endings ``n't 'll 're 've 'd 'm`` behind a word, or a currency sign that is
+    neither at a digit nor alone, or what is too long for the gap between two words.
 
     Parameters
     ----------
@@ -151,12 +187,18 @@ def tokenize(texts: Sequence[str | None]) -> TokenizedBatch:
     >>> tokenize(["Ann's cat \U0001f431"]).words()
     ['Ann', 'cat', '🐱']
     """
-    return TokenizedBatch(
-        [
-            None if text is None else (_ASCII if text.isascii() else _UNICODE)(text)
-            for text in texts
-        ]
-    )
+    return TokenizedBatch([None if text is None else _cut(text) for text in texts])
+
+
+def _cut(text: str) -> list[str]:
+    """Return structure and words in turn."""
+    if text.isascii():
+        parts = _ASCII(text)
+        has_long = _LONG in text.encode().translate(_BLANKED)
+    else:
+        parts = _UNICODE(text)
+        has_long = max(map(len, parts[::2])) > GAP
+    return cut_gaps(parts) if has_long else parts
 
 
 def canonical(word: str, following: str = "") -> str:

@@ -1,0 +1,89 @@
+"""Structure: the short public list of what passes in clear between words."""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import islice
+from typing import Final
+
+__all__ = [
+    "BLANKS",
+    "CURRENCY",
+    "GAP",
+    "GAP_BITS",
+    "LISTED",
+    "SAME",
+    "SIGNS",
+    "cut_gaps",
+]
+
+SIGNS: Final = (
+    "!\"#%&'()*+,-./:;<=>?@[\\]^_`{|}~"  # ASCII
+    "‘’‚“”„«»‹›–—…•·¡¿"  # typographic
+    "、。，！？：；（）「」『』"  # Chinese and Japanese
+    "،؛؟।"  # Arabic, Hindi
+)
+"""Ordinary punctuation."""
+
+CURRENCY: Final = "$¢£¥€₹₩₽"
+"""Currency signs: structure beside a digit or alone, and otherwise a word."""
+
+BLANKS: Final = " \t\n\r\xa0"
+"""White space: space, tab, line feed, carriage return and no-break space."""
+
+LISTED: Final = SIGNS + CURRENCY + BLANKS
+"""All characters of the list; any other is content."""
+
+GAP: Final = 8
+"""Units of the longest gap between two words that passes whole."""
+
+SAME: Final = 32
+"""Length up to which a run of one same white-space character is one unit."""
+
+_ENDINGS: Final = 4  # 's as the first unit of a gap: two apostrophes, two cases
+_KINDS: Final = (
+    len(SIGNS + CURRENCY)
+    + SAME * (len(BLANKS) + 1)  # and one more, the line end \r\n
+    + _ENDINGS
+)
+
+GAP_BITS: Final = math.log2(sum(_KINDS**units for units in range(GAP + 1)))
+"""Bits that a gap can carry at most: the logarithm of the number of gaps."""
+
+_UNIT: Final = re.compile(
+    rf"['’][sS]|(\r\n|[{BLANKS}])\1{{0,{SAME - 1}}}+|.", re.DOTALL
+)
+
+
+def cut_gaps(parts: list[str]) -> list[str]:
+    r"""Turn what is too long for a gap into a word.
+
+    Parameters
+    ----------
+    parts : list of str
+        Structure and words in turn, beginning and ending with structure.
+
+    Returns
+    -------
+    list of str
+        The same in turn. Of a gap of more than 8 units the first two and the last two
+        characters stay, so that a line keeps its end.
+
+    Examples
+    --------
+    >>> cut_gaps(["", "a", "\n----------\n", "b", "...!"])
+    ['', 'a', '\n-', '--------', '-\n', 'b', '...!']
+    """
+    cut: list[str] = []
+    for place, part in enumerate(parts):
+        if place % 2 == 0 and len(part) > GAP and _is_long(part):
+            cut += [part[:2], part[2:-2], part[-2:]]
+        else:
+            cut.append(part)
+    return cut
+
+
+def _is_long(gap: str) -> bool:
+    """Whether a gap has more units than may pass; looks no further than they do."""
+    return sum(1 for _ in islice(_UNIT.finditer(gap), GAP + 1)) > GAP

@@ -16,6 +16,7 @@ from mondegreen.cli.options import (
     columns_option,
     epsilon_option,
     mechanism_option,
+    reading_options,
     settings_option,
     space_option,
 )
@@ -24,6 +25,7 @@ from mondegreen.errors import ConfigurationError, InvalidParameterError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from mondegreen.guarantee import Guarantee
     from mondegreen.io.source import AbstractSource
     from mondegreen.mechanisms import AbstractMechanism
     from mondegreen.privatizer import Privatizer
@@ -55,6 +57,7 @@ _REPORT_FORMAT: Final = "mondegreen-report/1"
     type=click.Choice(["txt", "csv", "tsv", "jsonl", "parquet"]),
     help="Of input and output.  [default: what the name tells; txt for -]",
 )
+@reading_options
 @click.option(
     "--unknown",
     type=click.Choice(["word", "mask", "drop", "fail"]),
@@ -107,6 +110,11 @@ _REPORT_FORMAT: Final = "mondegreen-report/1"
 )
 @click.option("--force", is_flag=True, help="Replace an output that exists.")
 @click.option(
+    "--in-place",
+    is_flag=True,
+    help="Replace INPUT itself by its release. The original is gone.",
+)
+@click.option(
     "-q",
     "--quiet",
     is_flag=True,
@@ -131,7 +139,9 @@ def privatize(
     seed: int | None,
     allow_unproved: bool,
     force: bool,
+    in_place: bool,
     quiet: bool,
+    **reading: Any,
 ) -> None:
     """Privatize every word of INPUT.
 
@@ -155,10 +165,14 @@ def privatize(
 
     mechanism = built(name, epsilon, settings)
     noise = _noise(key_file, id_column, seed)
+    if in_place and output == "-":
+        output = input
     with open_source(
-        input, format=format, columns=columns, id_column=id_column
+        input, format=format, columns=columns, id_column=id_column, **reading
     ) as source:
-        sink = open_sink(output, source, force=force)
+        sink = open_sink(output, source, force=force, in_place=in_place)
+        for note in source.notes:
+            click.echo(note, err=True)
         _check_paths(input, output, report, public=keep, key=key_file)
         target = _report_target(report, force=force)
         loaded = load_space(space)
@@ -173,10 +187,11 @@ def privatize(
             allow_unproved=allow_unproved,
         )
         _certify(privatizer, quiet=quiet)
+        promise = privatizer.guarantee.with_text(source.strata)
         if not quiet:
-            click.echo(privatizer.guarantee, err=True)
-        elif not privatizer.guarantee.is_private:
-            click.echo(f"NOT PRIVATE: {privatizer.guarantee.noise}", err=True)
+            click.echo(promise, err=True)
+        elif not promise.is_private:
+            click.echo(f"NOT PRIVATE: {promise.noise}", err=True)
         started = time.perf_counter()
         with sink:
             released = privatize_batches(
@@ -190,8 +205,11 @@ def privatize(
             with contextlib.closing(released):
                 words = _write(released, source, sink, quiet=quiet)
             counts = {"rows": source.rows_read, "words": words}
-            with _written(target, _summary(privatizer, source, columns, counts)):
-                sink.commit({"mondegreen": privatizer.guarantee.to_json()})
+            if strata := source.strata:
+                counts["records_without_a_column"] = source.missing_rows
+            promise = privatizer.guarantee.with_text(strata)
+            with _written(target, _summary(promise, source, columns, counts)):
+                sink.commit({"mondegreen": promise.to_json()})
     if not quiet:
         seconds = time.perf_counter() - started
         click.echo(
@@ -199,6 +217,8 @@ def privatize(
             f"({words / max(seconds, 1e-9):,.0f} words a second)",
             err=True,
         )
+    if source.missing_rows:
+        click.echo(f"Warning: {source.strata[0]}", err=True)
 
 
 def _calibrate(mechanism: AbstractMechanism, space: Space, *, quiet: bool) -> None:
@@ -286,8 +306,10 @@ def _is_same_file(one: str, other: str) -> bool:
     """Whether two paths are one regular file, or both standard output."""
     if "-" in (one, other):
         return one == other
-    path = Path(one).resolve()
-    return path == Path(other).resolve() and (path.is_file() or not path.exists())
+    path, second = Path(one).resolve(), Path(other).resolve()
+    if path.is_file() and second.is_file():
+        return path.samefile(second)  # a hard link too
+    return path == second and not path.exists()
 
 
 @contextlib.contextmanager
@@ -315,7 +337,7 @@ def _report_target(report: str | None, *, force: bool) -> Any:
 
 
 def _summary(
-    privatizer: Privatizer,
+    promise: Guarantee,
     source: AbstractSource,
     columns: tuple[str, ...],
     counts: dict[str, int],
@@ -330,7 +352,7 @@ def _summary(
     report = {
         "format": _REPORT_FORMAT,
         "mondegreen": __version__,
-        "guarantee": privatizer.guarantee.to_dict(),
+        "guarantee": promise.to_dict(),
         "input": {"format": source.format, "columns": list(columns)},
         "counts": counts,
     }

@@ -103,7 +103,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path, suffix):
     with pytest.raises(SourceError, match="No such file"):
         open_source(tmp_path / f"in.{suffix}")
     (tmp_path / f"folder.{suffix}").mkdir()
-    with pytest.raises(SourceError, match="is a folder .name its files one by one"):
+    with pytest.raises(SourceError, match=r"is a folder \(name its files one by one"):
         list(open_source(tmp_path / f"folder.{suffix}").batches())
 
 

@@ -141,7 +141,7 @@ def test_the_summary_is_four_lines():
     assert "e^8 at most, between two neighbours by e^3" in lines[0]
     assert "4 stay as they are and 87 stay or become" in lines[1]
     assert "adds up" in lines[2]
-    assert lines[3] == "In clear: punctuation; layout."
+    assert lines[3] == "In clear: punctuation, layout."
     exact = promise(certified=1.0).summary()
     assert "e^4 at most, between two neighbours by e^1.5" in exact
 

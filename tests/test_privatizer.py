@@ -660,7 +660,7 @@ def test_the_guarantee_lists_all_that_passes_in_clear(make):
     strata = make(**options)("colda").guarantee.strata
     assert set(plain.strata) < set(strata)
     added = " ".join(set(strata) - set(plain.strata))
-    for part in ("[unk]", "public list of 1 entry", "case of each word"):
+    for part in ("[unk]", "public list of 1 entry", "case: of each word"):
         assert part in added
     shown = str(make(**options).guarantee)
     assert all(stratum in shown for stratum in strata)

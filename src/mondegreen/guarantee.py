@@ -294,7 +294,7 @@ class Guarantee:
 
     def _in_clear(self) -> str:
         """Name what passes in clear."""
-        names = "; ".join(text.partition(":")[0].rstrip(".") for text in self.strata)
+        names = ", ".join(text.partition(":")[0] for text in self.strata)
         return f"In clear: {names}." if names else ""
 
     @property

@@ -163,7 +163,8 @@ def test_parquet_keeps_all_but_text_and_carries_the_guarantee(run):
         }
     )
     pq.write_table(table.replace_schema_metadata({"mine": "x"}), "in.parquet")
-    run("in.parquet", "-o", "out.parquet", "-c", "text", "-c", "tags", "--report", "r")
+    options = ["-c", "text", "-c", "tags", "--metadata", "keep", "--report", "r"]
+    run("in.parquet", "-o", "out.parquet", *options)
     made = pq.read_table("out.parquet")
     assert made.column("id").equals(table.column("id"))
     texts = [text and shape(text) for text in made.column("text").to_pylist()]
@@ -314,7 +315,7 @@ def test_settings_reach_the_mechanism(run):
         (["in.doc"], 2, "parquet"),
         (["in.csv", "-c", "body"], 3, "2 columns"),
         (["absent.csv"], 3, "No such file"),
-        (["."], 2, "format"),
+        (["."], 3, "name its files one by one"),
         (["in.csv", "-o", "no/such/folder.csv"], 3, "folder"),
         (["in.csv", "-o", "."], 3, "folder"),
         (["in.csv", "--keep", "absent.txt"], 3, "keep-list"),
@@ -451,8 +452,9 @@ def test_a_file_can_be_replaced_by_its_release(run, folder, format):
         pq.write_table(pa.table({"text": lines}), name)
     else:
         Path(name).write_text("text\n" + "\n".join(lines) + "\n")
-    run(name, "-o", name, expect=3)
-    run(name, "-o", name, "--force")
+    for given in ([], ["--force"]):
+        assert "--in-place" in run(name, "-o", name, *given, expect=2).stderr
+    run(name, "--in-place")
     if format == "parquet":
         made = pq.read_table(name).column("text").to_pylist()
     else:
@@ -802,7 +804,7 @@ def test_policies_keep_lists_and_case_do_what_they_say(run):
     Path("keep.txt").write_text("# public\nOslo\n")
     given = f"Bad {CANARY} OSLO dag.\n".encode()
     for unknown, expected in (
-        ("word", "W W oslo W.\n"),
+        ("word", "W W Oslo W.\n"),
         ("mask", "W [unk] oslo W.\n"),
         ("drop", "W oslo W.\n"),
     ):

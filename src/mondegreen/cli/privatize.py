@@ -15,6 +15,7 @@ from mondegreen.cli.options import (
     columns_option,
     epsilon_option,
     mechanism_option,
+    reading_options,
     settings_option,
     space_option,
 )
@@ -52,6 +53,7 @@ __all__ = ["privatize"]
     type=click.Choice(["txt", "csv", "tsv", "jsonl", "parquet"]),
     help="Of input and output.  [default: what the name tells; txt for -]",
 )
+@reading_options
 @click.option(
     "--unknown",
     type=click.Choice(["word", "mask", "drop", "fail"]),
@@ -111,6 +113,11 @@ __all__ = ["privatize"]
 )
 @click.option("--force", is_flag=True, help="Replace an output that exists.")
 @click.option(
+    "--in-place",
+    is_flag=True,
+    help="Replace INPUT itself by its release. The original is gone.",
+)
+@click.option(
     "-q",
     "--quiet",
     is_flag=True,
@@ -142,8 +149,10 @@ def privatize(
     seed: int | None,
     allow_unproved: bool,
     force: bool,
+    in_place: bool,
     quiet: bool,
     verbose: bool,
+    **reading: Any,
 ) -> None:
     """Privatize every word of INPUT.
 
@@ -169,11 +178,15 @@ def privatize(
 
     mechanism = built(name, epsilon, settings)
     noise = _noise(key_file, id_column, seed)
+    if in_place and output == "-":
+        output = input
     with open_source(
-        input, format=format, columns=columns, id_column=id_column
+        input, format=format, columns=columns, id_column=id_column, **reading
     ) as source:
-        sink = open_sink(output, source, force=force)
+        sink = open_sink(output, source, force=force, in_place=in_place)
         before = earlier_passes(source, earlier)
+        for note in source.notes:
+            click.echo(note, err=True)
         _check_paths(input, output, report, public=keep, key=key_file)
         target = _report_target(report, force=force)
         loaded = load_space(space)
@@ -188,7 +201,8 @@ def privatize(
             allow_unproved=allow_unproved,
         )
         _certify(privatizer, quiet=quiet)
-        announce(privatizer.guarantee, before, quiet=quiet, verbose=verbose)
+        promise = privatizer.guarantee.with_text(source.strata)
+        announce(promise, before, quiet=quiet, verbose=verbose)
         started = time.perf_counter()
         with sink:
             released = privatize_batches(
@@ -202,9 +216,11 @@ def privatize(
             with contextlib.closing(released):
                 words = _write(released, source, sink, quiet=quiet)
             counts = {"rows": source.rows_read, "words": words}
-            guarantee = privatizer.guarantee
-            passes = [*before, *(Pass(column, guarantee) for column in columns)]
-            stated = report_of(passes, guarantee, source, columns, counts)
+            if strata := source.strata:
+                counts["records_without_a_column"] = source.missing_rows
+            promise = privatizer.guarantee.with_text(strata)
+            passes = [*before, *(Pass(column, promise) for column in columns)]
+            stated = report_of(passes, promise, source, columns, counts)
             with _written(target, stated):
                 sink.commit({"mondegreen": to_json(passes)})
     if not quiet:
@@ -214,6 +230,8 @@ def privatize(
             f"({words / max(seconds, 1e-9):,.0f} words a second)",
             err=True,
         )
+    if source.missing_rows:
+        click.echo(f"Warning: {source.strata[0]}", err=True)
 
 
 def _calibrate(mechanism: AbstractMechanism, space: Space, *, quiet: bool) -> None:
@@ -301,8 +319,10 @@ def _is_same_file(one: str, other: str) -> bool:
     """Whether two paths are one regular file, or both standard output."""
     if "-" in (one, other):
         return one == other
-    path = Path(one).resolve()
-    return path == Path(other).resolve() and (path.is_file() or not path.exists())
+    path, second = Path(one).resolve(), Path(other).resolve()
+    if path.is_file() and second.is_file():
+        return path.samefile(second)  # a hard link too
+    return path == second and not path.exists()
 
 
 @contextlib.contextmanager

@@ -101,8 +101,8 @@ def score(
     listed = _word_list(english) if english else None
     loaded = load_space(space)
     with (
-        open_source(original, format=format, columns=columns) as mine,
-        open_source(release, format=format, columns=columns) as theirs,
+        open_source(original, format=format, columns=columns, missing="pass") as mine,
+        open_source(release, format=format, columns=columns, missing="pass") as theirs,
     ):
         passes = from_json(theirs.earlier)
         scores, cs = _scored(mine, theirs, loaded, rare, listed, encode, quiet=quiet)

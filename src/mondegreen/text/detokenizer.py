@@ -107,10 +107,10 @@ class Detokenizer:
 
     @property
     def strata(self) -> tuple[str, ...]:
-        """What passes in clear through printing, as plain sentences."""
+        """What passes in clear through printing, each as ``name: explanation``."""
         if self.case == "lower":
             return ()
-        return ("The case of each word (lower, Title or UPPER) passes in clear.",)
+        return ("case: of each word, as it is, Title or UPPER",)
 
     @property
     def conditions(self) -> tuple[str, ...]:

@@ -738,9 +738,9 @@ def test_policies_keep_lists_and_case_do_what_they_say(run):
     Path("keep.txt").write_text("# public\nOslo\n")
     given = f"Bad {CANARY} OSLO dag.\n".encode()
     for unknown, expected in (
-        ("word", "W W oslo W.\n"),
-        ("mask", "W [unk] oslo W.\n"),
-        ("drop", "W oslo W.\n"),
+        ("word", "W W Oslo W.\n"),
+        ("mask", "W [unk] Oslo W.\n"),
+        ("drop", "W Oslo W.\n"),
     ):
         done = run("-", "--unknown", unknown, "--keep", "keep.txt", stdin=given)
         assert shape(done.stdout) == expected

@@ -66,7 +66,7 @@ _REPORT_FORMAT: Final = "mondegreen-report/1"
     "--keep",
     type=click.Path(path_type=str),
     metavar="FILE",
-    help="PUBLIC words, one a line, that pass in clear.",
+    help="PUBLIC words, one a line, that pass in clear, as spelled there.",
 )
 @click.option(
     "--case",

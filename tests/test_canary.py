@@ -211,6 +211,50 @@ def test_no_canary_survives_any_format(canaries, run, format):
         assert survivors(canaries, *released.column("text").to_pylist()) == []
 
 
+ALPHABETS = {
+    "currency": "₳฿₵₫€₣₲₴₭₺₥₦₱₽₨₮₩¥",
+    "mathematics": "∀∁∂∃∇∈∑∏∩∪∫∝∞≈≡⊂⊗⊥",
+    "control codes": "".join(map(chr, [*range(1, 9), *range(14, 24)])),
+    "brackets": "⟦⟧⟨⟩⟪⟫⦃⦄⦅⦆⸢⸣⸤⸥〔〕〖〗",
+    "spaces": "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f"
+    "\u205f\u3000\u1680\u2028\u2029\x85",
+    "unassigned": "".join(chr(0x50000 + i) for i in range(18)),
+}
+
+
+@pytest.mark.parametrize("kind", ALPHABETS)
+@pytest.mark.parametrize("format", ["txt", "csv", "jsonl"])
+def test_no_canary_spelled_in_signs_survives(canaries, run, kind, format):
+    letters = sorted(set("".join(canaries["name"]).lower()))
+    spell = str.maketrans(dict(zip(letters, ALPHABETS[kind] * 2, strict=False)))
+    names = [name.lower().translate(spell) for name in canaries["name"][:100]]
+    texts = [f"I met {name}, {name[:3]} and {' '.join(name[:4])}." for name in names]
+    line = {
+        "txt": str,
+        "csv": '"{}"'.format,
+        "jsonl": lambda x: json.dumps({"text": x}),
+    }
+    lines = [*(["text"] if format == "csv" else []), *map(line[format], texts)]
+    Path(f"in.{format}").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    out, told = run(f"in.{format}", "--epsilon", "100", "-m", "laplace")
+    if format == "jsonl":
+        out = "".join(json.loads(line)["text"] for line in out.splitlines())
+    told = [*told, out]
+    pairs = {name[i : i + 2] for name in names for i in range(len(name) - 1)}
+    assert not [pair for pair in pairs if any(pair in text for text in told)]
+
+
+def test_a_name_drawn_in_ordinary_punctuation_does_not_survive(run):
+    drawn = "/\\ |\\| |\\| /\\"
+    spaced = "".join("\t" if bit == "1" else " " for bit in "0100000101001110")
+    texts = [f"I met {drawn} and {'=-' * 20} or{spaced}x", f"\n{drawn}"]
+    Path("in.jsonl").write_text("".join(json.dumps({"text": t}) + "\n" for t in texts))
+    out, _ = run("in.jsonl", "--epsilon", "100", "-m", "laplace")
+    released = "".join(json.loads(line)["text"] for line in out.splitlines())
+    for secret in (drawn[2:-2], "=-=-", spaced[2:-2]):
+        assert secret not in released
+
+
 def test_no_canary_survives_in_a_release_or_its_spans(space, canaries):
     privatizer = mg.Privatizer(mg.mechanism("laplace", epsilon=100.0), space)
     releases = privatizer.batch([row(canaries, i) for i in range(200)])

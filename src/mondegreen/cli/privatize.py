@@ -65,7 +65,7 @@ __all__ = ["privatize"]
     "--keep",
     type=click.Path(path_type=str),
     metavar="FILE",
-    help="PUBLIC words, one a line, that pass in clear.",
+    help="PUBLIC words, one a line, that pass in clear, as spelled there.",
 )
 @click.option(
     "--case",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, final
 
 from mondegreen.errors import InvalidParameterError
 
-__all__ = ["Guarantee"]
+__all__ = ["Guarantee", "merged"]
 
 
 @final
@@ -181,6 +181,23 @@ class Guarantee:
     def is_proved(self) -> bool:
         """False for published forms that do not keep what they claim."""
         return not self.certified_how.startswith("not proved")
+
+
+def merged(earlier: str | bytes | None, passes: Sequence[tuple[str, Guarantee]]) -> str:
+    """Return a list of guarantees, by column, with those of a further pass.
+
+    Parameters
+    ----------
+    earlier : str, bytes or None
+        The list as JSON, as an earlier pass left it.
+    passes : sequence of (str, Guarantee)
+        Columns, and what their releases promise.
+    """
+    known = [] if earlier is None else json.loads(earlier)
+    if not isinstance(known, list):
+        known = [{"column": None, "guarantee": known}]
+    known += [{"column": name, "guarantee": made.to_dict()} for name, made in passes]
+    return json.dumps(known, ensure_ascii=False)
 
 
 def _short(value: object) -> str:

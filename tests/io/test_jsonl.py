@@ -120,7 +120,7 @@ def test_several_paths_are_taken_in_the_order_of_the_text(copied, capitals):
 def test_batches_hold_pieces_and_values(tmp_path):
     path = tmp_path / "in.jsonl"
     path.write_text(
-        '{"text": "a", "id": 7}\n{"id": "x"}\n{"text":[null,"b"],"id":1.50}\n'
+        '{"text": "a", "id": 7}\n{"id": "x"}\n{"text":[null,"b"],"id":-15}\n'
     )
     source = open_source(path, id_column="id")
     assert (source.text_columns, source.id_column) == (("values",), "id")
@@ -129,11 +129,19 @@ def test_batches_hold_pieces_and_values(tmp_path):
         "parts": [
             ['{"text": ', ', "id": 7}\n'],
             ['{"id": "x"}\n'],
-            ['{"text":[', ",", '],"id":1.50}\n'],
+            ['{"text":[', ",", '],"id":-15}\n'],
         ],
         "values": [["a"], [], [None, "b"]],
-        "id": ["7", "x", "1.50"],
+        "id": ["7", "x", "-15"],
     }
+
+
+@pytest.mark.parametrize("id", ["7.0", "1e3", "-0", "1.5", "true", "null", "[7]"])
+def test_an_id_that_is_neither_a_string_nor_an_integer_is_refused(tmp_path, id):
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"text": "a", "id": %s}\n' % id)  # noqa: UP031
+    with pytest.raises(SourceError, match="row 1: .* a string or an integer"):
+        list(open_source(path, id_column="id").batches())
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b"\r\n \n", b'{"text":"a"}\n\n \n'])

@@ -13,9 +13,9 @@ from mondegreen.errors import (
     InvalidParameterError,
     SourceError,
 )
-from mondegreen.io import nested
 from mondegreen.io.source import AbstractSource, missing_column
 from mondegreen.io.stream import BATCH_ROWS
+from mondegreen.text import columns as nested
 
 __all__ = ["BATCH_BYTES", "ParquetSource"]
 
@@ -164,13 +164,14 @@ class ParquetSource(AbstractSource):
         try:
             for step in (self._id or ())[1:]:
                 array = pa.compute.struct_field(array, [step])
-            ids = array.cast(pa.string())
+            ids = array.cast(pa.string()) if nested.is_id(array.type) else None
         except pa.ArrowException:
             ids = None
         if ids is None:
             raise SourceError(
                 self.name,
                 f"the id column has type {array.type}, which does not name a record",
+                hint="ids are strings or integers",
             )
         self._check_utf8(ids)
         if ids.null_count:

@@ -140,7 +140,7 @@ def test_batches_hold_pieces_and_values(tmp_path):
 def test_an_id_that_is_neither_a_string_nor_an_integer_is_refused(tmp_path, id):
     path = tmp_path / "in.jsonl"
     path.write_text('{"text": "a", "id": %s}\n' % id)  # noqa: UP031
-    with pytest.raises(SourceError, match="row 1: .* a string or an integer"):
+    with pytest.raises(SourceError, match=r"row 1: .* a string or an integer"):
         list(open_source(path, id_column="id").batches())
 
 

@@ -13,9 +13,9 @@ from mondegreen.errors import (
     InvalidParameterError,
     SourceError,
 )
+from mondegreen.io import nested
 from mondegreen.io.source import AbstractSource, missing_column
 from mondegreen.io.stream import BATCH_ROWS
-from mondegreen.text import columns as nested
 
 __all__ = ["BATCH_BYTES", "ParquetSource"]
 

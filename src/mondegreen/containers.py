@@ -96,12 +96,13 @@ def privatize(
     >>> [t and len(t.split()) for t in mg.privatize(["Two texts.", None], epsilon=10.0)]
     [2, None]
     """
-    if isinstance(keep, str):
-        raise InvalidParameterError("keep", "one string", "a sequence of strings")
+    words = tuple(keep)
+    if isinstance(keep, str) or not all(isinstance(word, str) for word in words):
+        raise InvalidParameterError("keep", type(keep).__name__, "many strings")
     chosen = registered(mechanism, epsilon=epsilon, **settings)
     policies = {
         "unknown": unknown,
-        "keep": sorted(set(keep)),
+        "keep": sorted(set(words)),
         "case": case,
         "allow_unproved": allow_unproved,
     }

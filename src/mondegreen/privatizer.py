@@ -94,9 +94,9 @@ class Privatizer:
                 f"{mechanism.name} does not keep a metric-privacy promise; to compare "
                 "with it all the same, pass allow_unproved=True (--allow-unproved)"
             )
-        if isinstance(keep, str):
-            raise InvalidParameterError("keep", "one string", "a sequence of strings")
         self._keep = tuple(keep)  # as given: a canonical form need not be one word
+        if isinstance(keep, str) or not all(isinstance(w, str) for w in self._keep):
+            raise InvalidParameterError("keep", type(keep).__name__, "many strings")
         self.mechanism = mechanism
         self.space = (
             space if isinstance(space, Space) else load_space(space or DEFAULT_SPACE)

@@ -200,13 +200,15 @@ def _check(spec: Mapping[str, Any]) -> None:
             f"settings must be an object of the format {_FORMAT!r}, as "
             "Privatizer.to_dict returns it"
         )
-    named, law = spec.get("space"), spec.get("mechanism")
+    named, law = spec.get("space", {}), spec.get("mechanism", {})
     has_all = (
         set(spec) == set(_FIELDS)
         and all(isinstance(spec[name], kind) for name, kind in _FIELDS.items())
         and set(law or ()) == {"name", "parameters"}
+        and isinstance(law["name"], str)
+        and isinstance(law["parameters"], Mapping)
         and set(named or ()) - {"path"} == {"name", "digest"}
-        and all(isinstance(value, str) for value in (*(named or {}).values(),))
+        and all(isinstance(v, str) for v in (*named.values(), *spec["keep"]))
     )
     if not has_all:
         raise ConfigurationError(

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mondegreen import errors
+    from mondegreen.containers import privatize
     from mondegreen.guarantee import Guarantee
     from mondegreen.mechanisms import mechanism, mechanisms
-    from mondegreen.privatizer import Privatizer, Release
+    from mondegreen.privatizer import Privatizer
+    from mondegreen.release import Release
     from mondegreen.sampling.noise import KeyedNoise, OSNoise, Seeded
     from mondegreen.space.space import Space
     from mondegreen.space.store import load_space
@@ -28,6 +30,7 @@ __all__ = [
     "load_space",
     "mechanism",
     "mechanisms",
+    "privatize",
 ]
 
 _HOME = {
@@ -35,11 +38,12 @@ _HOME = {
     "KeyedNoise": "sampling.noise",
     "OSNoise": "sampling.noise",
     "Privatizer": "privatizer",
-    "Release": "privatizer",
+    "Release": "release",
     "Seeded": "sampling.noise",
     "Space": "space.space",
     "load_space": "space.store",
     "mechanism": "mechanisms",
+    "privatize": "containers",
 }
 
 

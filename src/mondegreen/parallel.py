@@ -10,7 +10,7 @@ import queue
 import signal
 import threading
 import traceback
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 from pathlib import Path
@@ -18,10 +18,13 @@ from typing import Any, Final, final
 
 import pyarrow as pa
 
+from mondegreen.arrow import logical_names
 from mondegreen.errors import MondegreenError
 from mondegreen.mechanisms.selection.base import SelectionState
 from mondegreen.privatizer import Privatizer
 from mondegreen.processes import SPAWN, one_thread, without_interrupts
+from mondegreen.sampling.records import SeenIds
+from mondegreen.text.columns import read_ids
 
 __all__ = ["privatize_batches"]
 
@@ -36,9 +39,10 @@ _Shared = tuple[Any, Any]
 def privatize_batches(
     privatizer: Privatizer,
     batches: Iterable[pa.RecordBatch],
-    columns: Sequence[str],
+    columns: Sequence[str] | Mapping[str, str],
     *,
     id_column: str | None = None,
+    unique_ids: bool = False,
     jobs: int = 1,
     context: BaseContext = SPAWN,
 ) -> Generator[tuple[pa.RecordBatch, int]]:
@@ -51,33 +55,48 @@ def privatize_batches(
         its own state, and each batch gets its own noise.
     batches : iterable of pyarrow.RecordBatch
         Read at most two batches a worker ahead.
-    columns : sequence of str
-        Columns of text.
+    columns : sequence of str, or mapping of str to str
+        Columns of text; a mapping gives their logical names, for keyed noise.
     id_column : str, optional
         Column of record ids, for keyed noise.
+    unique_ids : bool
+        Refuse an id that has occurred in any batch.
     jobs : int, at least 1
         Processes; 1 works in this one.
     context : multiprocessing context
         How processes start, such as what :func:`mondegreen.processes.warm_up`
         returns.
     """
+    names = logical_names(columns)
+    if unique_ids:
+        batches = _checked(batches, id_column)
     if jobs == 1:
         for number, batch in enumerate(batches):
-            yield privatizer.counted(batch, columns, id_column=id_column, number=number)
+            yield privatizer.counted(batch, names, id_column=id_column, number=number)
         return
-    needed = [*columns, *([id_column] if id_column else [])]
+    needed = [*names, *([id_column] if id_column else [])]
     waiting: collections.deque[tuple[pa.RecordBatch, _Worker]] = collections.deque()
     with _workers(privatizer, jobs, context) as workers:
         for number, batch in enumerate(batches):
             data = _to_bytes(batch.select(needed))
             _receive(workers, timeout=0)
             worker = min(workers, key=lambda each: each.load)
-            worker.send((data, tuple(columns), id_column, number), load=len(data))
+            worker.send((data, names, id_column, number), load=len(data))
             waiting.append((batch, worker))
             if len(waiting) >= _AHEAD * jobs:
-                yield _collect(*waiting.popleft(), workers, columns)
+                yield _collect(*waiting.popleft(), workers, names)
         while waiting:
-            yield _collect(*waiting.popleft(), workers, columns)
+            yield _collect(*waiting.popleft(), workers, names)
+
+
+def _checked(
+    batches: Iterable[pa.RecordBatch], id_column: str | None
+) -> Iterator[pa.RecordBatch]:
+    """Pass batches on while no id occurs twice."""
+    seen = SeenIds()
+    for batch in batches:
+        seen.add(None if id_column is None else read_ids(batch.column(id_column)))
+        yield batch
 
 
 @final
@@ -159,7 +178,7 @@ def _collect(
     batch: pa.RecordBatch,
     worker: _Worker,
     workers: list[_Worker],
-    columns: Sequence[str],
+    columns: Iterable[str],
 ) -> tuple[pa.RecordBatch, int]:
     """Wait for a batch and put its text columns in place."""
     while not worker.results:
@@ -171,9 +190,9 @@ def _collect(
     released = _from_bytes(data)
     for name in columns:
         index = batch.schema.get_field_index(name)
-        batch = batch.set_column(
-            index, batch.schema.field(index), released.column(name)
-        )
+        column = released.column(name)  # of a wider type where a dictionary was full
+        field = batch.schema.field(index).with_type(column.type)
+        batch = batch.set_column(index, field, column)
     return batch, words
 
 
@@ -260,7 +279,7 @@ def _bug(error: Exception) -> MondegreenError:
 def _work(
     privatizer: Privatizer,
     data: bytes,
-    columns: Sequence[str],
+    columns: Mapping[str, str],
     id_column: str | None,
     number: int,
 ) -> tuple[bytes, int]:

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
 from mondegreen.arrays import Ids
-from mondegreen.errors import (
-    InvalidParameterError,
-    MissingColumnError,
-    MondegreenError,
-    UnprovedGuaranteeError,
-)
+from mondegreen.errors import InvalidParameterError, UnprovedGuaranteeError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms import AbstractMechanism, State
 from mondegreen.mechanisms.ordinary import shares_kept
+from mondegreen.release import Release, draw, texts_of
 from mondegreen.sampling.noise import Batch, NoiseSource, OSNoise
+from mondegreen.sampling.numbers import BatchNumbers
+from mondegreen.sampling.records import SeenIds, record_ids
 from mondegreen.space.space import Space
 from mondegreen.space.store import DEFAULT_SPACE, load_space
-from mondegreen.text.columns import is_list, is_text
-from mondegreen.text.detokenizer import Case, Detokenizer, Span
+from mondegreen.spec import prepared, settings_digest, spec_of
+from mondegreen.text.detokenizer import Case, Detokenizer
 from mondegreen.text.ordinary import ordinary_words
 from mondegreen.text.policy import KEEP, Lookup, Unknown
 from mondegreen.text.tokenizer import TokenizedBatch, tokenize
@@ -36,29 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["Privatizer", "Release"]
 
 _STREAM_TEXTS: Final = 1024
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Release:
-    """One privatized text.
-
-    Parameters
-    ----------
-    text : str
-        What may be released. Not shown by ``repr``.
-    spans : tuple of Span
-        Where its words are, and what became of each.
-    guarantee : Guarantee
-        What it promises.
-    """
-
-    text: str
-    spans: tuple[Span, ...]
-    guarantee: Guarantee
-
-    def __repr__(self) -> str:
-        return f"Release(<{len(self.text)} characters>, <{len(self.spans)} words>)"
 
 
 @final
@@ -123,8 +96,9 @@ class Privatizer:
                 f"{mechanism.name} does not keep a metric-privacy promise; to compare "
                 "with it all the same, pass allow_unproved=True (--allow-unproved)"
             )
-        _refuse_string("keep", keep)
         self._keep = tuple(keep)  # as given: a canonical form need not be one word
+        if isinstance(keep, str) or not all(isinstance(w, str) for w in self._keep):
+            raise InvalidParameterError("keep", type(keep).__name__, "many strings")
         self.mechanism = mechanism
         self.space = (
             space if isinstance(space, Space) else load_space(space or DEFAULT_SPACE)
@@ -134,7 +108,8 @@ class Privatizer:
         self._lookup = Lookup(self.space, unknown, self._keep)
         self._detokenizer = Detokenizer(self.space.words, case, self._lookup.keep)
         self._guarantee: Guarantee | None = None
-        self._numbers = itertools.count()
+        self._settings: bytes | None = None
+        self._numbers = BatchNumbers()
 
     @property
     def guarantee(self) -> Guarantee:
@@ -152,7 +127,7 @@ class Privatizer:
         return self._guarantee
 
     def __call__(
-        self, text: str, *, id: str | None = None, include_originals: bool = False
+        self, text: str, *, id: str | int | None = None, **options: Any
     ) -> Release:
         """Privatize one text.
 
@@ -160,39 +135,56 @@ class Privatizer:
         ----------
         text : str
             The text.
-        id : str, optional
+        id : str or int, optional
             Identifier of the record; needed by keyed noise.
-        include_originals : bool
-            Put the input words into the spans, which are private from then on.
+        **options
+            ``column``, ``number`` and ``include_originals`` of :meth:`batch`.
         """
-        (release,) = self.batch(
-            [text],
-            None if id is None else [id],
-            include_originals=include_originals,
-        )
+        (release,) = self.batch([text], None if id is None else [id], **options)
         if release is None:
-            raise InvalidParameterError("text", None, "a string")
+            raise InvalidParameterError("text", type(text).__name__, "a string")
         return release
 
     def batch(
         self,
-        texts: Sequence[str | None],
-        ids: Sequence[str] | None = None,
+        texts: Sequence[Any],
+        ids: Sequence[str | int] | None = None,
         *,
+        column: str = "text",
+        number: int | None = None,
+        unique_ids: bool = False,
         include_originals: bool = False,
     ) -> list[Release | None]:
-        """Privatize texts; ``None`` stays ``None`` and order is kept.
+        """Privatize texts; a null becomes ``None`` and order is kept.
 
         Parameters
         ----------
-        texts : sequence of str or None
-            The texts.
-        ids : sequence of str, optional
-            One identifier per text; needed by keyed noise.
+        texts : sequence of str or null
+            The texts; ``None``, NaN, ``pandas.NA`` and ``pandas.NaT`` are nulls.
+        ids : sequence of str or int, optional
+            One identifier per text; needed by keyed noise. ``7`` and ``"7"`` are the
+            same record. Two records of one id and one text repeat each other.
+        column : str
+            Logical column, for keyed noise: a text has other noise in another column,
+            and the same in one of this name wherever it is stored.
+        number : int, optional
+            Number of the batch, for seeded noise; counted if not given, but not in a
+            copy of the privatizer.
+        unique_ids : bool
+            Refuse an id that occurs twice.
         include_originals : bool
             Put the input words into the spans, which are private from then on.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a text is neither a string nor a null, or an id neither a string nor an
+            integer. Names the type alone.
+        DataError
+            If an id occurs twice under ``unique_ids``.
         """
-        tokens, codes = self._release(texts, ids)
+        records = record_ids(ids, len(texts), SeenIds() if unique_ids else None)
+        tokens, codes = self._release(texts, records, column, number)
         ends = np.cumsum(tokens.counts())
         releases: list[Release | None] = []
         for parts, end in zip(tokens.parts, ends.tolist(), strict=True):
@@ -207,109 +199,192 @@ class Privatizer:
         return releases
 
     def stream(
-        self, texts: Iterable[str | None], ids: Iterable[str] | None = None
+        self,
+        texts: Iterable[Any],
+        ids: Iterable[str | int] | None = None,
+        *,
+        column: str = "text",
+        unique_ids: bool = False,
     ) -> Iterator[Release | None]:
         """Privatize any number of texts in constant memory, order kept.
 
         Parameters
         ----------
-        texts : iterable of str or None
+        texts : iterable of str or null
             Read as far as the releases are asked for, in chunks of 1,024.
-        ids : iterable of str, optional
-            One identifier per text; needed by keyed noise.
+        ids, column
+            As for :meth:`batch`.
+        unique_ids : bool
+            Refuse an id that has occurred; some 110 bytes of memory for each record.
         """
         iterator, names = iter(texts), None if ids is None else iter(ids)
+        seen = SeenIds() if unique_ids else None
         while chunk := list(itertools.islice(iterator, _STREAM_TEXTS)):
-            named = None if names is None else list(itertools.islice(names, len(chunk)))
-            yield from self.batch(chunk, named)
+            some = None if names is None else itertools.islice(names, len(chunk))
+            records = record_ids(some, len(chunk), seen)
+            yield from self.batch(chunk, records, column=column)
+
+    def column(
+        self,
+        array: pa.Array | pa.ChunkedArray,
+        ids: Any = None,
+        *,
+        column: str = "text",
+        number: int | None = None,
+        unique_ids: bool = False,
+    ) -> pa.Array | pa.ChunkedArray:
+        """Privatize an Arrow array of strings, or of lists of strings.
+
+        Parameters
+        ----------
+        array : pyarrow.Array or pyarrow.ChunkedArray
+            The same kind, type and chunks come back, nulls kept; a dictionary that has
+            no room for the released texts gets indices of 32 bits.
+        ids : array or sequence of str or int, optional
+            One identifier per row; needed by keyed noise.
+        column, number, unique_ids
+            As for :meth:`batch`.
+        """
+        from mondegreen.arrow import privatize_column
+
+        return privatize_column(self, array, ids, column, number, unique_ids)
 
     def arrow(
         self,
         batch: pa.RecordBatch,
-        columns: Sequence[str] = ("text",),
+        columns: Sequence[str] | Mapping[str, str] = ("text",),
         *,
         id_column: str | None = None,
         number: int | None = None,
+        unique_ids: bool = False,
+        metadata: bool = False,
     ) -> pa.RecordBatch:
         """Privatize text columns of a record batch; everything else is passed on.
 
         Parameters
         ----------
         batch : pyarrow.RecordBatch
-            Nulls stay null; the row count and the schema stay the same.
-        columns : sequence of str
-            Columns of strings or of lists of strings.
+            Nulls stay null; the row count and the schema stay the same, but for a
+            dictionary that has no room for the released texts.
+        columns : sequence of str, or mapping of str to str
+            Columns of strings or of lists of strings; ``msg.body`` is a field of a
+            struct, or of the structs of a list. A mapping gives each its logical
+            name: a renamed column repeats its release under the name it had.
         id_column : str, optional
-            Column with a stable identifier per row; needed by keyed noise.
-        number : int, optional
-            Number of the batch, for seeded noise; counted if not given.
+            Column with a stable identifier per row, of strings or integers; needed by
+            keyed noise. It may be a field of a struct.
+        number, unique_ids
+            As for :meth:`batch`.
+        metadata : bool
+            Add the guarantee of each column to the metadata of the schema, under
+            ``mondegreen``; what is there already is extended.
 
         Raises
         ------
-        MissingColumnError
-            If a column is absent.
-        InvalidParameterError
-            If a column holds anything but text.
+        MissingColumnError, InvalidParameterError
+            If a column is absent, or holds anything but text, or ids are no ids.
         """
-        return self.counted(batch, columns, id_column=id_column, number=number)[0]
+        from mondegreen.arrow import privatize_batch
+
+        number = self._numbers.next(number)
+        return privatize_batch(
+            self, batch, columns, id_column, number, unique_ids, metadata
+        )
 
     def counted(
         self,
         batch: pa.RecordBatch,
-        columns: Sequence[str],
+        columns: Sequence[str] | Mapping[str, str],
         *,
         id_column: str | None = None,
         number: int | None = None,
     ) -> tuple[pa.RecordBatch, int]:
-        """Do as :meth:`arrow`, and return the number of words besides."""
-        _refuse_string("columns", columns)
-        columns = tuple(dict.fromkeys(columns))
-        for name in (*columns, *([id_column] if id_column else [])):
-            if batch.schema.get_field_index(name) < 0:
-                raise MissingColumnError("the batch", name, batch.schema.names)
-        ids = batch.column(id_column).to_pylist() if id_column else None
-        if ids is not None and any(record is None for record in ids):
-            raise InvalidParameterError("ids", "a null", "an identifier in every row")
-        number = next(self._numbers) if number is None else number
-        words = 0
-        for name in columns:
-            index = batch.schema.get_field_index(name)
-            column, count = self._column(batch.column(index), name, ids, number)
-            batch = batch.set_column(index, batch.schema.field(index), column)
-            words += count
-        return batch, words
+        """Do as :meth:`arrow` with whole columns, and return the number of words.
 
-    def _column(
-        self, column: pa.Array, name: str, ids: list[object] | None, number: int
-    ) -> tuple[pa.Array, int]:
-        """Privatize one column of texts, or of lists of texts."""
-        import pyarrow as pa
+        A dot in a name is a dot here: the sources of files have followed the paths.
+        """
+        from mondegreen.arrow import count_batch
 
-        kind, values = column.type, column.to_pylist()
-        if is_text(kind):
-            named = None if ids is None else [str(record) for record in ids]
-            tokens, codes = self._release(values, named, name, number)
-            texts = self._detokenizer.join(tokens, codes)
-            return pa.array(texts, type=kind), len(codes)
-        if not (is_list(kind) and is_text(kind.value_type)):
-            raise InvalidParameterError(
-                f"column {name!r}", str(kind), "strings or lists of strings"
-            )
-        flat = [text for texts in values for text in texts or ()]
-        places = None
-        if ids is not None:  # items of one row are texts of their own
-            places = [
-                json.dumps([str(record), place])
-                for record, texts in zip(ids, values, strict=True)
-                for place in range(len(texts or ()))
-            ]
-        tokens, codes = self._release(flat, places, name, number)
-        results = iter(self._detokenizer.join(tokens, codes))
-        nested = [
-            None if texts is None else list(itertools.islice(results, len(texts)))
-            for texts in values
-        ]
-        return pa.array(nested, type=kind), len(codes)
+        return count_batch(self, batch, columns, id_column, self._numbers.next(number))
+
+    def texts(
+        self,
+        texts: Sequence[Any],
+        records: Sequence[str] | None,
+        column: str,
+        number: int | None = None,
+        places: Sequence[int] | None = None,
+    ) -> tuple[list[str | None], int]:
+        """Return the released texts alone, and the number of words.
+
+        What the Arrow way stands on: ids are strings, and ``places`` says how many
+        texts of the same record and column precede each.
+        """
+        tokens, codes = self._release(texts, records, column, number, places)
+        return self._detokenizer.join(tokens, codes), len(codes)
+
+    def with_noise(self, noise: NoiseSource | None) -> Privatizer:
+        """Return the same privatizer, its prepared state shared, with other noise.
+
+        :class:`OSNoise` if None.
+        """
+        other = Privatizer.__new__(Privatizer)
+        other.__dict__.update(self.__dict__)
+        other.noise = OSNoise() if noise is None else noise
+        other._guarantee, other._numbers = None, self._numbers.fresh()
+        return other
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as JSON values, from which another process can build it.
+
+        The space is named with its digest, and with its path where it is a file of
+        your own. The keep-list is public and is in it. Noise is not, and no key.
+
+        Raises
+        ------
+        ConfigurationError
+            If the space is in memory alone.
+        """
+        return spec_of(self.mechanism, self.space, self._policies())
+
+    @classmethod
+    def from_dict(
+        cls, spec: Mapping[str, Any], noise: NoiseSource | None = None
+    ) -> Privatizer:
+        """Build from what :meth:`to_dict` returned; once per process and settings.
+
+        Parameters
+        ----------
+        spec : mapping
+            JSON values.
+        noise : NoiseSource, optional
+            :class:`OSNoise` if not given. It is no part of what is kept.
+
+        Raises
+        ------
+        ConfigurationError
+            If it is not what :meth:`to_dict` returns.
+        SpaceIntegrityError
+            If the space of that name has another digest here.
+
+        Examples
+        --------
+        >>> import mondegreen as mg
+        >>> spec = mg.Privatizer(mg.mechanism("tree", epsilon=10.0)).to_dict()
+        >>> one, two = mg.Privatizer.from_dict(spec), mg.Privatizer.from_dict(spec)
+        >>> one.state is two.state
+        True
+        """
+        return prepared(spec, cls).with_noise(noise)
+
+    def _policies(self) -> dict[str, Any]:
+        """Return what is set besides mechanism and space, as JSON values."""
+        return {
+            "unknown": self._lookup.unknown,
+            "keep": sorted(set(self._keep)),
+            "case": self._detokenizer.case,
+            "allow_unproved": not self.mechanism.is_private,
+        }
 
     def _ordinary_text(self) -> tuple[float, float | None, str]:
         """Return what stays of public words: of ordinary text, or of the vocabulary.
@@ -331,76 +406,34 @@ class Privatizer:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the settings; the heavy state is prepared again where it is used."""
-        options = {
-            "unknown": self._lookup.unknown,
-            "keep": self._keep,
-            "case": self._detokenizer.case,
-            "noise": self.noise,
-            "allow_unproved": not self.mechanism.is_private,
-        }
+        options = {**self._policies(), "keep": self._keep, "noise": self.noise}
         return _restore, (self.mechanism, self.space, options)
 
     def _release(
         self,
-        texts: Sequence[str | None],
-        ids: Sequence[str] | None,
-        column: str = "",
-        number: int | None = None,
+        texts: Sequence[Any],
+        records: Sequence[str] | None,
+        column: str,
+        number: int | None,
+        places: Sequence[int] | None = None,
     ) -> tuple[TokenizedBatch, Ids]:
         """Return the tokens of the texts, and the codes that replace them."""
-        _refuse_string("texts", texts)
-        _refuse_others("text", [text for text in texts if text is not None])
-        if ids is not None:
-            _refuse_others("id", ids)
-            if len(ids) != len(texts):
-                allowed = f"one for each of {len(texts)} texts"
-                raise InvalidParameterError("ids", f"{len(ids)} of them", allowed)
-        tokens = tokenize(texts)
-        codes = self._lookup.codes(tokens)
-        ends = np.cumsum([0, *tokens.counts()])
-        number = next(self._numbers) if number is None else number
-        batch = Batch(number, self._scope(column), texts, ids)
-        out = np.full_like(codes, self.space.vocab_size)  # fits no printer
-        for covered, rng in self.noise.streams(batch):
-            span = slice(ends[covered.start], ends[covered.stop])
-            mine = codes[span]
-            drawn = np.array(mine)
-            through = mine >= 0
-            drawn[through] = self._sampled(mine[through], rng)
-            out[span] = drawn
-        if len(out) and int(out.max()) >= self.space.vocab_size:
-            raise MondegreenError("a word was not privatized; nothing was released")
-        return tokens, out
-
-    def _sampled(self, ids: Ids, rng: np.random.Generator) -> Ids:
-        """Return what the mechanism draws, if all of it is words of the space.
-
-        A negative number, such as a search returns that found nothing, would be read
-        as the code of a kept word and print the original.
-        """
-        drawn = self.state.sample(ids, rng)
-        is_word = (drawn >= 0) & (drawn < self.space.vocab_size)
-        if drawn.shape != ids.shape or not is_word.all():
-            raise MondegreenError(
-                f"{self.mechanism.name} drew what is no word; nothing was released"
-            )
-        return drawn
+        scope = self._scope(column)
+        number = self._numbers.next(number)
+        batch = Batch(number, scope, texts_of(texts), records, places)
+        return draw(self.state, self._lookup, self.noise, batch)
 
     def _scope(self, column: str) -> bytes:
-        """Return a digest of all that shapes a release besides text, id and key."""
-        codes = getattr(self.state, "codes", None)  # public, but not of the space
-        tree = getattr(self.state, "tree", None)
-        settings = {
-            "mechanism": self.mechanism.to_dict(),
-            "space": self.space.digest,
-            "codes": codes and codes.digest,
-            **({"tree": tree.digest} if tree else {}),
-            "unknown": self._lookup.unknown,
-            "keep": self._lookup.keep_digest,
-            "case": self._detokenizer.case,
-            "column": column,
-        }
-        return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).digest()
+        """Return a digest of the settings and of the logical column."""
+        if not isinstance(column, str):
+            raise InvalidParameterError("column", type(column).__name__, "a string")
+        name = column.encode("utf-8", "surrogatepass")
+        if self._settings is None:
+            policies = {**self._policies(), "keep": self._lookup.keep_digest}
+            self._settings = settings_digest(
+                self.mechanism, self.space, self.state, policies
+            )
+        return hashlib.sha256(self._settings + name).digest()
 
     def __repr__(self) -> str:
         return (
@@ -412,17 +445,7 @@ class Privatizer:
 def _restore(
     mechanism: AbstractMechanism, space: Space, options: dict[str, Any]
 ) -> Privatizer:
-    return Privatizer(mechanism, space, **options)
-
-
-def _refuse_string(name: str, values: Iterable[object]) -> None:
-    """Refuse one string where several are meant: its characters are not they."""
-    if isinstance(values, str):
-        raise InvalidParameterError(name, "one string", "a sequence of strings")
-
-
-def _refuse_others(name: str, values: Iterable[object]) -> None:
-    """Refuse values that are no strings, naming their type alone."""
-    for value in values:
-        if not isinstance(value, str):
-            raise InvalidParameterError(name, type(value).__name__, "a string")
+    """Build a copy, which does not know which numbers of batches are taken."""
+    privatizer = Privatizer(mechanism, space, **options)
+    privatizer._numbers = BatchNumbers(is_counting=False)
+    return privatizer

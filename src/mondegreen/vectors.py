@@ -15,6 +15,7 @@ from mondegreen.mechanisms import State
 from mondegreen.mechanisms.noise.private_vectors import VectorState
 from mondegreen.mechanisms.term_frequency import draw_term_frequencies
 from mondegreen.sampling.noise import Batch, NoiseSource, OSNoise
+from mondegreen.sampling.records import record_ids
 from mondegreen.text.policy import Lookup
 from mondegreen.text.tokenizer import tokenize
 
@@ -27,7 +28,9 @@ def term_frequencies(
     size: int,
     *,
     noise: NoiseSource | None = None,
-    ids: Sequence[str] | None = None,
+    ids: Sequence[str | int] | None = None,
+    column: str = "text",
+    number: int = 0,
 ) -> NDArray[np.int64]:
     """Return how often each word occurs in a synthetic document for each text (SynTF).
 
@@ -41,8 +44,12 @@ def term_frequencies(
         Words of every synthetic document: a public number, the same for all.
     noise : NoiseSource, optional
         :class:`OSNoise` if not given.
-    ids : sequence of str, optional
+    ids : sequence of str or int, optional
         One identifier per text; needed by keyed noise.
+    column : str
+        Logical column, for keyed noise: another one has other noise.
+    number : int
+        Number of the batch, for seeded noise: another one for every call.
 
     Returns
     -------
@@ -75,8 +82,8 @@ def term_frequencies(
     """
     inputs = state.space.vocab_size + 1
     out = np.empty((len(texts), inputs - 1), dtype=np.int64)
-    scope = {"release": "term frequencies", "size": int(size)}
-    for place, words, rng in _drawn(state, texts, noise, ids, scope):
+    scope = {"release": "term frequencies", "size": int(size), "column": column}
+    for place, words, rng in _drawn(state, texts, noise, ids, scope, number):
         own = words if len(words) else np.array([inputs - 1], dtype=np.int32)
         counts = np.bincount(own, minlength=inputs)
         out[place] = draw_term_frequencies(state, counts, size, rng)
@@ -88,7 +95,9 @@ def word_vectors(
     texts: Sequence[str],
     *,
     noise: NoiseSource | None = None,
-    ids: Sequence[str] | None = None,
+    ids: Sequence[str | int] | None = None,
+    column: str = "text",
+    number: int = 0,
 ) -> list[NDArray[np.float64]]:
     """Return a noisy vector for every word of each text.
 
@@ -100,8 +109,12 @@ def word_vectors(
         Documents.
     noise : NoiseSource, optional
         :class:`OSNoise` if not given.
-    ids : sequence of str, optional
+    ids : sequence of str or int, optional
         One identifier per text; needed by keyed noise.
+    column : str
+        Logical column, for keyed noise: another one has other noise.
+    number : int
+        Number of the batch, for seeded noise: another one for every call.
 
     Returns
     -------
@@ -128,8 +141,8 @@ def word_vectors(
     >>> [rows.shape for rows in word_vectors(state, ["Hot and cold", ""])]
     [(3, 2), (0, 2)]
     """
-    scope: dict[str, object] = {"release": "word vectors"}
-    drawn = _drawn(state, texts, noise, ids, scope)
+    scope: dict[str, object] = {"release": "word vectors", "column": column}
+    drawn = _drawn(state, texts, noise, ids, scope, number)
     return [state.vectors(words, rng) for _, words, rng in drawn]
 
 
@@ -137,8 +150,9 @@ def _drawn(
     state: State,
     texts: Sequence[str],
     noise: NoiseSource | None,
-    ids: Sequence[str] | None,
+    ids: Sequence[str | int] | None,
     scope: dict[str, object],
+    number: int,
 ) -> Iterator[tuple[int, Ids, np.random.Generator]]:
     """Yield the place and the inputs of every text in order, with its noise."""
     guarantee = state.guarantee
@@ -148,19 +162,19 @@ def _drawn(
         )
     if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
         raise InvalidParameterError("texts", "others", "a sequence of strings")
-    if ids is not None and len(ids) != len(texts):
-        raise InvalidParameterError("ids", f"{len(ids)} of them", f"{len(texts)}")
+    records = record_ids(ids, len(texts))
     settings = {
         **scope,
         "mechanism": guarantee.mechanism,
         "parameters": dict(guarantee.parameters),
         "space": state.space.digest,
+        "law": getattr(state, "law_digest", None),
     }
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).digest()
     tokens = tokenize(texts)
     codes = Lookup(state.space).codes(tokens)
     ends = np.cumsum([0, *tokens.counts()])
     source: NoiseSource = OSNoise() if noise is None else noise
-    for covered, rng in source.streams(Batch(0, digest, texts, ids)):
+    for covered, rng in source.streams(Batch(number, digest, texts, records)):
         for place in covered:
             yield place, codes[ends[place] : ends[place + 1]], rng

@@ -15,7 +15,8 @@ LAYERS = [
     {"errors", "arrays", "files", "guarantee", "passes", "threads"},
     {"sampling", "text", "space"},
     {"mechanisms"},
-    {"audit", "privatizer", "parallel", "processes", "vectors"},
+    {"arrow", "audit", "containers", "privatizer", "parallel", "processes"}
+    | {"release", "spec", "vectors"},
     {"io", "scores", "attacks"},
     {"calibration"},
     {"integrations", "experiments", "report"},

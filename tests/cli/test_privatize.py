@@ -805,13 +805,8 @@ def test_policies_keep_lists_and_case_do_what_they_say(run):
     given = f"Bad {CANARY} OSLO dag.\n".encode()
     for unknown, expected in (
         ("word", "W W Oslo W.\n"),
-<<<<<<< ours
-        ("mask", "W [unk] oslo W.\n"),
-        ("drop", "W oslo W.\n"),
-=======
         ("mask", "W [unk] Oslo W.\n"),
         ("drop", "W Oslo W.\n"),
->>>>>>> theirs
     ):
         done = run("-", "--unknown", unknown, "--keep", "keep.txt", stdin=given)
         assert shape(done.stdout) == expected

@@ -124,7 +124,7 @@ def test_batches_hold_a_column_of_values_for_each_path_and_the_pieces_between(
     path.write_text(
         '{"text": "a", "id": 7, "b": {"c": "d"}}\n'
         '{"id": "x", "b": null, "text": []}\n'
-        '{"b": {"c": null}, "text":[null,"b"],"id":1.50}\n'
+        '{"b": {"c": null}, "text":[null,"b"],"id":-15}\n'
     )
     source = open_source(path, columns=["text", "b.c"], id_column="id")
     assert (source.text_columns, source.id_column) == (("text", "b.c"), "id")
@@ -135,10 +135,10 @@ def test_batches_hold_a_column_of_values_for_each_path_and_the_pieces_between(
         "parts": [
             ['{"text": ', ', "id": 7, "b": {"c": ', "}}\n"],
             ['{"id": "x", "b": null, "text": []}\n'],
-            ['{"b": {"c": ', '}, "text":[', ",", '],"id":1.50}\n'],
+            ['{"b": {"c": ', '}, "text":[', ",", '],"id":-15}\n'],
         ],
         "order": [[0, 1], [], [1, 0, 0]],
-        "id": ["7", "x", "1.50"],
+        "id": ["7", "x", "-15"],
     }
 
 
@@ -149,6 +149,14 @@ def test_paths_that_are_named_like_the_pieces_are_columns_all_the_same(
     columns = ["order", "parts", "parts'"]
     made = copied(data, ".jsonl", columns=columns, id_column="order'", change=capitals)
     assert made == b'{"parts": "A", "order": "B", "parts\'": "C", "order\'": 7}\n'
+
+
+@pytest.mark.parametrize("id", ["7.0", "1e3", "-0", "1.5", "true", "null", "[7]"])
+def test_an_id_that_is_neither_a_string_nor_an_integer_is_refused(tmp_path, id):
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"text": "a", "id": %s}\n' % id)  # noqa: UP031
+    with pytest.raises(SourceError, match=r"row 1: .* a string or an integer"):
+        list(open_source(path, id_column="id").batches())
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b"\r\n \n", b'{"text":"a"}\n\n \n'])

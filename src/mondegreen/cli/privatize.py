@@ -93,7 +93,26 @@ __all__ = ["privatize"]
     metavar="FILE",
     help="Keyed noise: the same record repeats its release. Needs --id.",
 )
-@click.option("--id", "id_column", metavar="COLUMN", help="Record id, for --key-file.")
+@click.option(
+    "--key-env",
+    metavar="VARIABLE",
+    help="As --key-file; the environment variable holds 64 hex digits. Needs --id.",
+)
+@click.option("--id", "id_column", metavar="COLUMN", help="Record id, for a key.")
+@click.option(
+    "--unique-ids",
+    is_flag=True,
+    help="Stop at an id that has occurred: two records of one id and one text repeat "
+    "each other. Some 110 bytes of memory for each record.",
+)
+@click.option(
+    "--as",
+    "logical",
+    multiple=True,
+    metavar="COLUMN=NAME",
+    help="The name that COLUMN has for a key: a renamed column repeats its release "
+    "under the name that it had. Repeatable.",
+)
 @click.option(
     "-j",
     "--jobs",
@@ -144,7 +163,10 @@ def privatize(
     report: str | None,
     earlier: str | None,
     key_file: str | None,
+    key_env: str | None,
     id_column: str | None,
+    unique_ids: bool,
+    logical: tuple[str, ...],
     jobs: int,
     seed: int | None,
     allow_unproved: bool,
@@ -177,12 +199,15 @@ def privatize(
     from mondegreen.text.policy import read_keep_list
 
     mechanism = built(name, epsilon, settings)
-    noise = _noise(key_file, id_column, seed)
+    noise = _noise(key_file, key_env, id_column, seed)
+    if id_column is None and (unique_ids or logical):
+        raise ConfigurationError("--unique-ids and --as need --key-file and --id")
     if in_place and output == "-":
         output = input
     with open_source(
         input, format=format, columns=columns, id_column=id_column, **reading
     ) as source:
+        names = _logical(source.text_columns, logical)
         sink = open_sink(output, source, force=force, in_place=in_place)
         before = earlier_passes(source, earlier)
         for note in source.notes:
@@ -208,8 +233,9 @@ def privatize(
             released = privatize_batches(
                 privatizer,
                 source.batches(),
-                source.text_columns,
+                names,
                 id_column=source.id_column,
+                unique_ids=unique_ids,
                 jobs=jobs,
                 context=context,
             )
@@ -287,18 +313,37 @@ def _write(
 
 
 def _noise(
-    key_file: str | None, id_column: str | None, seed: int | None
+    key_file: str | None,
+    key_env: str | None,
+    id_column: str | None,
+    seed: int | None,
 ) -> NoiseSource | None:
     """Choose the source of randomness; the operating system if nothing is said."""
     from mondegreen.sampling.noise import KeyedNoise, Seeded
 
-    if key_file is not None and seed is not None:
-        raise ConfigurationError("--key-file and --seed exclude each other")
-    if (key_file is None) != (id_column is None):
-        raise ConfigurationError("--key-file and --id need each other")
+    given = {"--key-file": key_file, "--key-env": key_env, "--seed": seed}
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) > 1:
+        raise ConfigurationError(f"{' and '.join(named)} exclude each other")
+    if (key_file is key_env is None) != (id_column is None):
+        raise ConfigurationError("--key-file, or --key-env, and --id need each other")
     if key_file is not None:
         return KeyedNoise.from_file(key_file)
+    if key_env is not None:
+        return KeyedNoise.from_env(key_env)
     return None if seed is None else Seeded(seed)
+
+
+def _logical(columns: tuple[str, ...], named: tuple[str, ...]) -> dict[str, str]:
+    """Return the name that each column has for a key: its own, or that of --as."""
+    names = {column: column for column in columns}
+    for setting in named:
+        column = next((c for c in columns if setting.startswith(f"{c}=")), None)
+        if column is None or setting == f"{column}=":
+            allowed = "COLUMN=NAME, COLUMN being one of --column"
+            raise InvalidParameterError("--as", setting, allowed)
+        names[column] = setting.removeprefix(f"{column}=")
+    return names
 
 
 def _check_paths(

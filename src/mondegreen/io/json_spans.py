@@ -21,7 +21,7 @@ _skip: _Scan = json.JSONDecoder(  # type: ignore[attr-defined]
     parse_int=str, parse_float=str, parse_constant=str
 ).scan_once
 _space = re.compile(r"[ \t\n\r]*").match
-_number = re.compile(r"-?\d+(\.\d+)?([eE][-+]?\d+)?").fullmatch
+_integer = re.compile(r"0|-?[1-9][0-9]*").fullmatch
 
 _KINDS = {
     "{": "an object",
@@ -231,12 +231,12 @@ def _after_space(line: str, at: int) -> int:
 
 
 def _scalar(raw: str, value: object, mark: str, path: str) -> str:
-    """Return an id: a string as it is, a number as it is written."""
+    """Return an id: a string as it is, an integer as it is written."""
     if mark == '"' and isinstance(value, str):
         return value
-    if _number(raw):
+    if _integer(raw):
         return raw
-    _refuse(mark, path, "a string or a number, as the id of the record")
+    _refuse(mark, path, "a string or an integer, as the id of the record")
 
 
 def _refuse(mark: str, path: str, wanted: str) -> NoReturn:

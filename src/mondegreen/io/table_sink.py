@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mondegreen.errors import DataError
-from mondegreen.io import nested
 from mondegreen.io.sink import AbstractSink
 from mondegreen.io.tables import ParquetSource
 from mondegreen.io.target import Target
+from mondegreen.text import columns as nested
 
 __all__ = ["ROW_GROUP_BYTES", "ParquetSink"]
 

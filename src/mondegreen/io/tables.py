@@ -12,10 +12,11 @@ from mondegreen.errors import (
     InvalidParameterError,
     SourceError,
 )
-from mondegreen.io import nested
 from mondegreen.io.footer import open_parquet
+from mondegreen.io.metadata import bare
 from mondegreen.io.source import AbstractSource, Metadata, id_in_text, missing_column
 from mondegreen.io.stream import BATCH_ROWS
+from mondegreen.text import columns as nested
 
 __all__ = ["BATCH_BYTES", "ParquetSource"]
 
@@ -184,13 +185,14 @@ class ParquetSource(AbstractSource):
         try:
             for step in (self._id or ())[1:]:
                 array = pa.compute.struct_field(array, [step])
-            ids = array.cast(pa.string())
+            ids = array.cast(pa.string()) if nested.is_id(array.type) else None
         except pa.ArrowException:
             ids = None
         if ids is None:
             raise SourceError(
                 self.name,
                 f"the id column has type {array.type}, which does not name a record",
+                hint="ids are strings or integers",
             )
         self._check_utf8(ids)
         if ids.null_count:
@@ -221,7 +223,7 @@ def _output_schema(
         field = nested.widened(schema.field(steps[0]), steps[1:])
         schema = schema.set(steps[0], field)
     if metadata == "drop":
-        return pa.schema([nested.bare(field) for field in schema])
+        return pa.schema([bare(field) for field in schema])
     kept = dict(schema.metadata or {})
     kept.pop(_PROMISE, None)
     return schema.with_metadata(kept or None)

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
+import itertools
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, final
+from typing import Any, Final, NoReturn, Protocol, final
 
 import numpy as np
 from randomgen import ChaCha
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 
-__all__ = ["Batch", "KeyedNoise", "NoiseSource", "OSNoise", "Seeded"]
+__all__ = [
+    "Batch",
+    "KeyedNoise",
+    "NoiseSource",
+    "OSNoise",
+    "Seeded",
+    "stream_key",
+]
 
-_KEY_BYTES = 32
+_KEY_BYTES: Final = 32
+_HEX_KEY: Final = re.compile("[0-9a-fA-F]{64}")
+_VARIABLE: Final = re.compile("(?![0-9a-fA-F]{32})[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
 @final
@@ -28,20 +40,24 @@ class Batch:
 
     Parameters
     ----------
-    number : int
-        Running number of the batch; only :class:`Seeded` looks at it.
+    number : int or None
+        Running number of the batch, None where nobody counts; only :class:`Seeded`
+        looks at it.
     scope : bytes
         Digest of all that shapes the release (mechanism, space, policies, column).
     texts : sequence of str or None
         The texts, in order.
     ids : sequence of str or None
-        A stable identifier per text; only :class:`KeyedNoise` needs them.
+        The id of the record of each text; only :class:`KeyedNoise` needs them.
+    places : sequence of int or None
+        How many texts of the same column and record precede each; 0 if not given.
     """
 
-    number: int
+    number: int | None
     scope: bytes
     texts: Sequence[str | None]
     ids: Sequence[str] | None = None
+    places: Sequence[int] | None = None
 
     def __repr__(self) -> str:
         return f"Batch(number={self.number}, texts=<{len(self.texts)}>)"
@@ -105,14 +121,74 @@ class OSNoise:
         yield range(len(batch.texts)), chacha20(os.urandom(_KEY_BYTES))
 
 
+def stream_key(
+    master: bytes, scope: bytes, record: str, place: int, text: str
+) -> bytes:
+    r"""Return the key of the ChaCha20 stream from which one text draws its noise.
+
+    Fields have fixed length, so that none can shift into the next:
+
+    .. math:: \mathrm{BLAKE2b}_{K}(H(scope) \| H(record) \| place \| H(text)),
+
+    where :math:`H` is BLAKE2b of 32 bytes without a key, strings are UTF-8, the place
+    is 8 bytes, least first, and the personal string is ``mondegreen-rec``.
+
+    Parameters
+    ----------
+    master : bytes
+        :math:`K`: BLAKE2b of 32 bytes of the secret key, personal string
+        ``mondegreen-key``.
+    scope : bytes
+        Digest of the settings and of the logical column.
+    record : str
+        The id of the record; an integer is written in decimal.
+    place : int
+        How many texts of that column and record precede this one.
+    text : str
+        The text.
+
+    Examples
+    --------
+    >>> stream_key(bytes(32), b"settings and column", "7", 0, "a text").hex()[:16]
+    '931a17e5685d5697'
+    """
+    return _stream_key(master, _digest(scope), record, place, text)
+
+
+def _stream_key(
+    master: bytes, scope_digest: bytes, record: str, place: int, text: str
+) -> bytes:
+    fields = (
+        scope_digest,
+        _digest(record.encode("utf-8", "surrogatepass")),
+        place.to_bytes(8, "little"),
+        _digest(text.encode("utf-8", "surrogatepass")),
+    )
+    return hashlib.blake2b(
+        b"".join(fields),
+        key=master,
+        digest_size=_KEY_BYTES,
+        person=b"mondegreen-rec",
+    ).digest()
+
+
+def _digest(field: bytes) -> bytes:
+    return hashlib.blake2b(field, digest_size=32).digest()
+
+
 @final
 class KeyedNoise:
     r"""Noise that repeats itself for the same record, for whoever holds the key.
 
     A retry, a replay or a second run over unchanged records repeats the release
-    instead of drawing again, so nothing more is revealed. The key of a record is
-    BLAKE2b under the secret key of (scope, record id, digest of the text): two
-    texts, two columns or two settings never share noise.
+    instead of drawing again, so nothing more is revealed. The key of a text is derived
+    from the secret key, the settings, the logical column, the record id, the place of
+    the text in its record and the text itself (:func:`stream_key`): two texts, two
+    columns or two settings never share noise, and the format of a file, the size of
+    batches and the number of processes play no part.
+
+    Two records of one id and one text repeat each other, so that a reader sees that
+    they are equal: give every record an id of its own.
 
     Whoever holds the key and the release can test guesses of the original text:
     keep the key as long as replays are due, then delete it.
@@ -120,15 +196,18 @@ class KeyedNoise:
     Parameters
     ----------
     key : bytes
-        At least 32 random bytes. Such a source refuses to be pickled.
-    path : path, optional
-        Where the key was read from; set by :meth:`from_file`. Only the path is
-        pickled then.
+        At least 32 random bytes. Such a source refuses to be pickled; one that was
+        made by :meth:`from_file` or :meth:`from_env` is pickled as that name.
+
+    Examples
+    --------
+    >>> KeyedNoise(os.urandom(32))
+    KeyedNoise(<key not shown>)
     """
 
-    __slots__ = ("_key", "_path")
+    __slots__ = ("_again", "_key")
 
-    def __init__(self, key: bytes, *, path: Path | None = None) -> None:
+    def __init__(self, key: bytes) -> None:
         if len(key) < _KEY_BYTES or len(set(key)) < 8:
             raise InvalidParameterError(
                 "key", "a short or repetitive one", "at least 32 random bytes"
@@ -136,7 +215,7 @@ class KeyedNoise:
         self._key = hashlib.blake2b(
             key, digest_size=_KEY_BYTES, person=b"mondegreen-key"
         ).digest()
-        self._path = path
+        self._again: tuple[Any, tuple[object]] | None = None
 
     @classmethod
     def from_file(cls, path: str | Path) -> KeyedNoise:
@@ -161,9 +240,42 @@ class KeyedNoise:
                 f"key file {path} can be read by others: chmod 600 {path.name}"
             )
         try:
-            return cls(key, path=path)
+            source = cls(key)
         except InvalidParameterError:
             raise ConfigurationError(f"key file {path} is no key; {make}") from None
+        source._again = (cls.from_file, (path,))
+        return source
+
+    @classmethod
+    def from_env(cls, name: str) -> KeyedNoise:
+        """Read a key of 64 hexadecimal digits from an environment variable.
+
+        It means the same as a key file of these 32 bytes.
+
+        Raises
+        ------
+        ConfigurationError
+            If the variable is not set, or is no key. Its value is not shown, and
+            neither is a name that may be a key put there by mistake.
+        """
+        if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
+            raise ConfigurationError(
+                "the key is named by an environment variable: letters, digits and "
+                "underscores, no digit first, such as RELEASE_KEY"
+            )
+        value = os.environ.get(name)
+        problem = "is not set" if value is None else "is no key of 64 hex digits"
+        make = "python -c 'import secrets; print(secrets.token_hex(32))'"
+        source = None
+        if value is not None and _HEX_KEY.fullmatch(value.strip()):
+            with contextlib.suppress(InvalidParameterError):
+                source = cls(bytes.fromhex(value.strip()))
+        if source is None:
+            raise ConfigurationError(
+                f"environment variable {name} {problem}; make one: {make}"
+            )
+        source._again = (cls.from_env, (name,))
+        return source
 
     @property
     def is_private(self) -> bool:
@@ -190,34 +302,21 @@ class KeyedNoise:
                 "keyed noise needs a stable id per record: name its column with --id, "
                 "or pass ids="
             )
-        pairs = zip(batch.texts, batch.ids, strict=True)
-        for i, (text, record) in enumerate(pairs):
+        scope = _digest(batch.scope)
+        places = batch.places or itertools.repeat(0, len(batch.texts))
+        records = zip(batch.texts, batch.ids, places, strict=True)
+        for i, (text, record, place) in enumerate(records):
             if text is not None:
-                yield range(i, i + 1), chacha20(self._derive(batch.scope, record, text))
+                key = _stream_key(self._key, scope, record, place, text)
+                yield range(i, i + 1), chacha20(key)
 
-    def _derive(self, scope: bytes, record: str, text: str) -> bytes:
-        """Return the key of one record; fields have fixed length, so none can shift."""
-        fields = (
-            hashlib.blake2b(field, digest_size=32).digest()
-            for field in (
-                scope,
-                record.encode("utf-8", "surrogatepass"),
-                text.encode("utf-8", "surrogatepass"),
-            )
-        )
-        return hashlib.blake2b(
-            b"".join(fields),
-            key=self._key,
-            digest_size=_KEY_BYTES,
-            person=b"mondegreen-rec",
-        ).digest()
-
-    def __reduce__(self) -> tuple[object, tuple[Path]]:
-        if self._path is None:
+    def __reduce__(self) -> tuple[Any, tuple[object]]:
+        if self._again is None:
             raise TypeError(
-                "a key is never pickled; build the source with KeyedNoise.from_file"
+                "a key is never pickled; build the source with KeyedNoise.from_file "
+                "or KeyedNoise.from_env"
             )
-        return KeyedNoise.from_file, (self._path,)
+        return self._again
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, KeyedNoise):
@@ -239,7 +338,9 @@ class Seeded:
     Parameters
     ----------
     seed : int, at least 0
-        The stream depends on it, on the scope and on the number of the batch.
+        The stream depends on it, on the scope and on the number of the batch. A
+        privatizer counts its batches in the process that made it; a copy in another
+        process would count the same numbers again, and must be told them.
     """
 
     seed: int
@@ -258,7 +359,18 @@ class Seeded:
         return f"seed {self.seed}: repeatable by anyone, for experiments only"
 
     def streams(self, batch: Batch) -> Iterator[tuple[range, np.random.Generator]]:
-        """Yield one stream for the whole batch."""
+        """Yield one stream for the whole batch.
+
+        Raises
+        ------
+        ConfigurationError
+            If the batch has no number.
+        """
+        if batch.number is None:
+            raise ConfigurationError(
+                "seeded noise in a copy of a privatizer would start again with the "
+                "first batch: pass number=, another one for every batch"
+            )
         scope = int.from_bytes(hashlib.sha256(batch.scope).digest()[:8], "little")
         entropy = [self.seed, batch.number, scope]
         yield (

@@ -1,31 +1,237 @@
-"""Which Arrow columns hold text."""
+"""Text inside Arrow columns: plain, as dictionary, in lists, in structs; and ids."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
 
-__all__ = ["is_list", "is_text"]
+from mondegreen.errors import DataError, InvalidParameterError
+
+__all__ = [
+    "Steps",
+    "find_paths",
+    "is_id",
+    "is_list",
+    "is_text",
+    "lists",
+    "places",
+    "read_ids",
+    "read_text",
+    "rebuild",
+    "restore",
+    "view",
+    "view_type",
+    "widened",
+]
+
+Steps = tuple[int, ...]
+"""Index of a column, then of a field in each struct on the way; lists take no step."""
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether a type is that of strings, dictionaries of strings included."""
-    import pyarrow.types as types
-
+    """Whether a value of this type is a string, however it is stored."""
+    if types.is_dictionary(kind):
+        kind = kind.value_type
     return bool(
         types.is_string(kind)
         or types.is_large_string(kind)
         or types.is_string_view(kind)
-        or (types.is_dictionary(kind) and is_text(kind.value_type))
     )
 
 
 def is_list(kind: pa.DataType) -> bool:
-    """Whether a type is that of lists, of whatever."""
-    import pyarrow.types as types
-
+    """Whether it is a list of any length."""
     return bool(
         types.is_list(kind) or types.is_large_list(kind) or types.is_list_view(kind)
     )
+
+
+def is_id(kind: pa.DataType) -> bool:
+    """Whether a value of this type can name a record: a string or an integer."""
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    return is_text(kind) or bool(types.is_integer(kind))
+
+
+def find_paths(fields: Sequence[pa.Field], path: str) -> list[Steps]:
+    """Return every way to read a dotted path; names may themselves hold dots."""
+    found: list[Steps] = []
+    for index, field in enumerate(fields):
+        if field.name == path:
+            found.append((index,))
+        kind = field.type
+        while is_list(kind):
+            kind = kind.value_type
+        if types.is_struct(kind) and path.startswith(field.name + "."):
+            rest = path[len(field.name) + 1 :]
+            inner = [kind.field(i) for i in range(kind.num_fields)]
+            found += [(index, *steps) for steps in find_paths(inner, rest)]
+    return found
+
+
+def view_type(kind: pa.DataType, steps: Steps) -> pa.DataType | None:
+    """Return the type of the text as a batch shows it; None where there is no text."""
+    if is_list(kind):
+        inner = view_type(kind.value_type, steps)
+        return pa.list_(pa.string()) if inner == pa.string() else None
+    if steps:
+        return view_type(kind.field(steps[0]).type, steps[1:])
+    return pa.string() if is_text(kind) else None
+
+
+def view(array: pa.Array, steps: Steps = ()) -> pa.Array:
+    """Return the text as ``string``, or ``list<string>`` where it lies in lists."""
+    if is_list(array.type):
+        inner = view(array.flatten(), steps)
+        return lists(array, inner, pa.list_(inner.type))
+    if steps:
+        return view(pc.struct_field(array, [steps[0]]), steps[1:])
+    return array.cast(pa.string())
+
+
+def read_text(text: pa.Array) -> list[str | None]:
+    """Return strings as Python has them.
+
+    Raises
+    ------
+    DataError
+        If one is not valid UTF-8, which Arrow does not look for. The error of the
+        decoder holds the record, and is not passed on.
+    """
+    try:
+        return text.to_pylist()  # type: ignore[no-any-return]
+    except UnicodeDecodeError:
+        pass
+    raise DataError("a text is not valid UTF-8")
+
+
+def read_ids(array: pa.Array) -> list[str]:
+    """Return the ids of records, integers in decimal; each row must have one.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the type is neither that of strings nor of integers, or one is null.
+    DataError
+        If one is not valid UTF-8.
+    """
+    allowed = "a string or an integer as the identifier in every row"
+    if not is_id(array.type):
+        hint = ""
+        if types.is_floating(array.type):
+            hint = "; a data frame makes floats of integers where one is missing"
+        raise InvalidParameterError("ids", str(array.type), allowed + hint)
+    if types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if array.null_count:
+        raise InvalidParameterError("ids", "a null", allowed)
+    return [str(record) for record in read_text(array)]
+
+
+def places(text: pa.Array) -> list[int]:
+    """Return, for each item of lists, how many texts precede it in its list.
+
+    Nulls are no texts: an absent key and a null are told apart by some formats only.
+    """
+    is_text_there = np.asarray(text.flatten().is_valid())
+    lengths = _lengths(text)
+    before = np.cumsum(is_text_there) - is_text_there
+    starts = np.cumsum(lengths) - lengths
+    first = np.append(before, is_text_there.sum())[starts]
+    found: list[int] = (before - np.repeat(first, lengths)).tolist()
+    return found
+
+
+def rebuild(array: pa.Array, steps: Steps, text: pa.Array | None) -> pa.Array:
+    """Return the column with its text replaced; by nulls if ``text`` is None.
+
+    A row of ``text`` that is null where the list in ``array`` is not makes the whole
+    list null: such a row has been refused, and keeps nothing.
+    """
+    if is_list(array.type):
+        if text is not None:
+            refused = pc.and_not(text.is_null(), array.is_null())
+            if refused.true_count:
+                array = pc.if_else(refused, pa.scalar(None, array.type), array)
+            text = text.flatten()
+        inner = rebuild(array.flatten(), steps, text)
+        return lists(array, inner, array.type)
+    if not steps:
+        if text is None:
+            return pa.nulls(len(array), array.type)
+        return restore(text, array.type)
+    fields = [array.type.field(i) for i in range(array.type.num_fields)]
+    # `field` ignores the nulls of the struct itself, `struct_field` brings them in
+    children = [pc.struct_field(array, [i]) for i in range(len(fields))]
+    child = children[steps[0]] = rebuild(children[steps[0]], steps[1:], text)
+    fields[steps[0]] = fields[steps[0]].with_type(child.type)
+    return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null())
+
+
+def restore(text: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return ``string`` or ``list<string>`` as the type of its column.
+
+    A dictionary that has no room for the released texts gets 32 bits for each.
+    """
+    if is_list(kind):
+        return lists(text, restore(text.flatten(), kind.value_type), kind)
+    if not types.is_dictionary(kind):
+        return text.cast(kind)
+    coded = text.cast(kind.value_type).dictionary_encode()
+    room = np.iinfo(kind.index_type.to_pandas_dtype()).max
+    if len(coded.dictionary) - 1 > room:
+        kind = pa.dictionary(pa.int32(), kind.value_type, ordered=kind.ordered)
+    return coded.cast(kind)
+
+
+def widened(field: pa.Field, steps: Steps) -> pa.Field:
+    """Return the field with room in its dictionary for more distinct texts.
+
+    A category column may count its texts in 8 bits, and a release holds others.
+    """
+    return field.with_type(_widened(field.type, steps))
+
+
+def _widened(kind: pa.DataType, steps: Steps) -> pa.DataType:
+    if is_list(kind):
+        return _list_of(_widened(kind.value_type, steps), kind)
+    if steps:
+        fields = [kind.field(i) for i in range(kind.num_fields)]
+        fields[steps[0]] = widened(fields[steps[0]], steps[1:])
+        return pa.struct(fields)
+    if types.is_dictionary(kind):
+        return pa.dictionary(pa.int32(), kind.value_type, ordered=kind.ordered)
+    return kind
+
+
+def lists(like: pa.Array, values: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return lists as long as those of ``like``, null where they are null."""
+    lengths = _lengths(like)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    kind, mask = _list_of(values.type, kind), pc.is_null(like)
+    if types.is_list_view(kind):
+        starts, sizes = (pa.array(part, pa.int32()) for part in (offsets[:-1], lengths))
+        return pa.ListViewArray.from_arrays(starts, sizes, values, type=kind, mask=mask)
+    if types.is_large_list(kind):
+        build, width = pa.LargeListArray, pa.int64()
+    else:
+        build, width = pa.ListArray, pa.int32()
+    return build.from_arrays(pa.array(offsets, width), values, type=kind, mask=mask)
+
+
+def _lengths(like: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """How many items each list has, 0 where it is null."""
+    lengths = np.asarray(pc.fill_null(pc.list_value_length(like), 0))
+    return lengths.astype(np.int64)
+
+
+def _list_of(inner: pa.DataType, kind: pa.DataType) -> pa.DataType:
+    """Return the type of lists with other items."""
+    field = kind.value_field.with_type(inner)
+    if types.is_list_view(kind):
+        return pa.list_view(field)
+    return pa.large_list(field) if types.is_large_list(kind) else pa.list_(field)

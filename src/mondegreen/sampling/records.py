@@ -1,0 +1,102 @@
+"""The ids of records: one form for strings and integers, and none of them twice."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import Final, final
+
+import numpy as np
+
+from mondegreen.errors import ConfigurationError, DataError, InvalidParameterError
+
+__all__ = ["SeenIds", "record_id", "record_ids"]
+
+_DIGEST_BYTES: Final = 16
+
+
+def record_id(value: object) -> str:
+    """Return the id of a record as a string; an integer is written in decimal.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is neither a string nor an integer; names the type alone. A float is
+        refused since ``7`` and ``7.0`` are one number and two texts.
+
+    Examples
+    --------
+    >>> record_id(7), record_id("7"), record_id(np.int64(7))
+    ('7', '7', '7')
+    """
+    if isinstance(value, str):
+        return value
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole:
+        allowed = "a string or an integer"
+        raise InvalidParameterError("id", type(value).__name__, allowed)
+    return str(int(value))  # type: ignore[call-overload]
+
+
+def record_ids(
+    values: Iterable[object] | None, count: int, seen: SeenIds | None = None
+) -> list[str] | None:
+    """Return the ids of so many records as strings; None where they have none.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there are more or fewer, or one is neither a string nor an integer.
+    DataError
+        If one has been seen.
+    """
+    if isinstance(values, str):
+        raise InvalidParameterError("ids", "one string", "a sequence of them")
+    found = None if values is None else list(map(record_id, values))
+    if found is not None and len(found) != count:
+        allowed = f"one for each of {count} texts"
+        raise InvalidParameterError("ids", f"{len(found)} of them", allowed)
+    if seen is not None:
+        seen.add(found)
+    return found
+
+
+@final
+class SeenIds:
+    """Refuses a record whose id has occurred before.
+
+    It holds a digest of 16 bytes for each record, which takes some 110 bytes in memory.
+
+    Examples
+    --------
+    >>> seen = SeenIds()
+    >>> seen.add(["a", "b"])
+    >>> seen.add(["c", "a"])
+    Traceback (most recent call last):
+    mondegreen.errors.DataError: record 4 has an id that an earlier record has
+    """
+
+    def __init__(self) -> None:
+        self._digests: set[bytes] = set()
+
+    def add(self, ids: Sequence[str] | None) -> None:
+        """Take the ids of further records.
+
+        Raises
+        ------
+        ConfigurationError
+            If there are none.
+        DataError
+            If one has occurred before; says which record, and not its id.
+        """
+        if ids is None:
+            raise ConfigurationError("there are no ids, which are to be unique")
+        for record in ids:
+            data = record.encode("utf-8", "surrogatepass")
+            digest = hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
+            before = len(self._digests)
+            self._digests.add(digest)
+            if len(self._digests) == before:
+                raise DataError(
+                    f"record {before + 1} has an id that an earlier record has"
+                )

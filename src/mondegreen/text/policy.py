@@ -156,8 +156,8 @@ class Lookup:
             "The number of words of a text and their positions pass in clear.",
             f"{len(LISTED)} characters of a public list pass in clear (white space, "
             "line ends, ordinary punctuation, currency signs alone or beside a digit, "
-            f"which they tell of): between two words at most {GAP}, where up to {SAME} "
-            "equal characters of white space count as one, hence at most "
+            f"which they tell of): at most {GAP} between two words or at an end, where "
+            f"up to {SAME} equal characters of white space count as one, hence at most "
             f"{GAP_BITS:.1f} bits; of more, the first two and the last two. Anything "
             "else is a word.",
             "The ending 's of a word passes in clear, as it is written, within these "

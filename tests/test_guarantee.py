@@ -116,6 +116,51 @@ def test_a_reader_of_texts_adds_its_strata():
     assert more == promise(strata=("punctuation", "word count"))
 
 
+def test_conditions_are_in_the_formula_and_in_its_other_forms():
+    one = promise().with_text((), ("are written in the same case", "are not kept"))
+    assert "w, w' that are written in the same case, and are not kept and any" in str(
+        one
+    )
+    assert one.equivalents == (
+        "epsilon 3 per unit of something (only between words that meet the conditions)",
+    )
+    assert "that are written in the same case" in one.summary()
+
+
+def test_texts_that_differ_in_a_stratum_have_no_bound():
+    one = promise().with_text((), ("are written in the same case",))
+    with pytest.raises(mg.errors.ConfigurationError, match="same case"):
+        one.text_loss(1)
+    assert one.text_loss(1, within_strata=True) == promise().text_loss(1)
+
+
+def test_the_summary_is_four_lines():
+    one = promise().with_ordinary_text(0.04, 0.87)
+    lines = one.with_text(("layout: all of it",)).summary().splitlines()
+    assert len(lines) == 4
+    assert "e^8 at most, between two neighbours by e^3" in lines[0]
+    assert "4 stay as they are and 87 stay or become" in lines[1]
+    assert "adds up" in lines[2]
+    assert lines[3] == "In clear: punctuation, layout."
+    exact = promise(certified=1.0).summary()
+    assert "e^4 at most, between two neighbours by e^1.5" in exact
+
+
+@pytest.mark.parametrize(("stay", "warns"), [(0.5, False), (0.51, True), (1.0, True)])
+def test_a_setting_that_leaves_most_words_warns(stay, warns):
+    one = promise().with_ordinary_text(stay, None)
+    assert bool(one.warning) == warns
+    assert ("WARNING" in one.summary()) == ("WARNING" in str(one)) == warns
+
+
+def test_what_is_no_guarantee_is_not_read_as_one():
+    for name, value in (("epsilon", "2"), ("strata", "all"), ("is_private", 1)):
+        with pytest.raises(TypeError, match=name):
+            Guarantee.from_dict({**promise().to_dict(), name: value})
+    with pytest.raises(TypeError):
+        Guarantee.from_dict({"epsilon": 1.0})
+
+
 def test_private_noise_does_not_make_a_mechanism_private():
     for mechanism in (True, False):
         for noise in (True, False):

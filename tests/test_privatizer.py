@@ -660,12 +660,38 @@ def test_the_guarantee_lists_all_that_passes_in_clear(make):
     strata = make(**options)("colda").guarantee.strata
     assert set(plain.strata) < set(strata)
     added = " ".join(set(strata) - set(plain.strata))
-    for part in ("[unk]", "public list of 1 entry", "case of each word"):
+    for part in ("[unk]", "public list of 1 entry", "case: of each word"):
         assert part in added
     shown = str(make(**options).guarantee)
     assert all(stratum in shown for stratum in strata)
     for unknown in ("drop", "fail"):
         assert len(make(unknown=unknown).guarantee.strata) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "condition"),
+    [
+        ({}, ""),
+        ({"unknown": "mask"}, "both in the vocabulary or both outside it"),
+        ({"unknown": "drop"}, "both in the vocabulary or both outside it"),
+        ({"unknown": "fail"}, "in the vocabulary"),
+        ({"keep": ["oslo"]}, "not on the public list of kept words"),
+        ({"case": "restore"}, "in the same case"),
+    ],
+)
+def test_the_promise_is_made_within_what_passes_in_clear(make, options, condition):
+    guarantee = make(**options).guarantee
+    assert bool(guarantee.conditions) == bool(condition)
+    assert condition in str(guarantee).partition("for any words")[2].partition("\n")[0]
+    assert all("meet the conditions" in e for e in guarantee.equivalents) or not options
+
+
+def test_the_guarantee_says_what_stays_of_the_vocabulary(make):
+    kept = make(keep=list(WORDS)).guarantee.ordinary_text
+    assert kept == {"stay": 1.0, "near": 1.0, "of": "its vocabulary"}
+    masked = make(unknown="mask").guarantee.ordinary_text
+    assert masked == make().guarantee.ordinary_text
+    assert 0 < masked["stay"] <= masked["near"] < 1
 
 
 def test_the_guarantee_survives_json(make):

@@ -129,29 +129,37 @@ class MissingColumnError(DataError, LookupError):
         available: Iterable[str],
         *,
         count: int | None = None,
+        row: int | None = None,
         hint: str = "",
     ) -> None:
         self.path, self.column, self.available = str(path), column, list(available)
+        self.row = row
+        where = f"{path}, row {row}" if row is not None else f"{path}"
         has = ", ".join(repr(name) for name in self.available) or "none"
         if count is not None:  # names that may be private text are not listed
             has = f"{count} columns"
-        message = f"{path}: there is no column {column!r}; it has: {has}"
+        message = f"{where}: there is no column {column!r}; it has: {has}"
         super().__init__(message + (f" ({hint})" if hint else ""))
 
 
 class DecodeError(SourceError):
-    """Raised when bytes are not valid UTF-8."""
+    """Raised when bytes are no text in the encoding of the file."""
 
     def __init__(
-        self, path: str | Path, *, row: int | None = None, offset: int | None = None
+        self,
+        path: str | Path,
+        *,
+        row: int | None = None,
+        offset: int | None = None,
+        encoding: str | None = None,
     ) -> None:
         self.offset = offset
         at = f" at byte {offset}" if offset is not None else ""
         super().__init__(
             path,
-            f"not valid UTF-8{at}",
+            f"not valid {encoding or 'UTF-8'}{at}",
             row=row,
-            hint="convert it first, for example with iconv -t UTF-8",
+            hint="say what it is with --encoding, such as --encoding latin-1",
         )
 
 

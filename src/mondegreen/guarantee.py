@@ -5,12 +5,31 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, final
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Final, final
 
-from mondegreen.errors import InvalidParameterError
+from mondegreen.errors import ConfigurationError, InvalidParameterError
 
 __all__ = ["Guarantee"]
+
+
+_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
+    "Mapping[str, Any]": (Mapping,),
+    "Mapping[str, float]": (Mapping,),
+    "bool": (bool,),
+    "float": (int, float),
+    "float | None": (int, float, type(None)),
+    "str": (str,),
+    "tuple[str, ...]": (tuple,),
+}
+"""What a field of a guarantee that is read from a file may be."""
+
+_READABLE: Final = 0.5
+"""Share of words that may stay before a guarantee comes with a warning."""
+
+_READERS: Final = (
+    "What several words lose adds up: who reads whole sentences can recover more."
+)
 
 
 @final
@@ -18,9 +37,12 @@ __all__ = ["Guarantee"]
 class Guarantee:
     r"""The promise that travels with every release.
 
-    For every output :math:`y` and any two words :math:`w, w'` of the same strata,
+    For every output :math:`y` and any two words :math:`w, w'` that meet its
+    ``conditions``,
 
     .. math:: P(y \mid w) \le e^{\epsilon\, d(w, w')} \, P(y \mid w') + \delta.
+
+    The loss of two words that do not meet them has no bound.
 
     Parameters
     ----------
@@ -49,7 +71,15 @@ class Guarantee:
     unit : str
         What is protected.
     strata : tuple of str
-        Everything about the input that passes in clear.
+        Everything about the input that passes in clear, as ``name: explanation``.
+    conditions : tuple of str
+        What two words must have in common, as in "words that ...": what tells other
+        words apart passes in clear.
+    ordinary_text : mapping
+        What the setting does to public words: the share that stays as it is
+        (``stay``), the share that stays or becomes a word of near meaning (``near``,
+        None without vectors), and whose words these are (``of``). Empty where nobody
+        has looked.
     assumptions : tuple of str
         What must hold besides.
     noise : str
@@ -74,6 +104,8 @@ class Guarantee:
     equivalents: tuple[str, ...] = ()
     unit: str = "one word, at its place in one text"
     strata: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
+    ordinary_text: Mapping[str, Any] = field(default_factory=dict)
     assumptions: tuple[str, ...] = field(default=())
     noise: str = "not drawn yet"
     is_private: bool = True
@@ -82,7 +114,9 @@ class Guarantee:
         """Return the largest log-ratio, in nats, of two words ``distance`` apart."""
         return self.epsilon * distance
 
-    def text_loss(self, words: int, delta: float | None = None) -> float:
+    def text_loss(
+        self, words: int, delta: float | None = None, *, within_strata: bool = False
+    ) -> float:
         r"""Return a bound, in nats, for two texts that differ in ``words`` words.
 
         Words are privatized independently, so losses add up: at most
@@ -91,6 +125,21 @@ class Guarantee:
         privacy holds except with that probability:
         :math:`\rho + 2\sqrt{\rho \ln(1/\delta)}`, :math:`\rho = k a^2 / 2`.
 
+        Parameters
+        ----------
+        words : int, at least 0
+            :math:`k`.
+        delta : float in (0, 1), optional
+            Chance that the bound does not hold.
+        within_strata : bool
+            Say so where the guarantee has conditions and the words that differ meet
+            them: for other texts there is no bound.
+
+        Raises
+        ------
+        ConfigurationError
+            If the guarantee has conditions and ``within_strata`` is not set.
+
         References
         ----------
         .. [1] Bun, Steinke. "Concentrated Differential Privacy." TCC 2016,
@@ -98,6 +147,11 @@ class Guarantee:
         """
         if words < 0:
             raise InvalidParameterError("words", words, "at least 0")
+        if self.conditions and not within_strata:
+            raise ConfigurationError(
+                "there is no bound for any two texts: their words must be such that "
+                f"they {self._condition}; pass within_strata=True for texts like that"
+            )
         worst = self.epsilon * self.scale["diameter"]
         pure = words * worst
         if delta is None:
@@ -107,9 +161,29 @@ class Guarantee:
         rho = words * worst**2 / 2
         return min(pure, rho + 2 * math.sqrt(rho * math.log(1 / delta)))
 
-    def with_text(self, strata: tuple[str, ...]) -> Guarantee:
-        """Return the same promise with what a reader of texts leaves in clear."""
-        return replace(self, strata=self.strata + strata)
+    def with_text(
+        self, strata: tuple[str, ...], conditions: tuple[str, ...] = ()
+    ) -> Guarantee:
+        """Return the same promise with what a reader of texts leaves in clear.
+
+        Other forms of the promise are restricted to the same conditions.
+        """
+        found = replace(
+            self,
+            strata=self.strata + strata,
+            conditions=self.conditions + conditions,
+        )
+        if not conditions:
+            return found
+        only = " (only between words that meet the conditions)"
+        return replace(found, equivalents=tuple(e + only for e in self.equivalents))
+
+    def with_ordinary_text(
+        self, stay: float, near: float | None, of: str = "ordinary text"
+    ) -> Guarantee:
+        """Return the same promise with what the setting does to public words."""
+        shares = {"stay": stay, "near": near, "of": of}
+        return replace(self, ordinary_text=shares)
 
     def with_noise(self, noise: str, *, is_private: bool) -> Guarantee:
         """Return the same promise under a source of randomness."""
@@ -127,9 +201,19 @@ class Guarantee:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Guarantee:
-        """Build from what :meth:`to_dict` returned."""
+        """Build from what :meth:`to_dict` returned.
+
+        Raises
+        ------
+        TypeError
+            If a field is missing, of another type, or none of ours.
+        """
         lists = {key: tuple(v) for key, v in values.items() if isinstance(v, list)}
-        return cls(**{**values, **lists})
+        found = cls(**{**values, **lists})
+        for each in fields(cls):
+            if not isinstance(getattr(found, each.name), _TYPES[str(each.type)]):
+                raise TypeError(f"{each.name} is no {each.type}")
+        return found
 
     @property
     def setting(self) -> str:
@@ -138,12 +222,44 @@ class Guarantee:
         shown = ", ".join(f"{k} {_short(v)}" for k, v in given.items())
         return f"{self.mechanism} ({shown})"
 
+    @property
+    def reason_not_private(self) -> str:
+        """Why nothing is promised; empty where something is."""
+        if self.is_private:
+            return ""
+        return self.noise if self.is_proved else f"{self.mechanism} has no proof"
+
+    @property
+    def warning(self) -> str:
+        """What a person must know before anything else; empty where there is nothing.
+
+        A promise can be kept by a setting that changes next to no word.
+        """
+        stay = self.ordinary_text.get("stay", 0.0)
+        if stay <= _READABLE:
+            return ""
+        return (
+            f"WARNING: {_of_hundred(stay)} of 100 words of {self.ordinary_text['of']} "
+            "stay as they are. Most of what was written can be read in the release: "
+            "take a smaller epsilon."
+        )
+
+    def summary(self) -> str:
+        """Return the guarantee in four lines, for people."""
+        head = f"Privacy guarantee: {self._odds()}"
+        if not self.is_private:
+            head = f"NOT PRIVATE: {self.reason_not_private}"
+        lines = (head, self.warning or self._ordinary(), _READERS, self._in_clear())
+        return "\n".join(line for line in lines if line)
+
     def __str__(self) -> str:
+        ordinary = self.warning or self._ordinary()
         lines = [
             ("mechanism", self.setting),
             *self._promise(),
             ("known by", self.certified_how),
             *(("also", text) for text in self.equivalents),
+            *([("readable", ordinary)] if ordinary else []),
             ("unit", f"{self.unit}; losses of several words add up"),
             *(("not hidden", text) for text in self.strata),
             *(("assumes", text) for text in self.assumptions),
@@ -152,11 +268,46 @@ class Guarantee:
         head = "Privacy guarantee" if self.is_private else "NOT PRIVATE"
         return "\n".join([head, *(f"  {key:<10} {text}" for key, text in lines)])
 
+    def _odds(self) -> str:
+        """Say what the promise is worth."""
+        if not self.is_proved:
+            return f"{self.setting}: nothing is promised."
+        spent = self.epsilon if self.certified is None else self.certified
+        near, far = (spent * self.scale[unit] for unit in ("nearest", "diameter"))
+        within = f" that {self._condition}" if self.conditions else ""
+        neighbours = f", between two neighbours by e^{near:.3g}" if near < far else ""
+        return (
+            f"{self.setting}: seeing an output changes the odds between any two "
+            f"original words{within} by a factor of e^{far:.3g} at most{neighbours}."
+        )
+
+    def _ordinary(self) -> str:
+        """Say what the setting does to ordinary text; nothing where it is not known."""
+        found = self.ordinary_text
+        if not found:
+            return ""
+        line = f"Of 100 words of {found['of']}, {_of_hundred(found['stay'])} stay as "
+        if found["near"] is None:
+            return line + "they are."
+        near = _of_hundred(found["near"])
+        return line + f"they are and {near} stay or become a word of near meaning."
+
+    def _in_clear(self) -> str:
+        """Name what passes in clear."""
+        names = ", ".join(text.partition(":")[0] for text in self.strata)
+        return f"In clear: {names}." if names else ""
+
+    @property
+    def _condition(self) -> str:
+        """What two words must have in common, as one clause."""
+        return ", and ".join(self.conditions)
+
     def _promise(self) -> list[tuple[str, str]]:
         """Return the lines that say what is promised, or what was only claimed."""
+        within = f" that {self._condition}" if self.conditions else ""
         formula = (
             f"P(out | w) <= exp({_short(self.epsilon)} * d(w, w')) * P(out | w')"
-            "  for any words w, w' and any output"
+            f"  for any words w, w'{within} and any output"
         )
         metric = f"{self.metric}, on {self.space} ({self.space_digest[:12]})"
         if not self.is_proved:
@@ -169,18 +320,21 @@ class Guarantee:
             (
                 "so",
                 f"a median nearest neighbour ({scale['nearest']:.3g} away): at most "
-                f"{near:.3g} nats; any two words: at most {far:.3g} nats",
+                f"{near:.3g} nats; any two words{within}: at most {far:.3g} nats",
             ),
         ]
         if self.certified is not None:
-            spent = f"{self.certified:.6g} is the epsilon that the sampled law has"
-            lines.append(("certified", spent))
+            lines.append(("exact", f"epsilon {self.certified:.6g}"))
         return lines
 
     @property
     def is_proved(self) -> bool:
         """False for published forms that do not keep what they claim."""
         return not self.certified_how.startswith("not proved")
+
+
+def _of_hundred(share: float) -> int:
+    return round(100 * share)
 
 
 def _short(value: object) -> str:

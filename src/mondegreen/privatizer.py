@@ -20,12 +20,14 @@ from mondegreen.errors import (
 )
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms import AbstractMechanism, State
+from mondegreen.mechanisms.ordinary import shares_kept
 from mondegreen.sampling.noise import Batch, NoiseSource, OSNoise
 from mondegreen.space.space import Space
 from mondegreen.space.store import DEFAULT_SPACE, load_space
 from mondegreen.text.columns import is_list, is_text
 from mondegreen.text.detokenizer import Case, Detokenizer, Span
-from mondegreen.text.policy import Lookup, Unknown
+from mondegreen.text.ordinary import ordinary_words
+from mondegreen.text.policy import KEEP, Lookup, Unknown
 from mondegreen.text.tokenizer import TokenizedBatch, tokenize
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ class Privatizer:
     Parameters
     ----------
     mechanism : AbstractMechanism
-        Such as ``mg.mechanism("tem", epsilon=8.0)``.
+        Such as ``mg.mechanism("tree", epsilon=10.0)``.
     space : Space, str or path, optional
         A space, its name, or its file; the embedded default if not given.
     unknown : {"word", "mask", "drop", "fail"}
@@ -138,12 +140,14 @@ class Privatizer:
     def guarantee(self) -> Guarantee:
         """What every release of this privatizer promises."""
         if self._guarantee is None:
-            stated = self.state.guarantee.with_text(
-                self._lookup.strata + self._detokenizer.strata
-            )
             is_private = self.noise.is_private and self.mechanism.is_private
-            self._guarantee = stated.with_noise(
-                self.noise.describe(), is_private=is_private
+            self._guarantee = (
+                self.state.guarantee.with_text(
+                    self._lookup.strata + self._detokenizer.strata,
+                    self._lookup.conditions + self._detokenizer.conditions,
+                )
+                .with_ordinary_text(*self._ordinary_text())
+                .with_noise(self.noise.describe(), is_private=is_private)
             )
         return self._guarantee
 
@@ -306,6 +310,24 @@ class Privatizer:
             for texts in values
         ]
         return pa.array(nested, type=kind), len(codes)
+
+    def _ordinary_text(self) -> tuple[float, float | None, str]:
+        """Return what stays of public words: of ordinary text, or of the vocabulary.
+
+        Kept words stay, and masked and dropped ones do not.
+        """
+        words, of = ordinary_words(), "ordinary English text"
+        known = [word for word in words if word in self.space.index]
+        if len(known) < len(words) / 2:
+            known, of = list(self.space.words[: len(words)]), "its vocabulary"
+        elif self._lookup.unknown != "fail":  # that releases known words alone
+            known = list(words)
+        codes = self._lookup.codes(tokenize(known))
+        through = codes >= 0
+        stay, near = shares_kept(self.state, codes[through])
+        kept, share = float(np.mean(codes == KEEP)), float(np.mean(through))
+        near = None if near is None else kept + share * near
+        return kept + share * stay, near, of
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the settings; the heavy state is prepared again where it is used."""

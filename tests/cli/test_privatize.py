@@ -163,7 +163,8 @@ def test_parquet_keeps_all_but_text_and_carries_the_guarantee(run):
         }
     )
     pq.write_table(table.replace_schema_metadata({"mine": "x"}), "in.parquet")
-    run("in.parquet", "-o", "out.parquet", "-c", "text", "-c", "tags", "--report", "r")
+    options = ["-c", "text", "-c", "tags", "--metadata", "keep", "--report", "r"]
+    run("in.parquet", "-o", "out.parquet", *options)
     made = pq.read_table("out.parquet")
     assert made.column("id").equals(table.column("id"))
     texts = [text and shape(text) for text in made.column("text").to_pylist()]
@@ -171,7 +172,10 @@ def test_parquet_keeps_all_but_text_and_carries_the_guarantee(run):
     assert [t and len(t) for t in made.column("tags").to_pylist()] == [2, [], None]
     assert made.schema.metadata[b"mine"] == b"x"
     report = json.loads(Path("r").read_bytes())
-    assert json.loads(made.schema.metadata[b"mondegreen"]) == report["guarantee"]
+    passes = json.loads(made.schema.metadata[b"mondegreen"])
+    assert passes == report["passes"]
+    assert [each["column"] for each in passes] == ["text", "tags"]
+    assert all(each["guarantee"] == report["guarantee"] for each in passes)
 
 
 def test_standard_input_is_text_unless_a_format_is_given(run):
@@ -311,7 +315,7 @@ def test_settings_reach_the_mechanism(run):
         (["in.doc"], 2, "parquet"),
         (["in.csv", "-c", "body"], 3, "2 columns"),
         (["absent.csv"], 3, "No such file"),
-        (["."], 2, "format"),
+        (["."], 3, "name its files one by one"),
         (["in.csv", "-o", "no/such/folder.csv"], 3, "folder"),
         (["in.csv", "-o", "."], 3, "folder"),
         (["in.csv", "--keep", "absent.txt"], 3, "keep-list"),
@@ -448,8 +452,9 @@ def test_a_file_can_be_replaced_by_its_release(run, folder, format):
         pq.write_table(pa.table({"text": lines}), name)
     else:
         Path(name).write_text("text\n" + "\n".join(lines) + "\n")
-    run(name, "-o", name, expect=3)
-    run(name, "-o", name, "--force")
+    for given in ([], ["--force"]):
+        assert "--in-place" in run(name, "-o", name, *given, expect=2).stderr
+    run(name, "--in-place")
     if format == "parquet":
         made = pq.read_table(name).column("text").to_pylist()
     else:
@@ -678,7 +683,8 @@ def test_a_seed_is_stamped_everywhere(run):
     assert "seed 3" in done.stderr
     report = json.loads(Path("r.json").read_bytes())
     metadata = json.loads(pq.read_schema("o.parquet").metadata[b"mondegreen"])
-    for guarantee in (report["guarantee"], metadata):
+    assert report["is_private"] is False
+    for guarantee in (report["guarantee"], metadata[0]["guarantee"]):
         assert guarantee["is_private"] is False
         assert "seed 3" in guarantee["noise"]
     done = run("in.parquet", "-o", "p.parquet")
@@ -705,7 +711,8 @@ def test_the_report_holds_the_guarantee_and_no_function_of_private_words(run):
     assert reports[0] == reports[1]
     report = reports[0]
     assert report["counts"] == {"rows": 3, "words": 5}
-    assert set(report) == {"format", "mondegreen", "guarantee", "input", "counts"}
+    head = {"format", "mondegreen", "is_private", "guarantee", "passes"}
+    assert set(report) == {*head, "input", "counts"}
     assert report["input"] == {"format": "txt", "columns": ["text"]}
     guarantee = mg.Guarantee.from_dict(report["guarantee"])
     assert guarantee.is_private
@@ -726,7 +733,66 @@ def test_the_guarantee_is_printed_before_work_starts(run, monkeypatch):
     done = run("-", stdin=b"bad\n", expect=3)
     assert done.stderr.startswith("Privacy guarantee")
     assert done.stderr.endswith("Error: stopped\n")
-    assert "in clear" in done.stderr
+    assert "In clear" in done.stderr
+
+
+def test_the_guarantee_is_four_lines_and_verbose_shows_all(run):
+    lines = run("-", stdin=b"bad\n").stderr.splitlines()
+    assert len(lines) == 5  # and the summary of the run
+    assert lines[1].startswith("Of 100 words of its vocabulary, ")
+    shown = run("-", "--verbose", stdin=b"bad\n").stderr
+    assert "P(out | w)" in shown
+    assert "assumes" in shown
+
+
+def test_a_setting_that_leaves_most_words_warns_even_where_it_is_quiet(run):
+    done = run("-", "-m", "tem", "-q", stdin=b"bad\n", epsilon="60")
+    assert done.stderr.startswith("WARNING: 100 of 100 words")
+    assert "WARNING" not in run("-", "-m", "tem", stdin=b"bad\n", epsilon="0.1").stderr
+
+
+def test_a_second_pass_extends_what_the_first_one_stated(run):
+    pq.write_table(pa.table({"a": ["bad"], "b": ["fad"]}), "in.parquet")
+    run("in.parquet", "-o", "a.parquet", "-c", "a", epsilon="50")
+    done = run("a.parquet", "-o", "ab.parquet", "-c", "b", epsilon="1")
+    assert "Privatized before: column a: tree (epsilon 50)" in done.stderr
+    passes = json.loads(pq.read_schema("ab.parquet").metadata[b"mondegreen"])
+    found = [(each["column"], each["guarantee"]["epsilon"]) for each in passes]
+    assert found == [("a", 50.0), ("b", 1.0)]
+
+
+def test_a_fresh_pass_does_not_take_the_stamp_off_a_seeded_one(run):
+    pq.write_table(pa.table({"text": ["bad"]}), "in.parquet")
+    run("in.parquet", "-o", "seeded.parquet", "--seed", "3")
+    options = ["-o", "again.parquet", "--report", "r.json", "-q"]
+    done = run("seeded.parquet", *options)
+    assert "NOT PRIVATE: seed 3" in done.stderr
+    assert json.loads(Path("r.json").read_bytes())["is_private"] is False
+    passes = json.loads(pq.read_schema("again.parquet").metadata[b"mondegreen"])
+    assert [each["is_private"] for each in passes] == [False, True]
+
+
+def test_a_damaged_statement_of_an_earlier_pass_counts_as_not_private(run):
+    table = pa.table({"text": ["bad"]})
+    for stated in ("damaged", "[]", '{"epsilon": 1}', f'[{{"column": "{CANARY}"}}]'):
+        given = table.replace_schema_metadata({"mondegreen": stated})
+        pq.write_table(given, "in.parquet")
+        run("in.parquet", "-o", "o.parquet", "--report", "r.json", "--force", "-q")
+        assert json.loads(Path("r.json").read_bytes())["is_private"] is False
+
+
+def test_a_report_brings_earlier_passes_to_formats_that_cannot_carry_them(run):
+    Path("in.csv").write_text("a,b\nbad,fad\n")
+    run("in.csv", "-o", "a.csv", "-c", "a", "--report", "a.json", "--seed", "1")
+    options = ["--report", "ab.json", "--earlier", "a.json"]
+    run("a.csv", "-o", "ab.csv", "-c", "b", *options)
+    report = json.loads(Path("ab.json").read_bytes())
+    assert [each["column"] for each in report["passes"]] == ["a", "b"]
+    assert report["is_private"] is False
+    Path("no.json").write_text("{}")
+    for path in ("no.json", "absent.json", "a.csv"):
+        done = run("a.csv", "-o", "x.csv", "-c", "b", "--earlier", path, expect=3)
+        assert path in done.stderr
 
 
 def test_quiet_says_nothing_but_errors(run):

@@ -82,7 +82,7 @@ def test_a_release_of_privatize_passes_its_checks(run, tmp_path):
     assert [check["result"] for check in found["checks"]] == ["ok"] * 5
     assert found["unknown"] == 1
     shown = run("a.parquet", "b.parquet").stdout
-    assert "the guarantee in the release names this space" in shown
+    assert "this is the space of column text: tree (epsilon 2)" in shown
 
 
 def test_words_that_pass_in_clear_are_found(run, tmp_path):

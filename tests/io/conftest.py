@@ -15,11 +15,13 @@ from mondegreen.io.source import open_source
 CANARY = "xylophone"
 
 
-def copy_file(source_path, target_path, change=None, force=False, **options):
+def copy_file(
+    source_path, target_path, change=None, force=False, in_place=False, **options
+):
     """Copy a file, ``change`` applied to every array of text; return the batches."""
     with open_source(source_path, **options) as source:
         batches = []
-        with open_sink(target_path, source, force=force) as sink:
+        with open_sink(target_path, source, force=force, in_place=in_place) as sink:
             for batch in source.batches():
                 changed = batch
                 for name in source.text_columns if change else ():

@@ -89,8 +89,8 @@ PLACES = {
     ],
     "m.c": [
         (
-            '{"m": [{"c": "a"}, {"r": "b"}, {"c": ["d", null]}, null]}',
-            '{"m": [{"c": "A"}, {"r": "b"}, {"c": ["D", null]}, null]}',
+            '{"m": [{"c": "a"}, {"r": "b", "c": ""}, {"c": ["d", null]}, null]}',
+            '{"m": [{"c": "A"}, {"r": "b", "c": ""}, {"c": ["D", null]}, null]}',
         ),
     ],
     "t": [
@@ -117,23 +117,38 @@ def test_several_paths_are_taken_in_the_order_of_the_text(copied, capitals):
     assert made == b'{"u": "A", "v": "b", "t": ["C"]}'
 
 
-def test_batches_hold_pieces_and_values(tmp_path):
+def test_batches_hold_a_column_of_values_for_each_path_and_the_pieces_between(
+    tmp_path,
+):
     path = tmp_path / "in.jsonl"
     path.write_text(
-        '{"text": "a", "id": 7}\n{"id": "x"}\n{"text":[null,"b"],"id":1.50}\n'
+        '{"text": "a", "id": 7, "b": {"c": "d"}}\n'
+        '{"id": "x", "b": null, "text": []}\n'
+        '{"b": {"c": null}, "text":[null,"b"],"id":1.50}\n'
     )
-    source = open_source(path, id_column="id")
-    assert (source.text_columns, source.id_column) == (("values",), "id")
+    source = open_source(path, columns=["text", "b.c"], id_column="id")
+    assert (source.text_columns, source.id_column) == (("text", "b.c"), "id")
     (batch,) = source.batches()
     assert batch.to_pydict() == {
+        "text": [["a"], [], [None, "b"]],
+        "b.c": [["d"], [], [None]],
         "parts": [
-            ['{"text": ', ', "id": 7}\n'],
-            ['{"id": "x"}\n'],
-            ['{"text":[', ",", '],"id":1.50}\n'],
+            ['{"text": ', ', "id": 7, "b": {"c": ', "}}\n"],
+            ['{"id": "x", "b": null, "text": []}\n'],
+            ['{"b": {"c": ', '}, "text":[', ",", '],"id":1.50}\n'],
         ],
-        "values": [["a"], [], [None, "b"]],
+        "order": [[0, 1], [], [1, 0, 0]],
         "id": ["7", "x", "1.50"],
     }
+
+
+def test_paths_that_are_named_like_the_pieces_are_columns_all_the_same(
+    copied, capitals
+):
+    data = b'{"parts": "a", "order": "b", "parts\'": "c", "order\'": 7}\n'
+    columns = ["order", "parts", "parts'"]
+    made = copied(data, ".jsonl", columns=columns, id_column="order'", change=capitals)
+    assert made == b'{"parts": "A", "order": "B", "parts\'": "C", "order\'": 7}\n'
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b"\r\n \n", b'{"text":"a"}\n\n \n'])
@@ -226,9 +241,79 @@ def test_a_path_absent_from_the_whole_file_is_refused(refused):
     assert "2 columns" in str(error)
 
 
-def test_a_path_absent_from_some_rows_is_fine(copied):
-    data = b'{"body": "a"}\n{"text": null}\n{}\n'
-    assert copied(data, ".jsonl") == data
+LACKING = [
+    ("text", "{}"),
+    ("text", '{"Text": "xylophone"}'),
+    ("a.b", '{"a": {}}'),
+    ("a.b", '{"a": {"x": "xylophone"}, "b": "xylophone"}'),
+    ("a.b", '{"a": [{"b": "x"}, {"x": "xylophone"}]}'),
+    ("a.b", '{"a": {"b": "x"}, "a": {"x": "xylophone"}}'),
+    ("a.b.c", '{"a": {"b": [{"c": "x"}]}, "a": {"b": [{}]}}'),
+]
+
+
+@pytest.mark.parametrize(("column", "line"), LACKING)
+def test_a_record_that_lacks_a_column_is_refused_with_its_row(refused, column, line):
+    whole = f'{{"{column}": "a"}}\n'
+    data = (whole * 2 + line + "\n" + whole).encode()
+    error = refused(data, ".jsonl", MissingColumnError, columns=[column])
+    assert (error.column, error.row) == (column, 3)
+    assert "--missing pass" in str(error)
+
+
+@pytest.mark.parametrize(("column", "line"), LACKING)
+def test_a_record_that_lacks_a_column_may_pass_and_is_counted(tmp_path, column, line):
+    whole = f'{{"{column}": "a"}}\n'
+    path = tmp_path / "in.jsonl"
+    path.write_text(line + "\n" + whole + line + "\n")
+    source = open_source(path, columns=[column], missing="pass")
+    assert sum(source.encode(b).count(b"\n") for b in source.batches()) == 3
+    assert source.missing_rows == 2
+    assert source.strata == (
+        "records that lack a column: they pass as they are, 2 of 3",
+    )
+
+
+def test_a_record_that_lacks_one_of_several_columns_lacks_a_column(refused):
+    data = b'{"text": "a", "b": "c"}\n{"text": "xylophone"}\n'
+    error = refused(data, ".jsonl", MissingColumnError, columns=["text", "b"])
+    assert (error.column, error.row) == ("b", 2)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"a": null}',
+        '{"a": []}',
+        '{"a": [null, {"b": null}, {"b": []}]}',
+        '{"a": {"x": 1}, "a.b": "c"}',
+        '{"a": {"b": null}, "a.b": "c"}',
+    ],
+)
+def test_null_and_an_empty_list_on_the_way_are_no_lack(copied, line):
+    assert copied(line.encode(), ".jsonl", columns=["a.b"]) == line.encode()
+
+
+@pytest.mark.parametrize("missing", ["stop", "pass"])
+def test_nothing_is_yielded_before_each_column_has_been_met(tmp_path, missing):
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"text": "xylophone"}\n' * 5000 + '{"b": "xylophone"}\n')
+    for columns in (["text", "c"], ["txet"]):
+        source = open_source(path, columns=columns, missing=missing)
+        with pytest.raises(MissingColumnError):
+            next(source.batches())
+    source = open_source(path, columns=["text", "b"], missing="pass")
+    assert sum(batch.num_rows for batch in source.batches()) == 5001
+
+
+def test_what_is_held_until_a_column_is_met_is_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr("mondegreen.io.jsonl._HELD_BYTES", 1 << 20)
+    path = tmp_path / "in.jsonl"
+    path.write_text(('{"b": "' + "x" * 1000 + '"}\n') * 5000 + '{"text": "a"}\n')
+    source = open_source(path, missing="pass")
+    with pytest.raises(MissingColumnError):
+        next(source.batches())
+    assert source.position < source.total
 
 
 def test_a_blank_line_between_records_is_refused(refused):
@@ -238,7 +323,8 @@ def test_a_blank_line_between_records_is_refused(refused):
 
 @pytest.mark.parametrize("value", ['"xylophone \\ud800"', '["a", "\\udfff xylophone"]'])
 def test_half_a_surrogate_pair_is_refused_with_its_row(refused, value):
-    data = '{"text": "a"}\n{}\n{"text": ["b", "c"]}\n{"text": ' + value + "}\n"
+    data = '{"text": "a"}\n{"text": []}\n{"text": ["b", "c"]}\n{"text": ' + value
+    data += "}\n"
     error = refused(data.encode(), ".jsonl", SourceError)
     assert (error.row, "surrogate" in str(error)) == (4, True)
 
@@ -264,9 +350,21 @@ def test_a_record_without_one_scalar_id_is_refused(refused, id_part):
     assert (error.row, "'k'" in str(error)) == (2, True)
 
 
-def test_the_id_is_no_text_column(tmp_path):
+@pytest.mark.parametrize(
+    ("column", "id_column"),
+    [("text", "text"), ("msg", "msg.id"), ("msg.text", "msg"), ("a.b", "a.b.c.d")],
+)
+def test_the_id_is_no_text_column_nor_in_one_nor_around_one(
+    tmp_path, column, id_column
+):
     with pytest.raises(InvalidParameterError, match="no column of text"):
-        open_source(tmp_path / "in.jsonl", id_column="text")
+        open_source(tmp_path / "in.jsonl", columns=[column], id_column=id_column)
+
+
+def test_an_id_beside_the_text_is_fine(copied):
+    data = b'{"msg": {"text": "a", "text2": 7}}\n'
+    options = {"columns": ["msg.text"], "id_column": "msg.text2"}
+    assert copied(data, ".jsonl", **options) == data
 
 
 def test_a_release_with_other_values_is_refused(refused):

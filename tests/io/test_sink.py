@@ -65,21 +65,35 @@ def test_rows_that_were_not_released_keep_the_file_from_appearing(given):
     assert names(given.parent) == [given.name]
 
 
-def test_the_input_may_be_replaced(given, copy):
+def test_the_input_is_replaced_only_where_that_is_said(given, copy, monkeypatch):
     old = given.read_bytes()
-    with pytest.raises(DataError, match="exists already"):
-        copy(given, given)
-    copy(given, given, force=True)
+    monkeypatch.chdir(given.parent)
+    hard, soft = given.with_stem("hard"), given.with_stem("soft")
+    hard.hardlink_to(given)
+    soft.symlink_to(given)
+    dotted = Path("..", given.parent.name, ".", given.name)
+    for name in (given, hard, soft, dotted, Path(given.name)):
+        for force in (False, True):
+            with pytest.raises(InvalidParameterError, match="--in-place"):
+                copy(given, name, force=force)
+    assert given.read_bytes() == old
+    copy(given, given, in_place=True)
     if given.suffix != ".parquet":
         assert given.read_bytes() == old
-    assert names(given.parent) == [given.name]
+    assert not given.samefile(hard)
+    assert names(given.parent) == sorted([given.name, hard.name, soft.name])
+    other = given.with_stem("other")
+    with pytest.raises(InvalidParameterError, match="the input itself"):
+        copy(given, other, in_place=True)
 
 
 def test_refusals_come_before_any_work(given):
     folder = given.parent
+    old = given.with_stem("old")
+    old.write_bytes(b"old")
     with open_source(given) as source:
         for path, problem in [
-            (given, "exists already"),
+            (old, "exists already"),
             (folder / "none" / given.name, "folder does not exist"),
             (folder, "is a folder"),
         ]:
@@ -88,7 +102,7 @@ def test_refusals_come_before_any_work(given):
         other = "out.csv" if source.format != "csv" else "out.txt"
         with pytest.raises(InvalidParameterError, match="fits its format"):
             open_sink(folder / other, source)
-    assert names(folder) == [given.name]
+    assert names(folder) == sorted([given.name, old.name])
 
 
 def test_a_file_that_appears_meanwhile_is_not_replaced(given):

@@ -1,3 +1,4 @@
+import base64
 import datetime
 import decimal
 
@@ -15,6 +16,8 @@ from mondegreen.io.source import open_source
 
 MESSAGE = pa.struct([("role", pa.string()), ("body", pa.large_string())])
 
+FIELD_ID = b"PARQUET:field_id"
+
 
 def message(role, body):
     return {"role": role, "body": body}
@@ -24,10 +27,11 @@ def message(role, body):
 def passed(tmp_path, copy, capitals):
     """Return a function that copies a table, its text in capitals."""
 
-    def run(table, columns=("text",), id_column=None, **options):
+    def run(table, columns=("text",), id_column=None, read=None, **options):
         path, made = tmp_path / "in.parquet", tmp_path / "out.parquet"
         pq.write_table(table, path, **options)
-        copy(path, made, change=capitals, columns=columns, id_column=id_column)
+        reading = {"columns": columns, "id_column": id_column, **(read or {})}
+        copy(path, made, change=capitals, **reading)
         return pq.read_table(made)
 
     return run
@@ -156,7 +160,10 @@ def test_a_refused_row_keeps_nothing(tmp_path, copy):
     assert made.column("msgs").to_pylist() == [None, [message("v", "c")]]
 
 
-def test_all_else_is_kept(passed, tmp_path):
+@pytest.mark.parametrize("metadata", ["keep", "drop"])
+def test_all_else_is_kept_but_metadata_that_is_not_asked_for(
+    passed, tmp_path, metadata
+):
     field = pa.field("text", pa.string(), nullable=False, metadata={"unit": "word"})
     schema = pa.schema(
         [
@@ -179,14 +186,107 @@ def test_all_else_is_kept(passed, tmp_path):
         ],
         schema=schema,
     )
-    made = passed(table, compression={"text": "zstd", "n": "none"})
+    codecs = {"text": "zstd", "n": "none"}
+    made = passed(table, read={"metadata": metadata}, compression=codecs)
     assert made.drop(["text"]).equals(table.drop(["text"]))
-    given = pq.read_table(tmp_path / "in.parquet").schema
-    assert [(f, f.metadata) for f in made.schema] == [(f, f.metadata) for f in given]
-    assert made.schema.metadata == {b"pandas": b"{}", b"mondegreen": b"promise"}
+    if metadata == "keep":
+        assert made.schema.field("n").metadata[b"k"] == b"v"
+        assert made.schema.metadata == {b"pandas": b"{}", b"mondegreen": b"promise"}
+    else:
+        assert {key for f in made.schema for key in f.metadata or ()} <= {FIELD_ID}
+        assert made.schema.metadata == {b"mondegreen": b"promise"}
     group = pq.ParquetFile(tmp_path / "out.parquet").metadata.row_group(0)
     codecs = [group.column(i).compression for i in (0, 1, 2)]
     assert codecs == ["UNCOMPRESSED", "ZSTD", "UNCOMPRESSED"]
+
+
+CANARY = b"xylophone"
+
+
+def test_no_text_of_metadata_reaches_the_release_by_any_way(tmp_path, copy):
+    note = {"note": CANARY.decode()}
+    inner = pa.field("item", pa.string(), metadata=note)
+    struct = pa.struct([pa.field("body", pa.string(), metadata=note)])
+    fields = [
+        pa.field("text", pa.list_(inner), metadata=note),
+        pa.field("msg", struct, metadata=note),
+        pa.field("map", pa.map_(pa.string(), pa.field("value", pa.int8(), True, note))),
+        pa.field("pair", pa.list_(pa.field("item", pa.int8(), metadata=note), 2)),
+        pa.field("tagged", pa.string(), metadata={"ARROW:extension:name": CANARY}),
+        pa.field("big", pa.large_list(pa.field("item", pa.int8(), metadata=note))),
+    ]
+    schema = pa.schema(fields, metadata={"pandas": CANARY, "x": CANARY, CANARY: "y"})
+    row = [["a"], {"body": "b"}, [("k", 1)], [1, 2], "c", [1]]
+    arrays = [pa.array([v], f.type) for v, f in zip(row, fields, strict=True)]
+    path, made = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    with pq.ParquetWriter(path, schema) as writer:
+        writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+        writer.add_key_value_metadata({"attrs": CANARY.decode()})
+    copy(path, made, columns=("text", "msg.body"))
+    stored = pq.ParquetFile(made).metadata.metadata
+    decoded = base64.b64decode(stored[b"ARROW:schema"])
+    assert CANARY not in made.read_bytes() + decoded
+    assert set(stored) == {b"ARROW:schema", b"mondegreen"}
+    released = pq.read_table(made)
+    assert released.to_pylist() == pq.read_table(path).to_pylist()
+    assert released.schema.equals(schema)
+
+
+def test_types_that_arrow_knows_and_the_numbers_of_fields_need_no_option(
+    tmp_path, copy
+):
+    ids = pa.array([bytes(16)], pa.uuid())
+    fields = [
+        pa.field("text", pa.string(), metadata={FIELD_ID: "7"}),
+        pa.field("id", ids.type, metadata={"note": "x"}),
+    ]
+    table = pa.Table.from_arrays([pa.array(["a"]), ids], schema=pa.schema(fields))
+    pq.write_table(table, tmp_path / "in.parquet")
+    copy(tmp_path / "in.parquet", tmp_path / "out.parquet")
+    made = pq.read_schema(tmp_path / "out.parquet")
+    assert made.field("id").type == pa.uuid()
+    assert made.field("text").metadata[FIELD_ID] == b"7"
+
+
+def test_what_is_said_of_a_column_is_said_of_the_release(tmp_path, copy, capitals):
+    table = pa.table({"text": ["xylophone", "yacht"], "kind": ["a", "b"]})
+    path, made = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pq.write_table(
+        table, path, write_page_index=True, bloom_filter_options={"text": {}}
+    )
+    assert CANARY in path.read_bytes()
+    copy(path, made, change=capitals)
+    statistics = pq.ParquetFile(made).metadata.row_group(0).column(0).statistics
+    assert (statistics.min, statistics.max) == ("XYLOPHONE", "YACHT")
+    assert CANARY not in made.read_bytes()
+
+
+def test_what_an_earlier_pass_promised_is_at_hand(tmp_path):
+    schema = pa.schema([("text", pa.string())], metadata={"mondegreen": "[1]"})
+    pq.write_table(schema.empty_table(), tmp_path / "in.parquet")
+    for metadata in ("drop", "keep"):
+        with open_source(tmp_path / "in.parquet", metadata=metadata) as source:
+            assert source.earlier == b"[1]"
+    pq.write_table(pa.table({"text": ["a"]}), tmp_path / "in.parquet")
+    with open_source(tmp_path / "in.parquet") as source:
+        assert source.earlier is None
+
+
+@pytest.mark.parametrize(
+    ("column", "id_column"),
+    [("msg.body", "msg"), ("msg.body", "msg.body"), ("msgs.body", "msgs")],
+)
+def test_an_id_around_the_text_is_refused(refused, column, id_column):
+    body = {"body": "xylophone", "id": 1}
+    data = parquet(pa.table({"msg": [body], "msgs": [[body]]}))
+    options = {"columns": (column,), "id_column": id_column}
+    refused(data, ".parquet", InvalidParameterError, **options)
+
+
+def test_columns_whose_names_share_a_start_are_two(passed):
+    table = pa.table({"text": ["a"], "text.id": ["b"]})
+    made = passed(table, id_column="text.id")
+    assert made.to_pydict() == {"text": ["A"], "text.id": ["b"]}
 
 
 @pytest.mark.parametrize("groups", [0, 1])

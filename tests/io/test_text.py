@@ -29,7 +29,7 @@ def lines_of(tmp_path, data: bytes) -> list[str]:
 
 @given(text=hostile)
 def test_any_text_comes_back_byte_for_byte(copied, text):
-    assert copied(text.encode(), ".txt") == text.encode()
+    assert copied(text.encode(), ".txt", format="txt") == text.encode()
 
 
 def test_only_a_newline_ends_a_record_and_belongs_to_it(tmp_path):

@@ -176,11 +176,11 @@ def test_nothing_shows_words_of_a_text_or_of_the_list(space: Space) -> None:
 def test_strata_name_what_each_policy_lets_pass(space: Space) -> None:
     plain = Lookup(space).strata
     assert len(plain) == 3
-    for name in ("number of words", "punctuation", "currency", "line ends", "'s"):
+    for name in ("number and places", "punctuation", "currency", "line ends", "'s"):
         assert any(name in sentence for sentence in plain)
     assert "[unk]" in Lookup(space, "mask").strata[-1]
     assert "removed" in Lookup(space, "drop").strata[-1]
-    assert "vocabulary" in Lookup(space, "fail").strata[-1]
+    assert "has none" in Lookup(space, "fail").strata[-1]
     for number in (len(LISTED), GAP, SAME, f"{GAP_BITS:.1f}"):
         assert re.search(rf"\b{number}\b", plain[1])
     digest = hashlib.sha256(b"Oslo\nfilm").hexdigest()

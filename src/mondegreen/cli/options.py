@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ __all__ = [
     "epsilon_option",
     "mechanism_option",
     "parameters_of",
+    "reading_options",
     "settings_option",
     "space_option",
 ]
@@ -70,6 +72,45 @@ columns_option = click.option(
     metavar="NAME",
     help="Column with text; JSON and struct paths such as msg.body. Repeatable.",
 )
+
+
+_READING = (
+    click.option(
+        "--delimiter",
+        metavar="CHAR",
+        callback=lambda context, option, given: "\t" if given == "\\t" else given,
+        help="Between the values of CSV, such as ';' or '\\t'.  [default: a comma, or "
+        "what the header tells]",
+    ),
+    click.option(
+        "--encoding",
+        metavar="NAME",
+        help="Of the input where it is not UTF-8, such as latin-1 or utf-16. The "
+        "output is UTF-8.",
+    ),
+    click.option(
+        "--missing",
+        type=click.Choice(["stop", "pass"]),
+        default="stop",
+        show_default=True,
+        help="Records of JSON Lines that lack a column: stop, or let them PASS IN "
+        "CLEAR.",
+    ),
+    click.option(
+        "--metadata",
+        type=click.Choice(["drop", "keep"]),
+        default="drop",
+        show_default=True,
+        help="What Parquet says of a file and its fields besides; it may hold text.",
+    ),
+)
+
+
+def reading_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that ``open_source`` takes by their names."""
+    for option in reversed(_READING):
+        command = option(command)
+    return command
 
 
 def built(name: str, epsilon: float, settings: tuple[str, ...]) -> AbstractMechanism:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +15,7 @@ from mondegreen.cli.options import (
     columns_option,
     epsilon_option,
     mechanism_option,
+    reading_options,
     settings_option,
     space_option,
 )
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from mondegreen.space.space import Space
 
 __all__ = ["privatize"]
-
-_REPORT_FORMAT: Final = "mondegreen-report/1"
 
 
 @click.command()
@@ -55,6 +53,7 @@ _REPORT_FORMAT: Final = "mondegreen-report/1"
     type=click.Choice(["txt", "csv", "tsv", "jsonl", "parquet"]),
     help="Of input and output.  [default: what the name tells; txt for -]",
 )
+@reading_options
 @click.option(
     "--unknown",
     type=click.Choice(["word", "mask", "drop", "fail"]),
@@ -82,6 +81,13 @@ _REPORT_FORMAT: Final = "mondegreen-report/1"
     help="Write guarantee, settings and counts as JSON. Holds no text.",
 )
 @click.option(
+    "--earlier",
+    type=click.Path(path_type=str),
+    metavar="REPORT",
+    help="Report of a run that made INPUT: its guarantees go into the new report. "
+    "Parquet carries them by itself.",
+)
+@click.option(
     "--key-file",
     type=click.Path(path_type=str),
     metavar="FILE",
@@ -107,10 +113,21 @@ _REPORT_FORMAT: Final = "mondegreen-report/1"
 )
 @click.option("--force", is_flag=True, help="Replace an output that exists.")
 @click.option(
+    "--in-place",
+    is_flag=True,
+    help="Replace INPUT itself by its release. The original is gone.",
+)
+@click.option(
     "-q",
     "--quiet",
     is_flag=True,
     help="No guarantee, progress or summary; warnings stay.",
+)
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Print all of the guarantee, not four lines.",
 )
 def privatize(
     input: str,
@@ -125,13 +142,17 @@ def privatize(
     keep: str | None,
     case: Any,
     report: str | None,
+    earlier: str | None,
     key_file: str | None,
     id_column: str | None,
     jobs: int,
     seed: int | None,
     allow_unproved: bool,
     force: bool,
+    in_place: bool,
     quiet: bool,
+    verbose: bool,
+    **reading: Any,
 ) -> None:
     """Privatize every word of INPUT.
 
@@ -146,19 +167,26 @@ def privatize(
     from mondegreen.processes import SPAWN, warm_up
 
     context = warm_up() if jobs > 1 else SPAWN  # first: it goes on by itself
+    from mondegreen.cli.release import announce, earlier_passes, report_of
     from mondegreen.io.sink import open_sink
     from mondegreen.io.source import open_source
     from mondegreen.parallel import privatize_batches
+    from mondegreen.passes import Pass, to_json
     from mondegreen.privatizer import Privatizer
     from mondegreen.space.store import load_space
     from mondegreen.text.policy import read_keep_list
 
     mechanism = built(name, epsilon, settings)
     noise = _noise(key_file, id_column, seed)
+    if in_place and output == "-":
+        output = input
     with open_source(
-        input, format=format, columns=columns, id_column=id_column
+        input, format=format, columns=columns, id_column=id_column, **reading
     ) as source:
-        sink = open_sink(output, source, force=force)
+        sink = open_sink(output, source, force=force, in_place=in_place)
+        before = earlier_passes(source, earlier)
+        for note in source.notes:
+            click.echo(note, err=True)
         _check_paths(input, output, report, public=keep, key=key_file)
         target = _report_target(report, force=force)
         loaded = load_space(space)
@@ -173,10 +201,8 @@ def privatize(
             allow_unproved=allow_unproved,
         )
         _certify(privatizer, quiet=quiet)
-        if not quiet:
-            click.echo(privatizer.guarantee, err=True)
-        elif not privatizer.guarantee.is_private:
-            click.echo(f"NOT PRIVATE: {privatizer.guarantee.noise}", err=True)
+        promise = privatizer.guarantee.with_text(source.strata)
+        announce(promise, before, quiet=quiet, verbose=verbose)
         started = time.perf_counter()
         with sink:
             released = privatize_batches(
@@ -190,8 +216,13 @@ def privatize(
             with contextlib.closing(released):
                 words = _write(released, source, sink, quiet=quiet)
             counts = {"rows": source.rows_read, "words": words}
-            with _written(target, _summary(privatizer, source, columns, counts)):
-                sink.commit({"mondegreen": privatizer.guarantee.to_json()})
+            if strata := source.strata:
+                counts["records_without_a_column"] = source.missing_rows
+            promise = privatizer.guarantee.with_text(strata)
+            passes = [*before, *(Pass(column, promise) for column in columns)]
+            stated = report_of(passes, promise, source, columns, counts)
+            with _written(target, stated):
+                sink.commit({"mondegreen": to_json(passes)})
     if not quiet:
         seconds = time.perf_counter() - started
         click.echo(
@@ -199,6 +230,8 @@ def privatize(
             f"({words / max(seconds, 1e-9):,.0f} words a second)",
             err=True,
         )
+    if source.missing_rows:
+        click.echo(f"Warning: {source.strata[0]}", err=True)
 
 
 def _calibrate(mechanism: AbstractMechanism, space: Space, *, quiet: bool) -> None:
@@ -286,8 +319,10 @@ def _is_same_file(one: str, other: str) -> bool:
     """Whether two paths are one regular file, or both standard output."""
     if "-" in (one, other):
         return one == other
-    path = Path(one).resolve()
-    return path == Path(other).resolve() and (path.is_file() or not path.exists())
+    path, second = Path(one).resolve(), Path(other).resolve()
+    if path.is_file() and second.is_file():
+        return path.samefile(second)  # a hard link too
+    return path == second and not path.exists()
 
 
 @contextlib.contextmanager
@@ -312,26 +347,3 @@ def _report_target(report: str | None, *, force: bool) -> Any:
     from mondegreen.io.target import Target
 
     return None if report is None else Target(str(Path(report)), force=force)
-
-
-def _summary(
-    privatizer: Privatizer,
-    source: AbstractSource,
-    columns: tuple[str, ...],
-    counts: dict[str, int],
-) -> bytes:
-    """Return the report. Counts of unknown or changed words are not in it.
-
-    Such counts are functions of the private words, and nothing bounds what they tell;
-    the numbers of rows and words are part of what passes in clear anyway.
-    """
-    from mondegreen import __version__
-
-    report = {
-        "format": _REPORT_FORMAT,
-        "mondegreen": __version__,
-        "guarantee": privatizer.guarantee.to_dict(),
-        "input": {"format": source.format, "columns": list(columns)},
-        "counts": counts,
-    }
-    return (json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode()

@@ -24,7 +24,7 @@ def counted(
     from mondegreen.io.source import open_source
 
     with (
-        open_source(path, format=format, columns=columns) as source,
+        open_source(path, format=format, columns=columns, missing="pass") as source,
         progress(source, quiet=quiet) as advance,
     ):
         return read_sample(source, space, advance)

@@ -14,6 +14,7 @@ from mondegreen.errors import ConfigurationError, DecodeError, SourceError
 
 if TYPE_CHECKING:
     from mondegreen.io.source import AbstractSource
+    from mondegreen.passes import Pass
     from mondegreen.scores.corpus import CorpusScores
     from mondegreen.scores.similarity import SentenceModel
     from mondegreen.space.space import Space
@@ -91,6 +92,7 @@ def score(
     """  # noqa: D301
     from mondegreen.cli.render import echo_json
     from mondegreen.io.source import open_source
+    from mondegreen.passes import from_json
     from mondegreen.space.store import load_space
 
     if original == release:
@@ -99,13 +101,13 @@ def score(
     listed = _word_list(english) if english else None
     loaded = load_space(space)
     with (
-        open_source(original, format=format, columns=columns) as mine,
-        open_source(release, format=format, columns=columns) as theirs,
+        open_source(original, format=format, columns=columns, missing="pass") as mine,
+        open_source(release, format=format, columns=columns, missing="pass") as theirs,
     ):
-        promise = _promise(theirs)
+        passes = from_json(theirs.earlier)
         scores, cs = _scored(mine, theirs, loaded, rare, listed, encode, quiet=quiet)
         rows = mine.rows_read
-    checks = _checks(scores, promise, loaded)
+    checks = _checks(scores, passes, columns, loaded)
     if as_json:
         found = {"private": False, "note": _NOT_PRIVATE, "rows": rows}
         echo_json({**found, **scores.to_dict(), "cs": cs, "checks": checks})
@@ -192,7 +194,7 @@ def _rare_types(scores: CorpusScores) -> str:
 
 
 def _checks(
-    scores: CorpusScores, promise: dict[str, Any] | None, space: Space
+    scores: CorpusScores, passes: list[Pass], columns: tuple[str, ...], space: Space
 ) -> list[dict[str, str]]:
     """Return what two files can show about a release, and whether it is so."""
     from mondegreen.text.tokenizer import tokenize
@@ -216,11 +218,11 @@ def _checks(
             + _but(scores.unknown_unchanged, "word is", "words are"),
         ),
     ]
-    if promise is not None:
-        same = promise.get("space_digest") == space.digest
-        found.append((same, "the guarantee in the release names this space"))
-        private = bool(promise.get("is_private"))
-        found.append((private, "the guarantee in the release says that it is private"))
+    for each in passes:
+        found.append((each.is_private, f"a promise was made for {each}"))
+        if each.guarantee is not None and each.column in (None, *columns):
+            same = each.guarantee.space_digest == space.digest
+            found.append((same, f"this is the space of {each}"))
     return [
         {"result": "ok" if holds else "NOT", "check": check} for holds, check in found
     ]
@@ -228,21 +230,6 @@ def _checks(
 
 def _but(count: int, one: str, many: str) -> str:
     return f"; {count:,} {one if count == 1 else many}" if count else ""
-
-
-def _promise(source: AbstractSource) -> dict[str, Any] | None:
-    """Return the guarantee that a Parquet release carries."""
-    import json
-
-    if source.format != "parquet":
-        return None
-    file = getattr(source, "file")  # noqa: B009 - only this source has one
-    text = (file.schema_arrow.metadata or {}).get(b"mondegreen")
-    try:
-        found = json.loads(text) if text else None
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _word_list(path: str) -> set[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import final
 
 import pyarrow as pa
@@ -51,17 +52,20 @@ class DelimitedSource(AbstractByteSource):
         format: Format,
         columns: tuple[str, ...],
         id_column: str | None,
+        delimiter: str | None = None,
     ) -> None:
         super().__init__(stream, path, format, columns)
         self.id_column = id_column
-        self._delimiter = "\t" if format == "tsv" else ","
+        wanted = (*columns, *([] if id_column is None else [id_column]))
+        self._delimiter = delimiter or ("\t" if format == "tsv" else ",")
         self._lines = _Lines(stream)
         self._iterator = iter(self._lines)
         self._rows = 0
-        raw, self._header = self._read_header()
+        is_open = format == "csv" and delimiter is None
+        raw, self._header = self._read_header(wanted if is_open else ())
         self._raw_header = "".join(raw).encode()
         self._terminator = "\r\n" if raw[-1].endswith("\r\n") else "\n"
-        for column in (*columns, *([] if id_column is None else [id_column])):
+        for column in wanted:
             self._check_column(column)
 
     @property
@@ -74,8 +78,12 @@ class DelimitedSource(AbstractByteSource):
             lines, delimiter=self._delimiter, doublequote=True, strict=True
         )
 
-    def _read_header(self) -> tuple[list[str], list[str]]:
-        """Return the raw lines of the header and the names in it."""
+    def _read_header(self, wanted: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Return the raw lines of the header and the names in it.
+
+        Where there are columns ``wanted``, and it has none of them, another delimiter
+        is looked for.
+        """
         raw: list[str] = []
 
         def taken() -> Iterator[str]:
@@ -88,6 +96,8 @@ class DelimitedSource(AbstractByteSource):
             header = next(self._reader(taken()), None)
         except csv.Error as error:
             problem, header = f"in the header, {_problem(error)}", None
+        if len(raw) == 1 and not set(wanted) & set(header or ()):
+            header = self._guessed(raw[0], wanted) or header
         if header is None:
             raise SourceError(
                 self.name, problem or "empty; a header with column names is needed"
@@ -95,6 +105,24 @@ class DelimitedSource(AbstractByteSource):
         if not header:
             raise SourceError(self.name, "the first line is blank; a header is needed")
         return raw, header
+
+    def _guessed(self, line: str, wanted: Sequence[str]) -> list[str] | None:
+        """Return the header by the one other delimiter that finds a wanted column."""
+        found: dict[str, list[str]] = {}
+        for delimiter in ";\t":
+            with contextlib.suppress(csv.Error):
+                header = next(csv.reader([line], delimiter=delimiter, strict=True))
+                if set(wanted) & set(header):
+                    found[delimiter] = header
+        if len(found) != 1:
+            return None
+        ((self._delimiter, header),) = found.items()
+        shown = "a tab" if self._delimiter == "\t" else repr(self._delimiter)
+        self.notes.append(
+            f"{self.name}: the delimiter is taken to be {shown}, by the header; "
+            "--delimiter says it."
+        )
+        return header
 
     def _check_column(self, column: str) -> None:
         count = self._header.count(column)
@@ -181,7 +209,8 @@ class DelimitedSource(AbstractByteSource):
 
     def _quoted(self, column: pa.StringArray, alone: bool) -> pa.StringArray:
         column = column.fill_null("")
-        special = pc.match_substring_regex(column, f'["\r\n{self._delimiter}]')
+        mark = f"\\x{{{ord(self._delimiter):x}}}"
+        special = pc.match_substring_regex(column, f'["\r\n{mark}]')
         if alone:  # the only value of a row, if empty, would make a blank line
             special = pc.or_(special, pc.equal(column, ""))
         if special.true_count == 0:

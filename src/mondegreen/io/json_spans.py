@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import operator
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -41,22 +43,30 @@ class Found:
 
     Attributes
     ----------
-    spans : list of (start, end, value)
-        Selected strings and nulls, in the order of the text.
+    spans : list of (start, end, value, column)
+        Selected strings and nulls, in the order of the text, each with the place of
+        its path among the columns.
     ids : list of str
         Values at the path of the record id.
+    lacking : int
+        A bit, ``1 << place``, for each column that the record lacks.
     """
 
-    spans: list[tuple[int, int, str | None]] = field(default_factory=list)
+    spans: list[tuple[int, int, str | None, int]] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
+    lacking: int = 0
 
 
 @dataclass(slots=True)
 class _Node:
-    """What to do with the value of a key: take it, name the record by it, go in."""
+    """What to do with the value of a key: take it, name the record by it, go in.
 
-    text: str | None = None
+    ``through`` has the bit of each column whose path ends here or goes on from here.
+    """
+
+    text: int | None = None
     id: str | None = None
+    through: int = 0
     below: dict[str, _Node] = field(default_factory=dict)
 
 
@@ -68,6 +78,11 @@ class SpanScanner:
     list at ``a``, and also the key that is literally ``a.b``. Where a key occurs
     twice in an object both values are found.
 
+    A record *has* a column where every object on the way has the next key, in one of
+    the ways to read the dots; each object of a list, and each value of a key that
+    occurs twice. The way may end early at null or at an empty list: there is nothing
+    there that could pass.
+
     Parameters
     ----------
     columns : sequence of str
@@ -75,24 +90,22 @@ class SpanScanner:
     id_column : str or None
         Path of the record id.
 
-    Attributes
-    ----------
-    seen : set of str
-        Paths that some record had.
-
     Examples
     --------
     >>> line = '{"n": 1.10, "msgs": [{"body": "hi"}, {"body": null}]}'
-    >>> [line[a:b] for a, b, _ in SpanScanner(["msgs.body"]).scan(line).spans]
+    >>> [line[a:b] for a, b, *_ in SpanScanner(["msgs.body"]).scan(line).spans]
     ['"hi"', 'null']
+    >>> SpanScanner(["n", "msgs.text"]).scan('{"n": null, "msgs": [{}]}').lacking
+    2
     """
 
     def __init__(self, columns: Sequence[str], id_column: str | None = None) -> None:
-        self.seen: set[str] = set()
+        self._columns = tuple(columns)
+        self._every = (1 << len(self._columns)) - 1
         self._root: dict[str, _Node] = {}
-        for column in columns:
-            for leaf in _leaves(self._root, column):
-                leaf.text = column
+        for place, column in enumerate(self._columns):
+            for leaf in _leaves(self._root, column, 1 << place):
+                leaf.text = place
         if id_column is not None:
             for leaf in _leaves(self._root, id_column):
                 leaf.id = id_column
@@ -111,16 +124,23 @@ class SpanScanner:
         start = _after_space(line, 0)
         if line[start : start + 1] != "{":
             raise ValueError
-        end = _after_space(line, self._object(line, start, self._root, found))
-        if end != len(line):
+        end, has = self._object(line, start, self._root, found)
+        if _after_space(line, end) != len(line):
             raise ValueError
+        found.lacking = self._every & ~has
         return found
 
-    def _object(self, line: str, at: int, nodes: dict[str, _Node], found: Found) -> int:
-        """Go through the object that opens at ``at``; return where it ends."""
+    def _object(
+        self, line: str, at: int, nodes: dict[str, _Node], found: Found
+    ) -> tuple[int, int]:
+        """Go through the object that opens at ``at``.
+
+        Return where it ends, and the bits of the columns that it has.
+        """
+        has: dict[str, int] = {}
         at = _after_space(line, at + 1)
         if line[at : at + 1] == "}":
-            return at + 1
+            return at + 1, 0
         while True:
             if line[at : at + 1] != '"':
                 raise ValueError
@@ -133,19 +153,18 @@ class SpanScanner:
             if node is None:
                 at = _skip(line, at)[1]
             else:
-                at = self._value(line, at, node, found)
+                at, bits = self._value(line, at, node, found)
+                has[key] = bits & has.get(key, bits)
             at = _after_space(line, at)
             mark = line[at : at + 1]
             if mark == "}":
-                return at + 1
+                return at + 1, functools.reduce(operator.or_, has.values(), 0)
             if mark != ",":
                 raise ValueError
             at = _after_space(line, at + 1)
 
-    def _value(self, line: str, at: int, node: _Node, found: Found) -> int:
-        """Take the value at ``at``, or go into it; return where it ends."""
-        if node.text is not None:
-            self.seen.add(node.text)
+    def _value(self, line: str, at: int, node: _Node, found: Found) -> tuple[int, int]:
+        """Take the value at ``at``, or go into it; return as ``_object`` does."""
         mark = line[at : at + 1]
         if mark == "{" and node.below:
             return self._object(line, at, node.below, found)
@@ -154,45 +173,56 @@ class SpanScanner:
         value, end = _skip(line, at)
         if node.text is not None:
             if value is not None and mark != '"':
-                _refuse(mark, node.text, "text")
-            found.spans.append((at, end, value if isinstance(value, str) else None))
-        elif node.id is not None:
+                _refuse(mark, self._columns[node.text], "text")
+            text = value if isinstance(value, str) else None
+            found.spans.append((at, end, text, node.text))
+            return end, node.through if text is None else 1 << node.text
+        if node.id is not None:
             found.ids.append(_scalar(line[at:end], value, mark, node.id))
         elif value is not None:
-            inner = min(_paths(node), default="")
-            _refuse(mark, inner, "an object on the way")
-        return end
+            _refuse(mark, self._path(node), "an object on the way")
+        return end, node.through
 
-    def _list(self, line: str, at: int, node: _Node, found: Found) -> int:
+    def _path(self, node: _Node) -> str:
+        """Return a path that leads through a node, for a message."""
+        found = [c for i, c in enumerate(self._columns) if node.through >> i & 1]
+        return min([*found, *_ids(node)])
+
+    def _list(self, line: str, at: int, node: _Node, found: Found) -> tuple[int, int]:
         """Take every element of the list that opens at ``at``."""
+        has = node.through
         at = _after_space(line, at + 1)
         if line[at : at + 1] == "]":
-            return at + 1
+            return at + 1, has
         while True:
-            at = _after_space(line, self._value(line, at, node, found))
+            at, bits = self._value(line, at, node, found)
+            has &= bits
+            at = _after_space(line, at)
             mark = line[at : at + 1]
             if mark == "]":
-                return at + 1
+                return at + 1, has
             if mark != ",":
                 raise ValueError
             at = _after_space(line, at + 1)
 
 
-def _leaves(nodes: dict[str, _Node], path: str) -> list[_Node]:
+def _leaves(nodes: dict[str, _Node], path: str, bit: int = 0) -> list[_Node]:
     """Return a node for each way to read the dots of a path, making the way there."""
     leaves = [nodes.setdefault(path, _Node())]
+    leaves[0].through |= bit
     dot = path.find(".")
     while dot >= 0:
         node = nodes.setdefault(path[:dot], _Node())
-        leaves += _leaves(node.below, path[dot + 1 :])
+        node.through |= bit
+        leaves += _leaves(node.below, path[dot + 1 :], bit)
         dot = path.find(".", dot + 1)
     return leaves
 
 
-def _paths(node: _Node) -> list[str]:
-    """Paths of columns that lead through a node."""
-    own = [path for path in (node.text, node.id) if path is not None]
-    return own + [path for inner in node.below.values() for path in _paths(inner)]
+def _ids(node: _Node) -> list[str]:
+    """Paths of the record id that lead through a node."""
+    own = [] if node.id is None else [node.id]
+    return own + [path for inner in node.below.values() for path in _ids(inner)]
 
 
 def _after_space(line: str, at: int) -> int:

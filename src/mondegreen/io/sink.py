@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from mondegreen.errors import DataError, InvalidParameterError
 from mondegreen.io.source import AbstractByteSource, AbstractSource, format_of
-from mondegreen.io.target import Target
+from mondegreen.io.target import Target, is_same_file
 
 __all__ = ["AbstractSink", "open_sink"]
 
@@ -127,24 +127,31 @@ class ByteSink(AbstractSink):
 
 
 def open_sink(
-    path: str | Path, source: AbstractSource, *, force: bool = False
+    path: str | Path,
+    source: AbstractSource,
+    *,
+    force: bool = False,
+    in_place: bool = False,
 ) -> AbstractSink:
     """Return a sink of the format of the source; nothing is created before ``with``.
 
     Parameters
     ----------
     path : str or Path
-        A file, or ``-`` for standard output. It may be the file of the source, with
-        ``force``: that is replaced when all of it has been read.
+        A file, or ``-`` for standard output.
     source : AbstractSource
         Where the batches come from.
     force : bool
         Whether a file that exists may be replaced.
+    in_place : bool
+        Whether it is the file of the source, which is then replaced when all of it
+        has been read: the original is gone, which ``force`` alone does not allow.
 
     Raises
     ------
     InvalidParameterError
-        If the name promises another format than that of the source.
+        If the name promises another format than that of the source, or the output is
+        the input, by whatever name, and ``in_place`` does not say so.
     DataError
         If the file exists and ``force`` is false, or its folder does not exist.
 
@@ -162,7 +169,11 @@ def open_sink(
         raise InvalidParameterError(
             "output", path, f"a name that fits its format, {source.format}"
         )
-    target = Target(path, force=force)
+    if is_same_file(source.path, path) != in_place:
+        wanted = "the input itself" if in_place else "another file than the input"
+        hint = "" if in_place else " (--in-place replaces the original by its release)"
+        raise InvalidParameterError("output", path, wanted + hint)
+    target = Target(path, force=force or in_place)
     if isinstance(source, AbstractByteSource):
         return ByteSink(target, source)
     from mondegreen.io.table_sink import ParquetSink

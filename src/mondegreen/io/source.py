@@ -10,12 +10,16 @@ from typing import Literal, get_args
 
 import pyarrow as pa
 
-from mondegreen.errors import InvalidParameterError, MissingColumnError
+from mondegreen.errors import InvalidParameterError, MissingColumnError, SourceError
+from mondegreen.io.guess import advice_on_name
 from mondegreen.io.stream import ByteStream
 
 __all__ = ["AbstractSource", "Format", "format_of", "open_source"]
 
 Format = Literal["csv", "jsonl", "parquet", "tsv", "txt"]
+
+Missing = Literal["stop", "pass"]
+Metadata = Literal["drop", "keep"]
 
 _SUFFIXES: dict[str, Format] = {
     ".csv": "csv",
@@ -43,6 +47,10 @@ class AbstractSource(ABC):
         ``list<string>``. Every other column passes through.
     id_column : str or None
         Column of a batch with record ids, of type ``string``, never null.
+    missing_rows : int
+        Records read so far that lack one of the columns, where that is allowed.
+    notes : list of str
+        What was taken for granted on opening, to be said to whoever asked.
     rows_read : int
         Rows of all batches yielded so far. While a batch is in hand, its first row
         is number ``rows_read - batch.num_rows + 1``, counted from 1, header excluded.
@@ -50,6 +58,9 @@ class AbstractSource(ABC):
         How much there is, in ``unit``; None for a pipe.
     unit : {"bytes", "rows"}
         Unit of ``total`` and ``position``.
+    earlier : bytes or None
+        What the file says of earlier passes of ours over it
+        (:func:`mondegreen.passes.from_json`); only Parquet has a place for it.
     """
 
     path: str
@@ -57,9 +68,17 @@ class AbstractSource(ABC):
     format: Format
     text_columns: tuple[str, ...]
     id_column: str | None = None
+    missing_rows: int = 0
     rows_read: int = 0
     total: int | None = None
     unit: Literal["bytes", "rows"] = "bytes"
+    earlier: bytes | None = None
+    notes: list[str]
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """What passes in clear because of how the file is read, as far as is known."""
+        return ()
 
     @property
     @abstractmethod
@@ -108,6 +127,7 @@ class AbstractByteSource(AbstractSource):
         self.path, self.name, self.format = path, stream.name, name
         self.text_columns = text
         self.total = stream.total
+        self.notes = list(stream.notes)
 
     @property
     def position(self) -> int:
@@ -143,7 +163,13 @@ def format_of(path: str) -> Format | None:
 
 
 def missing_column(
-    name: str, column: str, available: Sequence[str], *, is_schema: bool = True
+    name: str,
+    column: str,
+    available: Sequence[str],
+    *,
+    is_schema: bool = True,
+    row: int | None = None,
+    advice: str = "",
 ) -> Exception:
     """Return the error for an absent column.
 
@@ -155,7 +181,10 @@ def missing_column(
         return MissingColumnError(name, column, available)
     near = difflib.get_close_matches(column, available, n=1, cutoff=0.75)
     hint = f"did you mean {near[0]!r}?" if near else "see its first line"
-    return MissingColumnError(name, column, [], count=len(available), hint=hint)
+    hint = "; ".join(filter(None, [hint, advice]))
+    return MissingColumnError(
+        name, column, [], count=len(available), row=row, hint=hint
+    )
 
 
 def open_source(
@@ -164,6 +193,10 @@ def open_source(
     format: Format | None = None,
     columns: Sequence[str] = ("text",),
     id_column: str | None = None,
+    missing: Missing = "stop",
+    metadata: Metadata = "drop",
+    delimiter: str | None = None,
+    encoding: str | None = None,
 ) -> AbstractSource:
     """Open a file, or standard input, as a stream of record batches.
 
@@ -172,12 +205,24 @@ def open_source(
     path : str or Path
         A file, or ``-`` for standard input.
     format : {"csv", "jsonl", "parquet", "tsv", "txt"}, optional
-        By default what the name of the file tells; ``txt`` for standard input.
+        By default what the name of the file tells; ``txt`` for standard input, unless
+        it is plainly something else.
     columns : sequence of str
         Columns with text. In JSON Lines and Parquet a dotted path (``msg.body``),
         which goes through lists.
     id_column : str, optional
         Column, or dotted path, that names each record.
+    missing : {"stop", "pass"}
+        What becomes of a record of JSON Lines that lacks a column: it stops the work,
+        or passes as it is and is counted in ``missing_rows``.
+    metadata : {"drop", "keep"}
+        What becomes of the metadata of a Parquet file and its fields.
+    delimiter : str, optional
+        One character between the values of CSV. By default a comma; or a semicolon or
+        a tab, where the header has a column only then.
+    encoding : str, optional
+        Of text formats; UTF-8 by default. A release is UTF-8 always: to fail on a
+        drawn word that does not fit would be to choose among draws.
 
     Raises
     ------
@@ -185,44 +230,77 @@ def open_source(
         If the format is unknown, or does not allow what is asked.
     SourceError, MissingColumnError
         If the file cannot be opened, or lacks a column; for JSON Lines an absent
-        path is known, and raised, when the batches are exhausted.
+        path is known, and raised, when the batches are read.
     """
     path = str(path)
     chosen = format or ("txt" if path == "-" else format_of(path))
-    if chosen is None or chosen not in get_args(Format):
-        raise InvalidParameterError(
-            "format",
-            chosen,
-            f"one of {', '.join(get_args(Format))}"
-            + ("" if format else f" (the name {Path(path).name!r} does not tell it)"),
+    if path != "-" and Path(path).is_dir():
+        raise SourceError(
+            path, "is a folder", hint="name its files one by one, in a loop"
         )
+    if chosen is None or chosen not in get_args(Format):
+        raise _unknown_format(path, format)
     columns = tuple(dict.fromkeys(columns))
     if not columns:
         raise InvalidParameterError("columns", [], "at least one name")
-    if id_column in columns:
-        raise InvalidParameterError("id_column", id_column, "no column of text")
+    _check_options(chosen, columns, id_column, delimiter, encoding)
     if chosen == "parquet":
         from mondegreen.io.tables import ParquetSource
 
-        return ParquetSource(path, columns, id_column)
-    return _open_bytes(path, chosen, columns, id_column)
-
-
-def _open_bytes(
-    path: str, chosen: Format, columns: tuple[str, ...], id_column: str | None
-) -> AbstractSource:
-    """Open a format that is lines of text; each lives in its own module."""
+        return ParquetSource(path, columns, id_column, metadata)
     from mondegreen.io.delimited import DelimitedSource
     from mondegreen.io.jsonl import JsonLinesSource
     from mondegreen.io.text import TextSource
 
-    stream = ByteStream(path)
+    stream = ByteStream(path, encoding)
     try:
         if chosen == "txt":
-            return TextSource(stream, path, columns, id_column)
+            return TextSource(stream, path, columns, id_column, is_guess=format is None)
         if chosen == "jsonl":
-            return JsonLinesSource(stream, path, columns, id_column)
-        return DelimitedSource(stream, path, chosen, columns, id_column)
+            return JsonLinesSource(stream, path, columns, id_column, missing)
+        return DelimitedSource(stream, path, chosen, columns, id_column, delimiter)
     except BaseException:
         stream.close()
         raise
+
+
+def _unknown_format(path: str, format: str | None) -> Exception:
+    """Return the error for a format that is unknown, or told by nothing."""
+    if format is None and not Path(path).exists():
+        return SourceError(path, "cannot be opened: No such file or directory")
+    allowed = f"one of {', '.join(get_args(Format))}"
+    if format is None:
+        advice = advice_on_name(path)
+        told = f" (the name {Path(path).name!r} does not tell it"
+        allowed += f"{told}: {advice})" if advice else f"{told})"
+    return InvalidParameterError("format", format, allowed)
+
+
+def _check_options(
+    chosen: Format,
+    columns: tuple[str, ...],
+    id_column: str | None,
+    delimiter: str | None,
+    encoding: str | None,
+) -> None:
+    """Refuse what this format does not allow."""
+    for column in columns if id_column is not None else ():
+        if column == id_column or (chosen == "jsonl" and _meet(column, id_column)):
+            raise id_in_text(id_column, column)
+    if delimiter is not None and chosen not in ("csv", "tsv"):
+        raise InvalidParameterError("delimiter", delimiter, f"absent for {chosen}")
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0'):
+        raise InvalidParameterError("delimiter", delimiter, "one character, or \\t")
+    if encoding is not None and chosen == "parquet":
+        raise InvalidParameterError("encoding", encoding, "absent for parquet")
+
+
+def _meet(one: str, other: str | None) -> bool:
+    """Whether one dotted path leads through the other."""
+    return f"{other}.".startswith(f"{one}.") or f"{one}.".startswith(f"{other}.")
+
+
+def id_in_text(id_column: str | None, column: str) -> InvalidParameterError:
+    """Return the error for an id that would be privatized, or that holds text."""
+    allowed = f"no column of text, nor in one, nor around one, as {column!r} is one"
+    return InvalidParameterError("id_column", id_column, allowed)

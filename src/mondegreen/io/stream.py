@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import os
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from mondegreen.errors import SourceError
+from mondegreen.errors import DecodeError, InvalidParameterError, SourceError
 
 __all__ = ["BATCH_ROWS", "CHUNK_BYTES", "MAX_RECORD_BYTES", "ByteStream", "LineBlocks"]
 
@@ -26,22 +27,35 @@ MAX_RECORD_BYTES = 1 << 28
 """A longer record is refused: it is a file that was misread, and would fill memory."""
 
 _BOM = b"\xef\xbb\xbf"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+# Ways to write text in names and programs, in which a line end is something else.
+_NO_FILES = ("idna", "punycode", "raw-unicode-escape", "unicode-escape")
 
 
 class ByteStream:
     """Bytes of a file (``.gz`` is unpacked) or of standard input (``-``).
 
+    Text of another encoding is turned into UTF-8.
+
     Attributes
     ----------
     name : str
         What error messages call it.
+    notes : tuple of str
+        What it does that may surprise.
     total : int or None, bytes
         Size of the file on disk; None for a pipe.
     position : int, bytes
         How much of ``total`` has been read.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, encoding: str | None = None) -> None:
+        self._decoder = None if encoding is None else _decoder(encoding)
+        self._encoding = encoding
+        self.notes: tuple[str, ...] = ()
+        if self._decoder is not None:
+            self.notes = (f"The input is read as {encoding}; the output is UTF-8.",)
         self.name = "standard input" if path == "-" else path
         self.total: int | None = None
         self._unpacked = 0
@@ -73,6 +87,26 @@ class ByteStream:
 
     def read(self) -> bytes:
         """Return the bytes that are there, at most a chunk; empty at the end."""
+        while True:
+            chunk = self._checked()
+            if self._decoder is None:
+                return chunk
+            decoded = self._decoded(chunk, self._decoder)
+            if decoded or not chunk:  # a part of a character is no end
+                return decoded
+
+    def _decoded(self, chunk: bytes, decoder: codecs.IncrementalDecoder) -> bytes:
+        """Return a chunk as UTF-8. An error of the codec carries the text with it."""
+        start = self._unpacked - len(chunk) - len(decoder.getstate()[0])
+        try:
+            return decoder.decode(chunk, final=not chunk).encode()
+        except UnicodeDecodeError as error:
+            start += error.start
+        except UnicodeEncodeError:
+            pass  # half of a surrogate pair, which some codecs let through
+        raise DecodeError(self.name, offset=start, encoding=self._encoding)
+
+    def _checked(self) -> bytes:
         try:
             chunk = self._read()
         except (EOFError, zlib.error, gzip.BadGzipFile):
@@ -151,11 +185,33 @@ class LineBlocks:
             yield chunk
 
     def _without_bom(self, block: bytes) -> bytes:
+        if self.start == 0 and block.startswith(_UTF_16):
+            raise SourceError(
+                self._stream.name,
+                "this is UTF-16, by its first bytes",
+                hint="give --encoding utf-16",
+            )
         if self.start == 0 and block.startswith(_BOM):
             self.bom = _BOM
             self.start = len(_BOM)
             return block[len(_BOM) :]
         return block
+
+
+def _decoder(encoding: str) -> codecs.IncrementalDecoder | None:
+    """Return what turns bytes into text; None for UTF-8, which needs nothing."""
+    try:
+        b"\0\0\0\0".decode(encoding)  # refuses what is no encoding of text
+        found = codecs.lookup(encoding)
+    except (LookupError, ValueError):
+        found = None
+    if found is None or found.name.replace("_", "-") in _NO_FILES:
+        raise InvalidParameterError(
+            "encoding", encoding, "that of a text file, such as latin-1 or utf-16"
+        )
+    if found.name in ("utf-8", "utf-8-sig"):
+        return None
+    return codecs.getincrementaldecoder(encoding)("strict")
 
 
 def decode_prefix(block: bytes) -> tuple[str, int]:

@@ -27,7 +27,10 @@ _WRITTEN["UNCOMPRESSED"] = "NONE"
 
 @final
 class ParquetSink(AbstractSink):
-    """Writes a Parquet file with the schema, metadata and codecs of its source."""
+    """Writes a Parquet file with the schema, metadata and codecs of its source.
+
+    Bytes of Parquet would be lost on a terminal, and may steer it: none gets any.
+    """
 
     def __init__(self, target: Target, source: ParquetSource) -> None:
         super().__init__(target, source)
@@ -37,14 +40,24 @@ class ParquetSink(AbstractSink):
         self._writer: pq.ParquetWriter | None = None
 
     def start(self) -> None:
-        """Begin the file."""
+        """Begin the file; the writer waits for the first rows, see ``_codecs``."""
+        if self.target.file.isatty():
+            raise DataError(
+                f"{self.target.name}: is a terminal, and Parquet is binary; name a "
+                "file with --output, or send it through a pipe"
+            )
         self._gate = _Gate(self.target.file)
-        self._writer = pq.ParquetWriter(
-            self._gate,
-            self._parquet.schema,
-            compression=_codecs(self._parquet.file.metadata),
-            store_schema=False,  # `finish` stores it, when the metadata is known
-        )
+
+    def _begin(self) -> pq.ParquetWriter:
+        """Return the writer."""
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(
+                self._gate,
+                self._parquet.schema,
+                compression=_codecs(self._parquet.file.metadata),
+                store_schema=False,  # `finish` stores it, when the metadata is known
+            )
+        return self._writer
 
     def put(self, batch: pa.RecordBatch) -> None:
         """Hold a batch until there is enough for a row group."""
@@ -69,25 +82,25 @@ class ParquetSink(AbstractSink):
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def _flush(self) -> None:
-        if not self._held or self._writer is None:
+        if not self._held:
             return
         table = pa.Table.from_batches(self._held, self._parquet.schema)
         self._held, self._held_bytes = [], 0
         try:
-            self._writer.write_table(table, row_group_size=max(table.num_rows, 1))
+            writer = self._begin()
+            writer.write_table(table, row_group_size=max(table.num_rows, 1))
         except OSError as error:
             raise self.target.failure(error) from None
 
     def finish(self, metadata: Mapping[str, str]) -> None:
         """Write the last row group, the metadata and the footer."""
         self._flush()
-        if self._writer is None:
-            raise DataError(f"{self.target.name}: the sink is not open")
         try:
-            self._writer.add_key_value_metadata(
+            writer = self._begin()
+            writer.add_key_value_metadata(
                 {**metadata, **_stored_schema(self._parquet.schema, metadata)}
             )
-            self._writer.close()
+            writer.close()
         except OSError as error:
             raise self.target.failure(error) from None
 
@@ -131,12 +144,20 @@ class _Gate:
 
 
 def _codecs(metadata: pq.FileMetaData) -> str | dict[str, str]:
-    """Return the compression of each column, as the first row group has it."""
-    if metadata.num_row_groups == 0:
+    """Return the compression of each column, as the first row group with rows has it.
+
+    Looking at a column of a damaged footer can abort the process, where reading it
+    raises: so this is for when rows of that row group have been read.
+    """
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    group = next((each for each in groups if each.num_rows), None)
+    if group is None:
         return "snappy"
-    group = metadata.row_group(0)
     columns = [group.column(index) for index in range(group.num_columns)]
-    return {
-        column.path_in_schema: _WRITTEN.get(column.compression, "SNAPPY")
-        for column in columns
-    }
+    try:
+        return {
+            column.path_in_schema: _WRITTEN.get(column.compression, "SNAPPY")
+            for column in columns
+        }
+    except ValueError:  # a path that is no UTF-8
+        return "snappy"

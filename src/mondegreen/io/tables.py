@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from mondegreen.errors import (
     DecodeError,
@@ -14,7 +13,8 @@ from mondegreen.errors import (
     SourceError,
 )
 from mondegreen.io import nested
-from mondegreen.io.source import AbstractSource, missing_column
+from mondegreen.io.footer import open_parquet
+from mondegreen.io.source import AbstractSource, Metadata, id_in_text, missing_column
 from mondegreen.io.stream import BATCH_ROWS
 
 __all__ = ["BATCH_BYTES", "ParquetSource"]
@@ -22,8 +22,8 @@ __all__ = ["BATCH_BYTES", "ParquetSource"]
 BATCH_BYTES = 4 << 20
 """About the data in one batch, all columns together."""
 
-_READ_BYTES = 1 << 20
 _PROBE_ROWS = 64
+_PROMISE = b"mondegreen"
 
 
 @final
@@ -39,7 +39,11 @@ class ParquetSource(AbstractSource):
     unit = "rows"
 
     def __init__(
-        self, path: str, columns: tuple[str, ...], id_column: str | None
+        self,
+        path: str,
+        columns: tuple[str, ...],
+        id_column: str | None,
+        metadata: Metadata = "drop",
     ) -> None:
         if path == "-":
             raise InvalidParameterError(
@@ -48,18 +52,21 @@ class ParquetSource(AbstractSource):
         self.path = self.name = path
         self.format = "parquet"
         self.text_columns = columns
-        self.file = _open(path)
+        self.notes = []
+        self.file = open_parquet(path)
         try:
             schema = self.file.schema_arrow
             self.total = self.file.metadata.num_rows
+            self.earlier = (schema.metadata or {}).get(_PROMISE)
             self.paths = [self._find(schema, column) for column in columns]
             for column, steps in zip(columns, self.paths, strict=True):
                 self._check_text(schema, column, steps)
             self._id: nested.Steps | None = None
             if id_column is not None:
                 self._id = self._find(schema, id_column)
+                self._check_id(self._id, id_column)
                 self.id_column = self._id_name(schema, id_column)
-            self.schema = _output_schema(schema, self.paths)
+            self.schema = _output_schema(schema, self.paths, metadata)
         except BaseException:
             self.file.close()
             raise
@@ -93,6 +100,13 @@ class ParquetSource(AbstractSource):
                 hint="text is a string or a list of strings",
             )
 
+    def _check_id(self, steps: nested.Steps, id_column: str) -> None:
+        """Refuse an id that is in a column of text, or around one."""
+        for column, text in zip(self.text_columns, self.paths, strict=True):
+            shorter = min(len(steps), len(text))
+            if steps[:shorter] == text[:shorter]:
+                raise id_in_text(id_column, column)
+
     def _id_name(self, schema: pa.Schema, id_column: str) -> str:
         """Return the column of a batch that holds the ids as strings."""
         steps = self._id or ()
@@ -105,6 +119,24 @@ class ParquetSource(AbstractSource):
 
     def read(self) -> Iterator[pa.RecordBatch]:
         """Yield the batches of each row group."""
+        batches = self._batches()
+        while True:
+            try:
+                batch = next(batches, None)
+                if batch is not None:
+                    batch.validate()
+            except Exception:
+                batch = False
+            if batch is None:
+                return
+            if batch is False:
+                raise SourceError(
+                    self.name, "the file is damaged here", row=self.rows_read + 1
+                )
+            yield self._shown(batch)
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield the batches as they are in the file."""
         for group in range(self.file.num_row_groups):
             if self.file.metadata.row_group(group).num_rows:
                 yield from self._group(group, self._batch_rows(group))
@@ -123,21 +155,9 @@ class ParquetSource(AbstractSource):
     def _group(self, group: int, rows: int) -> Iterator[pa.RecordBatch]:
         # A positive buffer size makes pyarrow read pages instead of whole column
         # chunks; one thread, since the mechanism uses the cores.
-        batches = self.file.iter_batches(
+        return self.file.iter_batches(  # type: ignore[no-any-return]
             batch_size=rows, row_groups=[group], use_threads=False
         )
-        while True:
-            try:
-                batch = next(batches, None)
-            except (OSError, pa.ArrowException):
-                batch = False
-            if batch is None:
-                return
-            if batch is False:
-                raise SourceError(
-                    self.name, "the file is damaged here", row=self.rows_read + 1
-                )
-            yield self._shown(batch)
 
     def _shown(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the batch as the mechanism sees it."""
@@ -185,19 +205,6 @@ class ParquetSource(AbstractSource):
             raise DecodeError(self.name, row=self.rows_read + 1 + bad)
 
 
-def _open(path: str) -> pq.ParquetFile:
-    """Open a Parquet file; its own error may quote bytes of the file."""
-    problem = "not a Parquet file, or a truncated one"
-    try:
-        return pq.ParquetFile(path, buffer_size=_READ_BYTES, pre_buffer=False)
-    except OSError as error:
-        if error.strerror or error.errno:
-            problem = f"cannot be opened: {error.strerror or 'unknown error'}"
-    except pa.ArrowException:
-        pass
-    raise SourceError(path, problem)
-
-
 def _is_valid(text: pa.Array) -> bool:
     try:
         text.validate(full=True)
@@ -206,14 +213,15 @@ def _is_valid(text: pa.Array) -> bool:
     return True
 
 
-def _output_schema(schema: pa.Schema, paths: list[nested.Steps]) -> pa.Schema:
-    """Return the schema to write, without the promise of an earlier release."""
+def _output_schema(
+    schema: pa.Schema, paths: list[nested.Steps], metadata: Metadata
+) -> pa.Schema:
+    """Return the schema to write; the promise of an earlier release is the sink's."""
     for steps in paths:
         field = nested.widened(schema.field(steps[0]), steps[1:])
         schema = schema.set(steps[0], field)
-    kept = {
-        key: value
-        for key, value in (schema.metadata or {}).items()
-        if not key.startswith(b"mondegreen")
-    }
+    if metadata == "drop":
+        return pa.schema([nested.bare(field) for field in schema])
+    kept = dict(schema.metadata or {})
+    kept.pop(_PROMISE, None)
     return schema.with_metadata(kept or None)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import contextlib
 import gzip
 import os
-import secrets
 import stat
 import sys
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 from mondegreen.errors import DataError
+from mondegreen.files import CAN_LOCK, new_temporary
 
-__all__ = ["Target"]
+__all__ = ["Target", "is_same_file"]
 
 
 class Target:
@@ -42,8 +42,10 @@ class Target:
         self._force = force
         # realpath: a rename must replace the file that a link points to, not the link
         self._final = Path(os.path.realpath(path))
-        self._is_renamed = path != "-" and not _is_special(self._final)
         self._is_stdout = path == "-"
+        # The path as given: what /dev/stdout leads to may have no name at all.
+        self._special = Path(path) if _is_special(Path(path)) else None
+        self._is_renamed = not self._is_stdout and self._special is None
         self._temporary: Path | None = None
         self._file: BinaryIO | None = None
         self._packed: gzip.GzipFile | None = None
@@ -67,10 +69,10 @@ class Target:
         try:
             if self._is_stdout:
                 self._file = cast(BinaryIO, sys.stdout.buffer)
-            elif self._is_renamed:
+            elif self._special is None:
                 self._file = self._create()
             else:
-                self._file = self._final.open("wb")
+                self._file = self._special.open("wb")
         except OSError as error:
             raise self.failure(error) from None
         if self.name.endswith(".gz"):
@@ -83,10 +85,7 @@ class Target:
         with contextlib.suppress(FileNotFoundError):
             kept = stat.S_IMODE(self._final.stat().st_mode)
             mode = kept & 0o777
-        name = f".mondegreen-{secrets.token_hex(8)}.tmp"
-        self._temporary = self._final.with_name(name)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-        file = os.fdopen(os.open(self._temporary, flags, mode), "wb")
+        self._temporary, file = new_temporary(self._final.parent, mode)
         if kept is not None:
             self._temporary.chmod(kept)
         return file
@@ -119,10 +118,12 @@ class Target:
             if self._temporary is None:
                 return
             os.fsync(self._file.fileno())
-            self._file.close()
+            if not CAN_LOCK:
+                self._file.close()
             self._check()  # it may have appeared meanwhile
             self._temporary.replace(self._final)
             self._temporary = None
+            self._file.close()
             _sync_folder(self._final.parent)
         except OSError as error:
             raise self.failure(error) from None
@@ -145,6 +146,24 @@ class Target:
             return BrokenPipeError(error.errno, error.strerror)
         reason = error.strerror or "unknown error"
         return DataError(f"{self.name}: cannot be written: {reason}")
+
+
+def is_same_file(one: str, other: str) -> bool:
+    """Whether two paths, ``-`` to read or to write, are one regular file.
+
+    Links are seen through, and so are names in ``/dev`` and a shell's ``<`` and ``>``.
+    """
+    mine, theirs = _identity(one, sys.stdin), _identity(other, sys.stdout)
+    return mine is not None and mine == theirs
+
+
+def _identity(path: str, stream: IO[str]) -> tuple[int, int] | None:
+    """Return what names a regular file on this machine; None for all else."""
+    try:
+        found = os.fstat(stream.fileno()) if path == "-" else Path(path).stat()
+    except (OSError, ValueError, AttributeError):
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 
 def _is_special(path: Path) -> bool:

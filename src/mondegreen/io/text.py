@@ -13,6 +13,7 @@ from mondegreen.errors import (
     DecodeError,
     InvalidParameterError,
 )
+from mondegreen.io.guess import refuse_unlike_text
 from mondegreen.io.source import AbstractByteSource, missing_column
 from mondegreen.io.stream import BATCH_ROWS, ByteStream, LineBlocks, decode_prefix
 
@@ -26,7 +27,8 @@ class TextSource(AbstractByteSource):
     r"""Lines of a text file as one column, ``text``.
 
     Only ``\n`` ends a record, and belongs to it, as white space is public structure:
-    ``\r\n`` and a last line without an end come back as they were.
+    ``\r\n`` and a last line without an end come back as they were. Where nobody
+    named the format, what is plainly no text is refused.
     """
 
     def __init__(
@@ -35,6 +37,8 @@ class TextSource(AbstractByteSource):
         path: str,
         columns: tuple[str, ...],
         id_column: str | None,
+        *,
+        is_guess: bool = False,
     ) -> None:
         if id_column is not None:
             raise InvalidParameterError(
@@ -46,6 +50,7 @@ class TextSource(AbstractByteSource):
         super().__init__(stream, path, "txt", ("text",))
         self._blocks = LineBlocks(stream)
         self._open_end = False
+        self._is_guess = is_guess
 
     @property
     def prologue(self) -> bytes:
@@ -56,6 +61,8 @@ class TextSource(AbstractByteSource):
         """Yield the lines of each block; the strings share the memory of the block."""
         rows = 0
         for block in self._blocks:
+            if self._is_guess and rows == 0:
+                refuse_unlike_text(block, self.name)
             good = decode_prefix(block)[1]
             if good < len(block):
                 raise DecodeError(

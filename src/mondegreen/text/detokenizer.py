@@ -107,10 +107,17 @@ class Detokenizer:
 
     @property
     def strata(self) -> tuple[str, ...]:
-        """What passes in clear through printing, as plain sentences."""
+        """What passes in clear through printing, each as ``name: explanation``."""
         if self.case == "lower":
             return ()
-        return ("The case of each word (lower, Title or UPPER) passes in clear.",)
+        return ("case: of each word, as it is, Title or UPPER",)
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What two words must have in common for printing to hide which it was."""
+        if self.case == "lower":
+            return ()
+        return ("are written in the same case (lower, Title or UPPER)",)
 
     def join(self, batch: TokenizedBatch, codes: Ids) -> list[str | None]:
         """Return the output texts.

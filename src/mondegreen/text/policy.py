@@ -151,42 +151,48 @@ class Lookup:
 
     @property
     def strata(self) -> tuple[str, ...]:
-        """What passes in clear under this policy, as plain sentences."""
+        """What passes in clear under this policy, each as ``name: explanation``."""
         strata = [
-            "The number of words of a text and their positions pass in clear.",
-            f"{len(LISTED)} characters of a public list pass in clear (white space, "
-            "line ends, ordinary punctuation, currency signs alone or beside a digit, "
-            f"which they tell of): at most {GAP} between two words or at an end, where "
-            f"up to {SAME} equal characters of white space count as one, hence at most "
-            f"{GAP_BITS:.1f} bits; of more, the first two and the last two. Anything "
-            "else is a word.",
-            "The ending 's of a word passes in clear, as it is written, within these "
-            "bits.",
+            "number and places of the words: every word is replaced where it stands",
+            f"white space and punctuation: {len(LISTED)} characters of a public list "
+            "(white space, line ends, ordinary punctuation, currency signs alone or "
+            f"beside a digit, which they tell of), at most {GAP} between two words or "
+            f"at an end, where up to {SAME} equal characters of white space count as "
+            f"one, hence at most {GAP_BITS:.1f} bits; of more, the first two and the "
+            "last two",
+            "the ending 's: as it is written, within these bits",
         ]
         if self.unknown == "mask":
             strata.append(
-                "Which words are outside the vocabulary passes in clear: each is "
-                "printed as [unk]."
+                "unknown words: which words are outside the vocabulary; each is "
+                "printed as [unk]"
             )
         if self.unknown == "drop":
             strata.append(
-                "How many words are outside the vocabulary, and traces of where they "
-                "stood, pass in clear: each is removed."
+                "unknown words: how many are outside the vocabulary, and traces of "
+                "where they stood; each is removed"
             )
         if self.unknown == "fail":
-            strata.append(
-                "That every word of a released text is in the vocabulary passes in "
-                "clear."
-            )
+            strata.append("unknown words: that a released text has none")
         if self.keep:
             entries = len(self.keep)
             strata.append(
-                f"The words of a public list of {entries} "
+                f"kept words: those of a public list of {entries} "
                 f"{'entry' if entries == 1 else 'entries'} (sha256 "
-                f"{self.keep_digest[:16]}) pass in clear where they stand, in the "
-                "spelling of the list."
+                f"{self.keep_digest[:16]}), where they stand, in the spelling of the "
+                "list"
             )
         return tuple(strata)
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What two words must have in common for this policy to hide which it was."""
+        found = ["are not on the public list of kept words"] if self.keep else []
+        if self.unknown in ("mask", "drop"):
+            found.append("are both in the vocabulary or both outside it")
+        if self.unknown == "fail":
+            found.append("are in the vocabulary")
+        return tuple(found)
 
     @property
     def keep_digest(self) -> str:

@@ -1,0 +1,123 @@
+"""What a file is, by its name or its first bytes, and what to do with what is unfit."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Final
+
+from mondegreen.errors import SourceError
+
+__all__ = ["advice_on_name", "refuse_unlike_text"]
+
+_NAMES: Final = {
+    ".xlsx .xls .ods .numbers": "export the sheet as CSV UTF-8",
+    ".json .geojson": "make JSON Lines of a list: jq -c '.[]' x.json > x.jsonl",
+    ".doc .docx .odt .pdf .rtf .html .htm .epub": "save it as plain text, .txt",
+    ".zip .7z .tar .tgz .bz2 .xz .zst .parquet.gz": "unpack it; only .gz of text is",
+    ".arrow .feather .orc .avro .sqlite .db": "write it as Parquet or CSV",
+    ".md .log .text .tex": "--format txt takes each line as a text",
+}
+
+_STARTS: Final = {
+    b"PAR1": ("Parquet", "write it to a file that is named .parquet"),
+    b"\x1f\x8b": ("gzip", "unpack it: gunzip -c; or name the file .txt.gz"),
+    b"PK\x03\x04": ("a zip or an Office file", "unpack it, or export text or CSV"),
+    b"\xd0\xcf\x11\xe0": ("an Office file", "export text or CSV"),
+    b"%PDF-": ("PDF", "save it as plain text"),
+    b"ARROW1": ("Arrow", "write it as Parquet"),
+    b"BZh": ("bzip2", "unpack it"),
+    b"\xfd7zXZ\x00": ("xz", "unpack it"),
+    b"\x28\xb5\x2f\xfd": ("zstd", "unpack it"),
+}
+
+_SAMPLE_LINES: Final = 10
+_DELIMITERS: Final = {",": "csv", "\t": "tsv", ";": "csv --delimiter ';'"}
+
+# A column name: words, which prose after a comma is not, as it begins with a space.
+_NAME: Final = re.compile(r"[^\W\d]\w*([ .:/-]\w+){0,3}").fullmatch
+
+
+def advice_on_name(path: str) -> str:
+    """Return what to do with a file whose name tells none of the formats, or nothing.
+
+    Examples
+    --------
+    >>> advice_on_name("sheet.XLSX")
+    'export the sheet as CSV UTF-8'
+    """
+    name = Path(path).name.lower()
+    for suffixes, advice in _NAMES.items():
+        if name.endswith(tuple(suffixes.split())):
+            return advice
+    return ""
+
+
+def refuse_unlike_text(block: bytes, name: str) -> None:
+    """Refuse what is plainly no prose, where nobody said that it is.
+
+    Binary files, by their first bytes or by a zero byte. JSON, where the first line
+    is an object, or opens one. A table, where the first line reads as the names of
+    at least two columns, each another, with no space after the delimiter, and each
+    of the next lines, at least one and at most nine, has as many values.
+
+    Parameters
+    ----------
+    block : bytes
+        Whole lines: what the first read has brought.
+    name : str
+        Of the file, for the message.
+    """
+    found = _binary(block) or _json(block) or _table(block)
+    if found is not None:
+        kind, advice = found
+        raise SourceError(
+            name,
+            f"this is {kind}, not lines of text",
+            hint=f"{advice}; --format txt takes it as text all the same",
+        )
+
+
+def _binary(block: bytes) -> tuple[str, str] | None:
+    for start, found in _STARTS.items():
+        if block.startswith(start):
+            return found
+    if b"\0" in block:
+        return "binary", "if it is UTF-16, give --encoding utf-16-le or utf-16-be"
+    return None
+
+
+def _json(block: bytes) -> tuple[str, str] | None:
+    line = block.partition(b"\n")[0].strip()
+    if not line.startswith((b'{"', b"[{", b"{}", b"{ ")):
+        return None
+    try:
+        if isinstance(json.loads(line, parse_int=str), dict):
+            return "JSON Lines", "give --format jsonl"
+    except (ValueError, RecursionError):
+        pass
+    if line.startswith((b'{"', b'[{"')):
+        return "JSON", advice_on_name(".json")
+    return None
+
+
+def _table(block: bytes) -> tuple[str, str] | None:
+    lines = block.decode(errors="replace").split("\n")[:_SAMPLE_LINES]
+    for delimiter, option in _DELIMITERS.items():
+        if _is_table([line.removesuffix("\r") for line in lines if line], delimiter):
+            return "a table with a header", f"give --format {option}"
+    return None
+
+
+def _is_table(lines: list[str], delimiter: str) -> bool:
+    try:
+        header, *rows = csv.reader(lines, delimiter=delimiter, strict=True)
+    except (ValueError, csv.Error):  # no line, or quotes that a table has not
+        return False
+    if len(header) < 2 or len(set(header)) < len(header):
+        return False
+    names = header[1:] if header[0] == "" else header  # pandas leaves the index so
+    widths = {len(row) for row in rows}
+    return all(map(_NAME, names)) and widths == {len(header)}

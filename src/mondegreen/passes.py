@@ -1,0 +1,107 @@
+"""The guarantees that travel with a file: one for each pass over each column.
+
+A later pass over another column promises nothing about the first, and noise that
+somebody can repeat stays repeatable. So the list only ever grows, and a file is private
+if every pass of it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+from mondegreen.guarantee import Guarantee
+
+__all__ = ["Pass", "all_private", "from_json", "to_json"]
+
+_LONGEST: Final = 1 << 20
+"""Characters of the longest list that is read: some thousand passes."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One run over one column.
+
+    Parameters
+    ----------
+    column : str or None
+        The column that was privatized; None where an old file does not say.
+    guarantee : Guarantee or None
+        What the run promised; None where what the file says cannot be read.
+    """
+
+    column: str | None
+    guarantee: Guarantee | None
+
+    @property
+    def is_private(self) -> bool:
+        """Whether a promise was made."""
+        return self.guarantee is not None and self.guarantee.is_private
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON values."""
+        stated = None if self.guarantee is None else self.guarantee.to_dict()
+        return {
+            "column": self.column,
+            "is_private": self.is_private,
+            "guarantee": stated,
+        }
+
+    def __str__(self) -> str:
+        where = "an unnamed column" if self.column is None else f"column {self.column}"
+        if self.guarantee is None:
+            return f"{where}: a guarantee that cannot be read, so NOT PRIVATE"
+        shown = f"{where}: {self.guarantee.setting}"
+        why = self.guarantee.reason_not_private
+        return f"{shown}; NOT PRIVATE: {why}" if why else shown
+
+
+def all_private(passes: Sequence[Pass]) -> bool:
+    """Return whether every pass made a promise."""
+    return all(each.is_private for each in passes)
+
+
+def to_json(passes: Sequence[Pass]) -> str:
+    """Return one line of JSON: the list that a file carries."""
+    return json.dumps([each.to_dict() for each in passes], ensure_ascii=False)
+
+
+def from_json(text: str | bytes | None) -> list[Pass]:
+    """Read the list that a file carries; no pass in it is dropped.
+
+    Parameters
+    ----------
+    text : str, bytes or None
+        What :func:`to_json` wrote, the one guarantee of an old release, or None. What
+        can be read as neither counts as a pass that is not private.
+
+    Examples
+    --------
+    >>> from_json(None), all_private(from_json("damaged"))
+    ([], False)
+    """
+    if text is None:
+        return []
+    try:
+        found = json.loads(text) if len(text) <= _LONGEST else None
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, dict):  # releases of before there was a list
+        found = [{"column": None, "guarantee": found}]
+    if not isinstance(found, list) or not found:
+        return [Pass(None, None)]
+    return [_pass(entry) for entry in found]
+
+
+def _pass(entry: object) -> Pass:
+    """Read one entry; of what is no guarantee nothing is passed on."""
+    try:
+        column, stated = entry["column"], entry["guarantee"]  # type: ignore[index]
+        if column is None or isinstance(column, str):
+            return Pass(column, Guarantee.from_dict(stated))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        pass
+    return Pass(None, None)

@@ -814,7 +814,7 @@ def test_policies_keep_lists_and_case_do_what_they_say(run):
     words = done.stdout.split()
     assert words[0].istitle()
     assert words[2] == "OSLO"
-    assert "case of each word" in done.stderr
+    assert "kept words, case" in done.stderr
 
 
 # --- help, bugs, start ---------------------------------------------------------------

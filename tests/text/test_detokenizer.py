@@ -15,6 +15,7 @@ from mondegreen.errors import InvalidParameterError
 from mondegreen.space.space import Space
 from mondegreen.text.detokenizer import Case, Detokenizer, Span, copy_shape
 from mondegreen.text.policy import DROP, KEEP, MASK, Lookup, Unknown
+from mondegreen.text.structure import LISTED
 from mondegreen.text.tokenizer import TokenizedBatch, canonical, tokenize
 
 WORDS = ["alpha", "beta", "do", "not", "it", "can", "1"]
@@ -128,6 +129,21 @@ def test_output_depends_on_unknown_words_through_nothing_but_the_policy(
         codes[codes == 1] = 0
         outputs.append(Detokenizer(["out"]).join(batch, codes))
     assert outputs[0] == outputs[1]
+
+
+@settings(max_examples=500)
+@given(
+    anything | st.text(alphabet=st.sampled_from([*LISTED, *"a1₳∀\0\u2028\u3000é"])),
+    st.sampled_from(["word", "mask", "drop"]),
+    st.sampled_from(["lower", "restore"]),
+)
+def test_whatever_is_given_only_the_list_and_the_vocabulary_come_out(
+    text: str, unknown: str, case: str
+) -> None:
+    output = printed(text, unknown=cast(Unknown, unknown), case=cast(Case, case))
+    words = "".join([*WORDS, "[unk]", "s"])
+    assert set(output) <= {*LISTED, *words, *words.upper()}
+    assert output.count("\n") <= text.count("\n")
 
 
 @pytest.mark.parametrize("unknown", ["word", "mask", "drop"])

@@ -1,8 +1,10 @@
+import hashlib
 import math
 import pickle
 import random
 import sys
 import time
+import unicodedata
 
 import pytest
 from hypothesis import example, given, settings
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from mondegreen.text import structure, tokenizer
 from mondegreen.text.structure import GAP
-from mondegreen.text.tokenizer import TokenizedBatch, tokenize
+from mondegreen.text.tokenizer import TokenizedBatch, canonical, tokenize
 
 # What passes in clear, written apart from the package on purpose.
 CURRENCY = set(map(chr, (0x24, 0xA2, 0xA3, 0xA5, 0x20A9, 0x20AC, 0x20B9, 0x20BD)))
@@ -29,6 +31,7 @@ SIGNS = {chr(i) for i in range(0x21, 0x7F) if not chr(i).isalnum()} - {"$"} | se
 BLANKS = set(map(chr, (0x20, 0x09, 0x0A, 0x0D, 0xA0)))
 LISTED = SIGNS | CURRENCY | BLANKS
 EVERY = list(map(chr, range(sys.maxunicode + 1)))
+VERSION_FREE = (97269, "7f4e855345a46532", "0f3a6722c6570ac4")
 MANY = EVERY[:0x20000] + EVERY[0x20000::101]
 """Planes 0 and 1, and some of each other: nearly all that is assigned."""
 
@@ -316,6 +319,18 @@ def test_a_line_of_ten_megabytes_is_read_in_seconds(line: str) -> None:
     parts = parts_of(line)
     assert time.process_time() - start < 5
     assert len(parts) // 2 == (1 if " " not in line else 2_000_000)
+
+
+def test_cutting_and_canonical_forms_are_the_same_under_every_version() -> None:
+    # Characters of Unicode 3.2, which every Python knows; later ones may differ.
+    chars = [c for c in EVERY if unicodedata.ucd_3_2_0.category(c) not in ("Cn", "Co")]
+    digest = hashlib.sha256()
+    for part in parts_of(" ".join(f"a{char}b" for char in chars)):
+        digest.update(part.encode("utf-8", "surrogatepass") + b"\0")
+    cut = digest.hexdigest()[:16]
+    for char in chars:
+        digest.update(canonical(char).encode("utf-8", "surrogatepass") + b"\0")
+    assert (len(chars), cut, digest.hexdigest()[:16]) == VERSION_FREE
 
 
 def test_nulls_and_empty_texts_keep_their_places() -> None:

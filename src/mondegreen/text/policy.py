@@ -156,9 +156,10 @@ class Lookup:
             "number and places of the words: every word is replaced where it stands",
             f"white space and punctuation: {len(LISTED)} characters of a public list "
             "(white space, line ends, ordinary punctuation, currency signs alone or "
-            f"beside a digit, which they tell of), between two words at most {GAP}, "
-            f"where up to {SAME} equal characters of white space count as one, hence "
-            f"at most {GAP_BITS:.1f} bits; of more, the first two and the last two",
+            f"beside a digit, which they tell of), at most {GAP} between two words or "
+            f"at an end, where up to {SAME} equal characters of white space count as "
+            f"one, hence at most {GAP_BITS:.1f} bits; of more, the first two and the "
+            "last two",
             "the ending 's: as it is written, within these bits",
         ]
         if self.unknown == "mask":

@@ -385,6 +385,22 @@ def test_a_damaged_page_is_refused(refused):
     assert (error.row, "damaged" in str(error)) == (1, True)
 
 
+def test_a_wild_index_of_a_dictionary_is_damage(tmp_path, monkeypatch):
+    wild = pa.DictionaryArray.from_arrays(
+        pa.array([0, 9], pa.int32()), ["xylophone"], safe=False
+    )
+    for text, other in ((wild, ["a", "b"]), (["a", "b"], wild)):
+        batch = pa.RecordBatch.from_arrays(
+            [pa.array(text), pa.array(other)], names=["text", "other"]
+        )
+        kinds = pa.table({"text": ["a"], "other": ["b"]}).cast(batch.schema)
+        pq.write_table(kinds, tmp_path / "in.parquet")
+        source = open_source(tmp_path / "in.parquet")
+        monkeypatch.setattr(source, "_batches", lambda one=batch: iter([one]))
+        with pytest.raises(SourceError, match="damaged here"):
+            list(source.batches())
+
+
 def test_broken_utf8_names_the_row(refused):
     data = parquet(pa.table({"text": ["fine", "fine", "xylophone-Q"]}))
     error = refused(data.replace(b"-Q", b"-\xff"), ".parquet", DecodeError)

@@ -34,6 +34,7 @@ _STARTS: Final = {
 }
 
 _SAMPLE_LINES: Final = 10
+_SAMPLE_BYTES: Final = 1 << 18
 _DELIMITERS: Final = {",": "csv", "\t": "tsv", ";": "csv --delimiter ';'"}
 
 # A column name: words, which prose after a comma is not, as it begins with a space.
@@ -90,21 +91,29 @@ def _binary(block: bytes) -> tuple[str, str] | None:
 
 
 def _json(block: bytes) -> tuple[str, str] | None:
-    line = block.partition(b"\n")[0].strip()
-    if not line.startswith((b'{"', b"[{", b"{}", b"{ ")):
-        return None
-    try:
-        if isinstance(json.loads(line, parse_int=str), dict):
-            return "JSON Lines", "give --format jsonl"
-    except (ValueError, RecursionError):
-        pass
+    line = block.lstrip().partition(b"\n")[0].rstrip()
+    if line.startswith(b"{") and line.endswith(b"}") and _is_object(line):
+        return "JSON Lines", "give --format jsonl"
     if line.startswith((b'{"', b'[{"')):
         return "JSON", advice_on_name(".json")
     return None
 
 
+def _is_object(line: bytes) -> bool:
+    """Whether a line is a JSON object; a very long one is taken at its word."""
+    try:
+        if len(line) <= _SAMPLE_BYTES:
+            json.loads(line, parse_int=str)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def _table(block: bytes) -> tuple[str, str] | None:
-    lines = block.decode(errors="replace").split("\n")[:_SAMPLE_LINES]
+    text = block[:_SAMPLE_BYTES].decode(errors="replace")
+    if len(block) > _SAMPLE_BYTES:  # the last line may be cut
+        text = text.rpartition("\n")[0]
+    lines = text.split("\n")[:_SAMPLE_LINES]
     for delimiter, option in _DELIMITERS.items():
         if _is_table([line.removesuffix("\r") for line in lines if line], delimiter):
             return "a table with a header", f"give --format {option}"

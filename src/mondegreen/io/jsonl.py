@@ -180,7 +180,7 @@ class JsonLinesSource(AbstractByteSource):
     def _missing_column(self, lacking: int, row: int | None = None) -> Exception:
         """Return the error for the first of the columns that are lacking."""
         column = self.text_columns[(lacking & -lacking).bit_length() - 1]
-        advice = "--missing pass lets such records through" if row else ""
+        advice = "--missing pass lets such records through in clear" if row else ""
         return missing_column(
             self.name, column, self._keys, is_schema=False, row=row, advice=advice
         )

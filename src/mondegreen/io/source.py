@@ -180,8 +180,9 @@ def missing_column(
     if is_schema:
         return MissingColumnError(name, column, available)
     near = difflib.get_close_matches(column, available, n=1, cutoff=0.75)
-    hint = f"did you mean {near[0]!r}?" if near else "see its first line"
-    hint = "; ".join(filter(None, [hint, advice]))
+    hint = f"did you mean {near[0]!r}?" if near else advice or "see its first line"
+    if near and advice:
+        hint += f" {advice}"
     return MissingColumnError(
         name, column, [], count=len(available), row=row, hint=hint
     )

@@ -10,6 +10,7 @@ import pyarrow as pa
 from mondegreen.errors import (
     DecodeError,
     InvalidParameterError,
+    MondegreenError,
     SourceError,
 )
 from mondegreen.io.footer import open_parquet
@@ -124,9 +125,10 @@ class ParquetSource(AbstractSource):
         while True:
             try:
                 batch = next(batches, None)
-                if batch is not None:
-                    batch.validate()
-            except Exception:
+                shown = None if batch is None else self._shown(batch)
+            except MondegreenError:
+                raise
+            except Exception:  # whatever Arrow makes of a damaged file
                 batch = False
             if batch is None:
                 return
@@ -134,7 +136,7 @@ class ParquetSource(AbstractSource):
                 raise SourceError(
                     self.name, "the file is damaged here", row=self.rows_read + 1
                 )
-            yield self._shown(batch)
+            yield shown
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the batches as they are in the file."""
@@ -162,6 +164,8 @@ class ParquetSource(AbstractSource):
 
     def _shown(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the batch as the mechanism sees it."""
+        for column in batch.columns:  # Arrow itself does not look for wild indices
+            column.validate(full=pa.types.is_dictionary(column.type))
         arrays = list(batch.columns)
         names = list(batch.schema.names)
         for column, steps in zip(self.text_columns, self.paths, strict=True):

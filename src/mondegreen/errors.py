@@ -31,6 +31,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from mondegreen.amounts import amount
+
 __all__ = [
     "ConfigurationError",
     "DataError",
@@ -134,7 +136,7 @@ class MissingColumnError(DataError, LookupError):
         self.path, self.column, self.available = str(path), column, list(available)
         has = ", ".join(repr(name) for name in self.available) or "none"
         if count is not None:  # names that may be private text are not listed
-            has = f"{count} columns"
+            has = amount(count, "column")
         message = f"{path}: there is no column {column!r}; it has: {has}"
         super().__init__(message + (f" ({hint})" if hint else ""))
 

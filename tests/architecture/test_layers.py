@@ -12,14 +12,14 @@ import mondegreen
 
 ROOT = Path(mondegreen.__file__).parent
 LAYERS = [
-    {"errors", "arrays", "guarantee", "threads"},
+    {"amounts", "errors", "arrays", "guarantee", "threads"},
     {"sampling", "text", "space"},
     {"mechanisms"},
     {"audit", "privatizer", "parallel", "processes", "vectors"},
     {"io", "scores", "attacks"},
     {"calibration"},
     {"integrations", "experiments", "report"},
-    {"cli", "serve"},
+    {"cli", "serve", "__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

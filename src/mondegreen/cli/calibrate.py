@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mondegreen.cli import completion
 from mondegreen.cli.options import columns_option, space_option
 from mondegreen.cli.sample import PUBLIC_SAMPLE, counted
 from mondegreen.errors import (
@@ -37,6 +38,7 @@ __all__ = ["calibrate"]
     default=("calibrated",),
     show_default=True,
     metavar="NAME[:KEY=VALUE,...]",
+    shell_complete=completion.mechanisms,
     help="With parameters, such as vickrey:t=0.25. Without t, vickrey chooses it too. "
     "Repeatable.",
 )
@@ -73,10 +75,16 @@ __all__ = ["calibrate"]
     ),
     help="In place of a target: be as private as --to, in this sense.",
 )
-@click.option("--to", metavar="NAME[:KEY=VALUE,...]:EPSILON", help="For --match.")
+@click.option(
+    "--to",
+    metavar="NAME[:KEY=VALUE,...]:EPSILON",
+    shell_complete=completion.mechanisms,
+    help="For --match.",
+)
 @click.option(
     "--to-space",
     metavar="NAME|PATH",
+    shell_complete=completion.spaces,
     help="Where --to is measured.  [default: that of --space]",
 )
 @click.option(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mondegreen.cli import completion
 from mondegreen.errors import InvalidParameterError, SourceError
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ mechanism_option = click.option(
     default="tree",
     show_default=True,
     metavar="NAME",
+    shell_complete=completion.mechanisms,
     help="See: mondegreen mechanisms.",
 )
 
@@ -57,6 +59,7 @@ space_option = click.option(
     default="glove-840b-34k",
     show_default=True,
     metavar="NAME|PATH",
+    shell_complete=completion.spaces,
     help="Words and vectors. See: mondegreen space list.",
 )
 
@@ -68,6 +71,7 @@ columns_option = click.option(
     default=("text",),
     show_default=True,
     metavar="NAME",
+    shell_complete=completion.columns,
     help="Column with text; JSON and struct paths such as msg.body. Repeatable.",
 )
 

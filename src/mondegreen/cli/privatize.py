@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from mondegreen.amounts import amount
+from mondegreen.cli import completion
 from mondegreen.cli.options import (
     built,
     columns_option,
@@ -87,7 +89,13 @@ _REPORT_FORMAT: Final = "mondegreen-report/1"
     metavar="FILE",
     help="Keyed noise: the same record repeats its release. Needs --id.",
 )
-@click.option("--id", "id_column", metavar="COLUMN", help="Record id, for --key-file.")
+@click.option(
+    "--id",
+    "id_column",
+    metavar="COLUMN",
+    shell_complete=completion.columns,
+    help="Record id, for --key-file.",
+)
 @click.option(
     "-j",
     "--jobs",
@@ -195,8 +203,9 @@ def privatize(
     if not quiet:
         seconds = time.perf_counter() - started
         click.echo(
-            f"{counts['rows']:,} rows, {words:,} words in {seconds:.1f} s "
-            f"({words / max(seconds, 1e-9):,.0f} words a second)",
+            f"{amount(counts['rows'], 'row')}, {amount(words, 'word')} in "
+            f"{seconds:.1f} s "
+            f"({amount(round(words / max(seconds, 1e-9)), 'word')} a second)",
             err=True,
         )
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from mondegreen.amounts import amount
+from mondegreen.cli import completion
 from mondegreen.cli.options import columns_option
 from mondegreen.errors import ConfigurationError, DecodeError, SourceError
 
@@ -43,6 +45,7 @@ _NOT_SHOWN: Final = (
     default="glove-840b-34k",
     show_default=True,
     metavar="NAME|PATH",
+    shell_complete=completion.spaces,
     help="Words and vectors of the release. See: mondegreen space list.",
 )
 @click.option(
@@ -161,13 +164,13 @@ def _scored(
 def _lines(rows: int, scores: CorpusScores, cs: float | None) -> list[str]:
     """Return what is printed, one score a line."""
     facts: list[tuple[str, str, str]] = [
-        ("rows", f"{rows:,}", f"{scores.texts:,} texts, {scores.withheld:,} withheld"),
+        ("rows", f"{rows:,}", f"{amount(scores.texts, 'text')}, {scores.withheld:,} withheld"),
         (
             "words",
             f"{scores.words:,}",
             f"{scores.paired:,} paired with a released word",
         ),
-        ("words changed (PP)", _percent(scores.pp), f"{scores.changed:,} words"),
+        ("words changed (PP)", _percent(scores.pp), amount(scores.changed, "word")),
         ("rare types left (LOW)", _percent(scores.low), _rare_types(scores)),
         (
             "rare words unchanged",
@@ -203,7 +206,7 @@ def _checks(
             scores.unaligned == 0,
             "every text has as many words as its original"
             + _but(scores.unaligned, "text has not", "texts have not")
-            + (f" ({several} words of the space read as several)" if several else ""),
+            + (f" ({amount(several, 'word')} of the space read as several)" if several else ""),
         ),
         (
             scores.foreign == 0,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from mondegreen.amounts import amount
 from mondegreen.cli import completion
 from mondegreen.cli.options import columns_option, space_option
 from mondegreen.cli.sample import PUBLIC_SAMPLE, counted
@@ -18,6 +21,7 @@ from mondegreen.errors import (
 
 if TYPE_CHECKING:
     from mondegreen.calibration.setting import Setting
+    from mondegreen.space.space import Space
 
 __all__ = ["calibrate"]
 
@@ -160,6 +164,7 @@ def calibrate(
     mondegreen calibrate tweets.csv -m tem -m laplace --match bayes_risk --to tem:2.5
     """  # noqa: D301
     from mondegreen.calibration.epsilon import parse_target
+    from mondegreen.calibration.forecast import Forecast
     from mondegreen.calibration.plan import Plan
     from mondegreen.calibration.setting import Bench
     from mondegreen.cli.calibrate_report import read_lines, write
@@ -179,22 +184,24 @@ def calibrate(
     if not quiet:
         say(PUBLIC_SAMPLE)
     show = shower(quiet)
-    plan = Plan(bench, settings, asked, prior, show)
-    if match is not None and reference is not None:
-        there = loaded if to_space is None else load_space(to_space)
-        if there is not loaded:
-            priors = counted(sample, format, columns, there, quiet=quiet).priors()
-            bench = replace(bench, space=there, priors=priors)
-        plan.match(match, *reference, over, bench)
-    rows = plan.rows()
-    chosen = plan.best(rows)
-    show("")
-    if plan.targets and chosen is None:
-        raise ConfigurationError(infeasible(plan, rows))
-    curves = []
-    if html is not None or not plan.targets:
-        curves = plan.curves(rows, epsilons)
-    show("")
+    forecast = Forecast() if quiet else Forecast(say)
+    plan = Plan(bench, settings, asked, prior, show, forecast)
+    with _saying_what_is_kept(loaded):
+        if match is not None and reference is not None:
+            there = loaded if to_space is None else load_space(to_space)
+            if there is not loaded:
+                priors = counted(sample, format, columns, there, quiet=quiet).priors()
+                bench = replace(bench, space=there, priors=priors)
+            plan.match(match, *reference, over, bench)
+        rows = plan.rows()
+        chosen = plan.best(rows)
+        show("")
+        if plan.targets and chosen is None:
+            raise ConfigurationError(infeasible(plan, rows))
+        curves = []
+        if html is not None or not plan.targets:
+            curves = plan.curves(rows, epsilons)
+        show("")
     found = Outcome(plan, tuple(rows), chosen, tuple(curves), read, columns, space)
     if html is not None:
         write(found, html, sentences=read_lines(sentences), force=force)
@@ -202,6 +209,24 @@ def calibrate(
         echo_json(values_of(found))
     else:
         click.echo("\n".join(lines_of(found)))
+
+
+@contextlib.contextmanager
+def _saying_what_is_kept(space: Space) -> Iterator[None]:
+    """Say at an interrupt what need not be measured again."""
+    from mondegreen.calibration.cache import folder
+    from mondegreen.cli.progress import say
+
+    def kept() -> int:
+        return len(list(folder(space).glob("*.json")))
+
+    before = kept()
+    try:
+        yield
+    except KeyboardInterrupt:
+        done = amount(kept() - before, "new measurement")
+        say(f"Kept in {folder(space)}: {done}. The same command goes on from there.")
+        raise
 
 
 def _setting(text: str, *, allow_unproved: bool) -> Setting:

@@ -102,7 +102,9 @@ def _paths(value: object, prefix: str = "") -> Iterator[str]:
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from _paths(inner, f"{prefix}.{key}" if prefix else key)
-    elif isinstance(value, list) and any(isinstance(each, dict | list) for each in value):
+    elif isinstance(value, list) and any(
+        isinstance(each, dict | list) for each in value
+    ):
         for each in value:
             yield from _paths(each, prefix)
     else:

@@ -23,7 +23,11 @@ def lines_of(
     word: str, form: str, scores: WordScores, guarantee: Guarantee
 ) -> list[str]:
     """Return the lines that are printed."""
-    how = "exact" if scores.runs is None else f"{amount(scores.runs, 'run')}, 95 % intervals"
+    how = (
+        "exact"
+        if scores.runs is None
+        else f"{amount(scores.runs, 'run')}, 95 % intervals"
+    )
     lines = [f"{word}: {guarantee.setting} on {guarantee.space}; {how}"]
     if not guarantee.is_proved:
         lines.append("NOT PRIVATE: this mechanism does not keep the promise it claims")
@@ -64,12 +68,16 @@ def _facts(scores: WordScores) -> list[tuple[str, str]]:
     facts = []
     if scores.is_known:
         facts.append(("chance to stay", _percent(scores.stay)))
-    facts.append(("likely outputs", f"{amount(_count(scores.support), 'word')} {share}"))
+    facts.append(
+        ("likely outputs", f"{amount(_count(scores.support), 'word')} {share}")
+    )
     if scores.distinct is not None:
         facts.append(("distinct outputs", f"{scores.distinct:,} in these runs"))
     shannon, least = scores.entropies["entropy_1"], scores.entropies["entropy_inf"]
     facts.append(("entropy", amount(_number(shannon), "nat") + _draw_among(shannon)))
-    facts.append(("at the least", f"{amount(_number(least), 'nat')}, by the likeliest output"))
+    facts.append(
+        ("at the least", f"{amount(_number(least), 'nat')}, by the likeliest output")
+    )
     if scores.distance is not None and scores.rank is not None:
         facts.append(("distance moved", f"{_number(scores.distance)} on average"))
         facts.append(("closer words", f"{_count(scores.rank)} on average"))

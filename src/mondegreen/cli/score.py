@@ -164,7 +164,11 @@ def _scored(
 def _lines(rows: int, scores: CorpusScores, cs: float | None) -> list[str]:
     """Return what is printed, one score a line."""
     facts: list[tuple[str, str, str]] = [
-        ("rows", f"{rows:,}", f"{amount(scores.texts, 'text')}, {scores.withheld:,} withheld"),
+        (
+            "rows",
+            f"{rows:,}",
+            f"{amount(scores.texts, 'text')}, {scores.withheld:,} withheld",
+        ),
         (
             "words",
             f"{scores.words:,}",
@@ -206,7 +210,11 @@ def _checks(
             scores.unaligned == 0,
             "every text has as many words as its original"
             + _but(scores.unaligned, "text has not", "texts have not")
-            + (f" ({amount(several, 'word')} of the space read as several)" if several else ""),
+            + (
+                f" ({amount(several, 'word')} of the space read as several)"
+                if several
+                else ""
+            ),
         ),
         (
             scores.foreign == 0,

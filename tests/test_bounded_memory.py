@@ -1,11 +1,11 @@
 """Memory is bounded by the batch: files larger than the allowance pass through.
 
 Each run is a process of its own, and its peak is the resident set that the system
-measured. What an interpreter and its libraries take differs from one to the next, so the
-same command on one row is measured first (130 to 145 MB on the machine of record, on
-Python 3.11 to 3.13), and a file may add 100 MB to that (measured: 64 to 75, all of it
-reached at 16 MB of input). The files are larger, so that no program which holds one of
-them whole can keep it. A large space adds what it takes itself; this one is small.
+measured. What an interpreter and its libraries take differs from one to the next, so
+the same command on one row is measured first (130 to 145 MB on the machine of record,
+on Python 3.11 to 3.13), and a file may add 100 MB to that (measured: 64 to 75, all of
+it reached at 16 MB of input). The files are larger, so that no program which holds one
+of them whole can keep it. A large space adds what it takes itself; this one is small.
 """
 
 import json

@@ -104,8 +104,8 @@ class Audit:
         table, rows = self._some_law()
         worst = worst_pair(table, self.metric, self.epsilon, self.state.space, rows)
         method = (
-            f"exact (closed law) for {amount(len(rows), 'chosen pair')} of inputs and all "
-            f"{self.state.space.vocab_size:,} outputs"
+            f"exact (closed law) for {amount(len(rows), 'chosen pair')} of inputs and "
+            f"all {self.state.space.vocab_size:,} outputs"
         )
         report = replace(
             self._report("not rejected", worst, method, len(rows)),

@@ -76,9 +76,8 @@ class Evidence:
         seen = ""
         if self.counts is not None:
             first, second = self.counts
-            seen = (
-                f"; seen {first:,} and {second:,} times in {amount(self.runs, 'run')}"
-            )
+            runs = amount(self.runs or 0, "run")
+            seen = f"; seen {first:,} and {second:,} times in {runs}"
         return (
             f"{pair}: {'at least ' if seen else ''}{_nats(self.loss)}, allowed "
             f"{_nats(self.allowed)}, for the output {names}{more}{seen}"

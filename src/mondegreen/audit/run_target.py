@@ -123,8 +123,8 @@ def audit_target(
         metric=stated.name,
         space=space.name,
         space_digest=space.digest,
-        method=f"statistical: {amount(len(compared), 'pair')}, {amount(runs, 'call')} for each "
-        f"input, false-alarm rate {alpha:g}",
+        method=f"statistical: {amount(len(compared), 'pair')}, "
+        f"{amount(runs, 'call')} for each input, false-alarm rate {alpha:g}",
         pairs=len(compared),
         power=power,
         runs=runs,

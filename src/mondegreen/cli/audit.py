@@ -43,13 +43,14 @@ _TIMEOUT: Final = 600.0
     "--epsilon",
     required=True,
     type=float,
-    metavar="FLOAT/UNIT",
-    help="Parameter of the mechanism, and the claim; for a target, the claim.",
+    metavar="NUMBER",
+    help="Epsilon of the mechanism, and the claim that is checked; for a target, the "
+    "claim.",
 )
 @click.option(
     "--claim",
     type=float,
-    metavar="FLOAT/UNIT",
+    metavar="NUMBER",
     help="Audit the mechanism against another epsilon.  [default: --epsilon]",
 )
 @settings_option

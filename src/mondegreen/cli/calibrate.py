@@ -70,7 +70,8 @@ __all__ = ["calibrate"]
     type=click.Choice(["sample", "uniform"]),
     default="sample",
     show_default=True,
-    help="Of bayes_risk and utility_loss: word frequencies, or every word alike.",
+    help="What bayes_risk and utility_loss are about: the word frequencies of SAMPLE, "
+    "or every word alike.",
 )
 @click.option(
     "--match",
@@ -83,7 +84,7 @@ __all__ = ["calibrate"]
     "--to",
     metavar="NAME[:KEY=VALUE,...]:EPSILON",
     shell_complete=completion.mechanisms,
-    help="For --match.",
+    help="The setting to be as private as, such as laplace:12. For --match.",
 )
 @click.option(
     "--to-space",
@@ -97,18 +98,22 @@ __all__ = ["calibrate"]
     "epsilons",
     multiple=True,
     type=float,
-    metavar="FLOAT/UNIT",
-    help="Of the curves, for every mechanism. Repeatable.  [default: eight around the "
-    "switch of each]",
+    metavar="NUMBER",
+    help="Epsilon to show where there is no target, and in the curves of the report. "
+    "Repeatable.  [default: eight around the one where each mechanism turns]",
 )
 @space_option
-@click.option("--quick", is_flag=True, help="Look at fewer words: wider intervals.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Look at fewer words: sooner done, with wider intervals.",
+)
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Of the words and outputs that are drawn.",
+    help="Fixes which words and outputs are drawn to measure with.",
 )
 @click.option(
     "--html",
@@ -155,9 +160,10 @@ def calibrate(
     SAMPLE is PUBLIC text of the kind that is to be privatized: its word frequencies are
     the prior. For each mechanism, finds the largest epsilon that keeps the targets; or,
     with a target of utility_loss, the smallest. What is printed has been measured at
-    that epsilon, and holds at the wrong end of every interval. Without a target, prints
-    what eight epsilons do. Interrupt it at will: what was measured is kept. For the
-    mechanism "tree" see also: mondegreen chances.
+    that epsilon; where it is an estimate, the target holds at the worse end of its
+    interval. Without a target, prints what eight epsilons do. Work of more than a
+    minute is announced. Interrupt it at will: what was measured is kept, and the same
+    command goes on from there. For the mechanism "tree" see also: mondegreen chances.
 
     \b
     mondegreen calibrate tweets.csv --column text --target n_w=0.5

@@ -47,7 +47,7 @@ _SHOWN: Final = 3
     "--epsilon",
     required=True,
     type=float,
-    metavar="FLOAT",
+    metavar="NUMBER",
     help="Loss in nats for any two words, at most.",
 )
 @click.option(

@@ -1,7 +1,7 @@
 """What the shell offers at the Tab key, beside verbs, options and their choices.
 
-Whatever goes wrong, nothing is offered and nothing is said: somebody is in the middle of
-a line.
+Whatever goes wrong, nothing is offered and nothing is said: somebody is in the middle
+of a line.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def columns(ctx: click.Context) -> list[str]:
     path = Path(next(filter(None, [*ctx.args, *read])))
     if not path.is_file():  # a pipe has one reader
         return []
-    found = ctx.params.get("format") or format_of(path.name)
-    names = list(_READERS[found](path, ctx.params))
+    form: str = ctx.params.get("format") or format_of(path.name) or ""
+    names = list(_READERS[form](path, ctx.params))
     return [name for name in dict.fromkeys(names) if _PLAIN.fullmatch(name)]
 
 

@@ -72,11 +72,10 @@ class _Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a verb; the answer to an unknown one is what it is like."""
         given = args[0]
-        near = difflib.get_close_matches(given, _VERBS, n=2)
+        near = difflib.get_close_matches(given, _VERBS, n=1)
         if given in _VERBS or given[:1] == "-" or not near or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
-        names = " or ".join(map(repr, near))
-        ctx.fail(f"there is no command {given!r}; did you mean {names}?")
+        ctx.fail(f"there is no command {given!r}; did you mean {near[0]!r}?")
 
     def shell_complete(
         self, ctx: click.Context, incomplete: str

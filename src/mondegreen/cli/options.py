@@ -29,9 +29,10 @@ epsilon_option = click.option(
     "--epsilon",
     required=True,
     type=float,
-    metavar="FLOAT/UNIT",
-    help="Loss in nats for two words one unit of distance apart; with the tree, for "
-    "any two words. There is no default.",
+    metavar="NUMBER",
+    help="Privacy loss, in nats, of two words one unit of distance apart; with the "
+    "tree, of any two words. Smaller is more private and less readable. There is no "
+    "default.",
 )
 
 mechanism_option = click.option(
@@ -42,7 +43,7 @@ mechanism_option = click.option(
     show_default=True,
     metavar="NAME",
     shell_complete=completion.mechanisms,
-    help="See: mondegreen mechanisms.",
+    help="How words are replaced. See: mondegreen mechanisms.",
 )
 
 settings_option = click.option(
@@ -50,8 +51,8 @@ settings_option = click.option(
     "settings",
     multiple=True,
     metavar="NAME=VALUE|@FILE",
-    help="Another parameter of the mechanism, such as t=0.25; @FILE is a JSON object "
-    "of them. Repeatable.",
+    help="Another parameter of the mechanism, such as t=0.25; `mondegreen mechanisms` "
+    "lists them; @FILE is a JSON object of them. Repeatable.",
 )
 
 space_option = click.option(
@@ -60,7 +61,7 @@ space_option = click.option(
     show_default=True,
     metavar="NAME|PATH",
     shell_complete=completion.spaces,
-    help="Words and vectors. See: mondegreen space list.",
+    help="Vocabulary that words are drawn from. See: mondegreen space list.",
 )
 
 columns_option = click.option(

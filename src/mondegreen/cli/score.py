@@ -54,19 +54,20 @@ _NOT_SHOWN: Final = (
     default=1000,
     show_default=True,
     metavar="N",
-    help="How many of the rarest types LOW looks for.",
+    help="How many of the rarest words to look for in the release (LOW).",
 )
 @click.option(
     "--english",
     type=click.Path(path_type=str),
     metavar="FILE",
-    help="Words that count as English, one a line.",
+    help="Words that count as English, one a line; their share is a score then.",
 )
 @click.option(
     "--sentence-model",
     "model",
     metavar="MODULE:FUNCTION",
-    help="For CS: any callable from a list of texts to an array, one row each.",
+    help="Compare whole texts too (CS), by any callable from a list of texts to an "
+    "array, one row each.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")

@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # Workers of pytest-xdist share the cores, so each takes one thread for its products.
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -11,7 +11,10 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 # The same examples in every run, so that a red run is always about the change under
 # test. HYPOTHESIS_PROFILE=explore looks for new ones (`just explore`).
-settings.register_profile("fixed", derandomize=True)
+# How long an example takes to make depends on what else the machine does.
+settings.register_profile(
+    "fixed", derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("explore", print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 

@@ -1,9 +1,11 @@
 """Memory is bounded by the batch: files larger than the allowance pass through.
 
 Each run is a process of its own, and its peak is the resident set that the system
-measured: 145 to 175 MB on the machine of record, whatever the size of the file. The
-files are larger than the ceiling of 230 MB, so that no program which holds one of
-them whole can keep it. A large space adds what it takes itself; this one is small.
+measured. What an interpreter and its libraries take differs from one to the next, so
+the same command on one row is measured first (130 to 145 MB on the machine of record,
+on Python 3.11 to 3.13), and a file may add 100 MB to that (measured: 64 to 75, all of
+it reached at 16 MB of input). The files are larger, so that no program which holds one
+of them whole can keep it. A large space adds what it takes itself; this one is small.
 """
 
 import json
@@ -22,7 +24,8 @@ import mondegreen as mg
 from mondegreen.space.store import save_space
 
 MEGABYTE = 1_000_000
-CEILING = 230 * MEGABYTE
+ROW_BYTES = 4000
+ALLOWANCE = 100 * MEGABYTE
 SCRIPT = str(Path(sysconfig.get_path("scripts"), "mondegreen"))
 WORDS = [f"{a}{b}{c}" for a in "bdfgklmnpr" for b in "aeiou" for c in "dgkmnprst"]
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="getrusage is of POSIX")
@@ -63,18 +66,31 @@ def peak(space_file, tmp_path):
     return run
 
 
-def rows(size, text_share, row_bytes=4000):
+@pytest.fixture
+def growth(peak, tmp_path):
+    """Return a function: by how much a file passes the peak of a file of one row."""
+
+    def run(path, *options, code=None):
+        row = tmp_path / f"row{path.suffix}"
+        write(row, ROW_BYTES)
+        floor = peak(row, *options)
+        return peak(path, *options, code=code) - floor
+
+    return run
+
+
+def rows(size, text_share, row_bytes=ROW_BYTES):
     """Blocks of rows that repeat: their texts, and a filler that does not compress."""
     rng = np.random.default_rng(0)
-    length = int(row_bytes * text_share) // 4
+    length, count = int(row_bytes * text_share) // 4, size // row_bytes
     block = [
         (
             " ".join(rng.choice(WORDS, length)),
             rng.bytes((row_bytes - 4 * length) // 2).hex(),
         )
-        for _ in range(1000)
+        for _ in range(min(count, 1000))
     ]
-    for _ in range(size // row_bytes // len(block)):
+    for _ in range(count // len(block)):
         yield block
 
 
@@ -113,25 +129,25 @@ def large(request, tmp_path):
         made.unlink()
 
 
-def test_a_file_larger_than_the_ceiling_passes_under_it(peak, large, tmp_path):
+def test_a_file_larger_than_the_allowance_passes_within_it(growth, large, tmp_path):
     size = large.stat().st_size
-    assert size > CEILING
-    assert peak(large, "--format", large.suffix[1:]) < CEILING
+    assert size > 2 * ALLOWANCE
+    assert growth(large, "--force") < ALLOWANCE
     assert 0.95 * size < (tmp_path / "out").stat().st_size < 1.05 * size
 
 
-def test_the_ceiling_is_broken_by_a_program_that_holds_the_file(peak, tmp_path):
+def test_the_allowance_is_broken_by_a_program_that_holds_the_file(growth, tmp_path):
     path = tmp_path / "in.csv"
     write(path, 260 * MEGABYTE)
     code = "import sys; held = open(sys.argv[1], 'rb').read()"
-    assert peak(path, code=code) > CEILING
+    assert growth(path, code=code) > ALLOWANCE
     path.unlink()
 
 
-def test_workers_are_no_larger(peak, tmp_path):
+def test_workers_are_no_larger(growth, tmp_path):
     path = tmp_path / "in.csv"
     write(path, 260 * MEGABYTE)
-    assert peak(path, "--format", "csv", "--jobs", "2") < CEILING
+    assert growth(path, "--jobs", "2", "--force") < ALLOWANCE
     path.unlink()
 
 
@@ -145,10 +161,10 @@ def test_workers_are_no_larger(peak, tmp_path):
         ("in.parquet", 1500 * MEGABYTE, 0.5),
     ],
 )
-def test_a_gigabyte_of_text_takes_no_more(peak, tmp_path, name, size, share):
+def test_a_gigabyte_of_text_takes_little_more(growth, tmp_path, name, size, share):
     path = tmp_path / name
     write(path, size, share)
     assert path.stat().st_size > 0.95 * size
-    assert peak(path, "--format", path.suffix[1:]) < 300 * MEGABYTE
+    assert growth(path, "--force") < 1.7 * ALLOWANCE
     path.unlink()
     (tmp_path / "out").unlink()

@@ -31,6 +31,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from mondegreen.amounts import amount
+
 __all__ = [
     "ConfigurationError",
     "DataError",
@@ -137,7 +139,7 @@ class MissingColumnError(DataError, LookupError):
         where = f"{path}, row {row}" if row is not None else f"{path}"
         has = ", ".join(repr(name) for name in self.available) or "none"
         if count is not None:  # names that may be private text are not listed
-            has = f"{count} columns"
+            has = amount(count, "column")
         message = f"{where}: there is no column {column!r}; it has: {has}"
         super().__init__(message + (f" ({hint})" if hint else ""))
 

@@ -12,7 +12,7 @@ import mondegreen
 
 ROOT = Path(mondegreen.__file__).parent
 LAYERS = [
-    {"errors", "arrays", "files", "guarantee", "passes", "threads"},
+    {"amounts", "arrays", "errors", "files", "guarantee", "passes", "threads"},
     {"sampling", "text", "space"},
     {"mechanisms"},
     {"arrow", "audit", "containers", "privatizer", "parallel", "processes"}
@@ -20,7 +20,7 @@ LAYERS = [
     {"io", "scores", "attacks"},
     {"calibration"},
     {"integrations", "experiments", "report"},
-    {"cli", "serve"},
+    {"cli", "serve", "__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

@@ -263,8 +263,37 @@ def test_an_interrupt_keeps_what_was_measured(run, folder, monkeypatch):
     )
     assert done.exit_code != 0
     assert not done.stdout
+    # a third may be under way beside these two, and is lost
+    assert re.search(r"Kept in .*home.*: [12] new measurements?\.", done.stderr)
     run(*arguments)
     assert len(begun) == 4
+
+
+class Clock:
+    """Every look at it takes a while."""
+
+    def __init__(self, seconds):
+        self.now, self.seconds = 0.0, seconds
+
+    def __call__(self):
+        self.now += self.seconds
+        return self.now
+
+
+@pytest.mark.parametrize(("seconds", "says"), [(0.01, False), (10.0, True)])
+@pytest.mark.parametrize("target", [["-t", "n_w=0.5"], []])
+def test_work_of_more_than_a_minute_is_announced(
+    run, monkeypatch, seconds, says, target
+):
+    from mondegreen.calibration import forecast, plan
+
+    clock = Clock(seconds)
+    monkeypatch.setattr(plan, "perf_counter", clock)
+    monkeypatch.setattr(forecast, "perf_counter", clock)
+    shown = run("-m", "laplace", "--quick", *target).stderr
+    assert ("up to about" in shown) is says
+    assert shown.count("up to about") <= 1
+    assert "minute" not in run("-m", "laplace", "--quick", "-q", *target).stderr
 
 
 def test_a_report_is_written_whole_and_holds_no_text(run, folder):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import re
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -22,6 +24,8 @@ def test_a_whole_installation_exits_0():
     code, text = run()
     assert code == 0
     assert "as RFC 8439" in text
+    assert text.endswith("mondegreen privatize - --epsilon 10\n")
+    assert sys.executable in text
     code, text = run("--json")
     found = json.loads(text)
     assert code == 0
@@ -52,6 +56,7 @@ def test_a_missing_library_exits_1(monkeypatch):
     code, text = run()
     assert code == 1
     assert "MISSING" in text
+    assert "Install it again" in text
 
 
 def test_the_help_states_the_exit_codes():
@@ -63,3 +68,9 @@ def test_the_help_states_the_exit_codes():
 @pytest.mark.parametrize("name", doctor._LIBRARIES)
 def test_libraries_that_are_shown_are_installed(name):
     assert importlib.metadata.version(name)
+
+
+def test_every_dependency_is_shown():
+    needed = importlib.metadata.requires("mondegreen")
+    names = {re.match(r"[\w-]+", each)[0] for each in needed if "extra" not in each}
+    assert names == set(doctor._LIBRARIES)

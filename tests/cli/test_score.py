@@ -104,7 +104,7 @@ def test_texts_of_another_length_are_counted(run, tmp_path):
 def test_files_of_different_length_are_refused(run, tmp_path):
     write(tmp_path / "a.txt", [CANARY, CANARY])
     write(tmp_path / "b.txt", [CANARY])
-    assert "ends after 1 rows" in run("a.txt", "b.txt", expect=3).stderr
+    assert "ends after 1 row;" in run("a.txt", "b.txt", expect=3).stderr
 
 
 def test_one_file_twice_is_refused(run, tmp_path):

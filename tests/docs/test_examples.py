@@ -1,4 +1,7 @@
-"""Every example in the documentation runs: ``>>>`` and ``$ mondegreen``."""
+"""Every example in the documentation runs: ``>>>`` and ``$ mondegreen``.
+
+The commands of a page run one after another in one folder, as a reader runs them.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pyarrow.csv
-import pyarrow.parquet
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,12 +21,14 @@ PYTHON = [page for page in PAGES if ">>> " in page.read_text("utf-8")]
 _BLOCK = re.compile(r"^( *)```console\n(.*?)^\1```", re.DOTALL | re.MULTILINE)
 
 
-def blocks():
-    """Yield the commands of each console block."""
+def pages():
+    """Yield all commands of each page that has some, in order."""
     for page in PAGES:
-        for number, found in enumerate(_BLOCK.finditer(page.read_text("utf-8")), 1):
-            name = page.relative_to(ROOT).as_posix()
-            yield pytest.param(commands(found[2]), id=f"{name}:{number}")
+        found = [commands(each[2]) for each in _BLOCK.finditer(page.read_text("utf-8"))]
+        if found:
+            assert all(found), "a console block without a command"
+            lines = [line for block in found for line in block]
+            yield pytest.param(lines, id=page.relative_to(ROOT).as_posix())
 
 
 def commands(block):
@@ -46,12 +49,9 @@ def test_python_examples_give_what_they_show(page, tmp_path, monkeypatch):
     assert not failed
 
 
-@pytest.mark.parametrize("lines", list(blocks()))
-def test_shell_examples_succeed(lines, tmp_path):
-    assert lines, "a console block without a command"
+@pytest.mark.parametrize("lines", list(pages()))
+def test_the_commands_of_a_page_succeed_one_after_another(lines, tmp_path):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    reviews = pyarrow.csv.read_csv(tmp_path / "examples" / "reviews.csv")
-    pyarrow.parquet.write_table(reviews, tmp_path / "reviews.parquet")
     home = tmp_path / "home"
     home.mkdir()
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])

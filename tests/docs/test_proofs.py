@@ -68,3 +68,8 @@ def test_a_proof_names_files_and_tests_that_exist(page):
     assert "`tests/" in text
     for path in re.findall(r"`((?:src|tests|docs)/[\w./-]+)`", text):
         assert (ROOT / path).exists(), path
+
+
+@pytest.mark.parametrize("page", sorted(PROOFS.glob("*.md")), ids=lambda p: p.stem)
+def test_a_proof_is_listed_on_the_first_page(page):
+    assert f"(proofs/{page.name})" in (ROOT / "docs" / "index.md").read_text("utf-8")

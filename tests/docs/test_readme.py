@@ -27,6 +27,13 @@ def test_ci_runs_the_second():
     assert set_up_commands()[1] in lines
 
 
+def test_ci_names_tests_that_exist_for_other_pythons():
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    named = re.search(r'^way="(.*?)"$', script, re.DOTALL | re.MULTILINE)[1].split()
+    assert "tests/io" in named
+    assert all((ROOT / each).exists() for each in named)
+
+
 def test_the_main_job_of_the_first_runs():
     main_job = set_up_commands()[0].split(" && ")[-1]
     program, *arguments = shlex.split(main_job)

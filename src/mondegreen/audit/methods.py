@@ -8,6 +8,7 @@ from typing import Final, final
 
 import numpy as np
 
+from mondegreen.amounts import amount
 from mondegreen.audit.distances import ClaimMetric
 from mondegreen.audit.exact import LARGEST_TABLE, LawTable, table_of, worst_pair
 from mondegreen.audit.pairs import choose_pairs
@@ -74,7 +75,9 @@ class Audit:
         )
         rows, outputs = table.log_law.shape
         pairs = rows * (rows - 1) // 2
-        method = f"exact ({table.how}): {pairs:,} pairs of inputs, {outputs:,} outputs"
+        method = f"exact ({table.how}): {amount(pairs, 'pair')} of inputs, " + amount(
+            outputs, "output"
+        )
         report = self._report("holds", worst, method, pairs)
         return self._with_outputs(report, table)
 
@@ -101,8 +104,8 @@ class Audit:
         table, rows = self._some_law()
         worst = worst_pair(table, self.metric, self.epsilon, self.state.space, rows)
         method = (
-            f"exact (closed law) for {len(rows):,} chosen pairs of inputs and all "
-            f"{self.state.space.vocab_size:,} outputs"
+            f"exact (closed law) for {amount(len(rows), 'chosen pair')} of inputs and "
+            f"all {self.state.space.vocab_size:,} outputs"
         )
         report = replace(
             self._report("not rejected", worst, method, len(rows)),
@@ -169,7 +172,8 @@ class Audit:
         nats, power = power_of(self.runs, self.alpha, len(compared))
         allowed = [pair.allowed(self.epsilon) for pair in compared]
         method = (
-            f"statistical: {len(compared)} pairs, {self.runs:,} runs of each input, "
+            f"statistical: {amount(len(compared), 'pair')}, "
+            f"{amount(self.runs, 'run')} of each input, "
             f"false-alarm rate {self.alpha:g}"
         )
         return replace(
@@ -213,8 +217,8 @@ class Audit:
             self.alpha,
         )
         power = (
-            f"{report.power}; {self.runs:,} outputs of each of {len(inputs)} inputs "
-            "were compared with it"
+            f"{report.power}; {amount(self.runs, 'output')} of each of {len(inputs)} "
+            "inputs were compared with it"
         )
         return replace(
             report,

@@ -7,6 +7,8 @@ import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal, final
 
+from mondegreen.amounts import amount
+
 __all__ = ["AuditReport", "Evidence", "Finding", "Verdict"]
 
 Verdict = Literal["holds", "broken", "not rejected"]
@@ -74,7 +76,8 @@ class Evidence:
         seen = ""
         if self.counts is not None:
             first, second = self.counts
-            seen = f"; seen {first:,} and {second:,} times in {self.runs:,} runs"
+            runs = amount(self.runs or 0, "run")
+            seen = f"; seen {first:,} and {second:,} times in {runs}"
         return (
             f"{pair}: {'at least ' if seen else ''}{_nats(self.loss)}, allowed "
             f"{_nats(self.allowed)}, for the output {names}{more}{seen}"
@@ -237,4 +240,4 @@ def _number(value: float) -> str:
 
 
 def _nats(value: float) -> str:
-    return "an infinite loss" if math.isinf(value) else f"{value:.4g} nats"
+    return "an infinite loss" if math.isinf(value) else amount(f"{value:.4g}", "nat")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from mondegreen.amounts import amount
 from mondegreen.audit.distances import metric_named
 from mondegreen.audit.pairs import choose_pairs
 from mondegreen.audit.power import check_settings, power_of, reach
@@ -122,8 +123,8 @@ def audit_target(
         metric=stated.name,
         space=space.name,
         space_digest=space.digest,
-        method=f"statistical: {len(compared)} pairs, {runs:,} calls for each input, "
-        f"false-alarm rate {alpha:g}",
+        method=f"statistical: {amount(len(compared), 'pair')}, "
+        f"{amount(runs, 'call')} for each input, false-alarm rate {alpha:g}",
         pairs=len(compared),
         power=power,
         runs=runs,

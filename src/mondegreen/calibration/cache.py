@@ -16,12 +16,17 @@ from numpy.typing import NDArray
 from mondegreen.space.space import Space
 from mondegreen.space.store import home
 
-__all__ = ["digest_of", "keep", "keep_array", "kept", "kept_array"]
+__all__ = ["digest_of", "folder", "keep", "keep_array", "kept", "kept_array"]
 
 
 def digest_of(settings: Mapping[str, Any]) -> str:
     """Return what names settings: SHA-256, in hex, of their JSON."""
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+
+
+def folder(space: Space) -> Path:
+    """Return where what was measured on a space is kept, a file for each setting."""
+    return _path(space, "")
 
 
 def kept(space: Space, name: str) -> Any:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from time import perf_counter
 from typing import final
 
 from mondegreen.calibration.epsilon import Target
-from mondegreen.calibration.found import ROUGH_SUPPORT
+from mondegreen.calibration.forecast import Forecast
+from mondegreen.calibration.found import FULL, QUICK, ROUGH_SUPPORT
 from mondegreen.calibration.matching import match_target
 from mondegreen.calibration.measurement import Measurement
 from mondegreen.calibration.search import Attempt, Calibration, calibrate
 from mondegreen.calibration.setting import Bench, Setting
-from mondegreen.calibration.vickrey import calibrate_vickrey, preference
+from mondegreen.calibration.vickrey import T_GRID, calibrate_vickrey, preference
 from mondegreen.errors import ConfigurationError
 
 __all__ = ["Plan", "Row"]
@@ -62,6 +64,8 @@ class Plan:
         Of the scores that decide between settings.
     show : callable
         Called with a line of progress.
+    forecast : Forecast
+        Told of the time that measurements take.
     reference : Measurement or None
         What was matched.
     elsewhere : str
@@ -73,6 +77,7 @@ class Plan:
     targets: list[Target]
     prior: str = "sample"
     show: Show = lambda line: None
+    forecast: Forecast = field(default_factory=Forecast)
     reference: Measurement | None = None
     elsewhere: str = ""
     _switches: dict[str, float] = field(default_factory=dict)
@@ -125,30 +130,32 @@ class Plan:
             (each, epsilons or self.bench.epsilons(self._switch(each)))
             for each in settings
         ]
-        return self.bench.curves(
-            pairs, lambda share: self.show(f"measuring curves {share:.0%}")
+        progress = self.forecast.advancing(
+            "curves", lambda share: self.show(f"measuring curves {share:.0%}")
         )
+        return self.bench.curves(pairs, progress)
 
     def _row(self, setting: Setting) -> Row:
         """Calibrate one mechanism, t of Vickrey included where it is open."""
         if setting.name != "vickrey" or "t" in setting.parameters:
             return Row(setting, self._solved(setting, self.bench))
         rough = replace(self.bench, quick=True)
+        searches = len(T_GRID) if self.bench.quick else len(T_GRID) + 1
 
         def at(t: float) -> Setting:
             return Setting(setting.name, {**setting.parameters, "t": t})
 
         t, found = calibrate_vickrey(
             lambda t, is_thorough: self._solved(
-                at(t), self.bench if is_thorough else rough
+                at(t), self.bench if is_thorough else rough, searches
             ),
             self.targets,
             self.prior,
         )
         return Row(at(t), found)
 
-    def _solved(self, setting: Setting, bench: Bench) -> Calibration:
-        """Search epsilon for one setting."""
+    def _solved(self, setting: Setting, bench: Bench, searches: int = 1) -> Calibration:
+        """Search epsilon for one setting, of as many as there are of its mechanism."""
         keys = {target.key for target in self.targets}
         certify = bool(keys & {"certified_epsilon", "worst_loss"})
         if "s_w" in keys:
@@ -160,13 +167,19 @@ class Plan:
             what = "looking at" if attempt.is_rough else "checking"
             line = f"{setting}: {what} epsilon {epsilons[0]:.4g}"
             self.show(line)
-            return bench.measured(
+            started = perf_counter()
+            found = bench.measured(
                 setting,
                 epsilons,
                 attempt,
                 certify=certify,
                 progress=lambda share: self.show(f"{line} {share:.0%}"),
             )
+            if attempt.is_rough:
+                seconds = perf_counter() - started
+                full = QUICK if bench.quick else FULL
+                self.forecast.look(setting.name, seconds, bench.rough, full, searches)
+            return found
 
         return calibrate(
             measure,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from mondegreen.cli import completion
 from mondegreen.cli.options import (
     built,
     settings_option,
@@ -24,7 +25,14 @@ _TIMEOUT: Final = 600.0
 
 
 @click.command()
-@click.option("-m", "--mechanism", "name", metavar="NAME", help="One of this package.")
+@click.option(
+    "-m",
+    "--mechanism",
+    "name",
+    metavar="NAME",
+    shell_complete=completion.mechanisms,
+    help="One of this package.",
+)
 @click.option(
     "--target",
     metavar="MODULE:FUNCTION",
@@ -35,13 +43,14 @@ _TIMEOUT: Final = 600.0
     "--epsilon",
     required=True,
     type=float,
-    metavar="FLOAT/UNIT",
-    help="Parameter of the mechanism, and the claim; for a target, the claim.",
+    metavar="NUMBER",
+    help="Epsilon of the mechanism, and the claim that is checked; for a target, the "
+    "claim.",
 )
 @click.option(
     "--claim",
     type=float,
-    metavar="FLOAT/UNIT",
+    metavar="NUMBER",
     help="Audit the mechanism against another epsilon.  [default: --epsilon]",
 )
 @settings_option

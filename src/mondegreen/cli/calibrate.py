@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from mondegreen.amounts import amount
+from mondegreen.cli import completion
 from mondegreen.cli.options import columns_option, space_option
 from mondegreen.cli.sample import PUBLIC_SAMPLE, counted
 from mondegreen.errors import (
@@ -17,6 +21,7 @@ from mondegreen.errors import (
 
 if TYPE_CHECKING:
     from mondegreen.calibration.setting import Setting
+    from mondegreen.space.space import Space
 
 __all__ = ["calibrate"]
 
@@ -37,6 +42,7 @@ __all__ = ["calibrate"]
     default=("calibrated",),
     show_default=True,
     metavar="NAME[:KEY=VALUE,...]",
+    shell_complete=completion.mechanisms,
     help="With parameters, such as vickrey:t=0.25. Without t, vickrey chooses it too. "
     "Repeatable.",
 )
@@ -64,7 +70,8 @@ __all__ = ["calibrate"]
     type=click.Choice(["sample", "uniform"]),
     default="sample",
     show_default=True,
-    help="Of bayes_risk and utility_loss: word frequencies, or every word alike.",
+    help="What bayes_risk and utility_loss are about: the word frequencies of SAMPLE, "
+    "or every word alike.",
 )
 @click.option(
     "--match",
@@ -73,10 +80,16 @@ __all__ = ["calibrate"]
     ),
     help="In place of a target: be as private as --to, in this sense.",
 )
-@click.option("--to", metavar="NAME[:KEY=VALUE,...]:EPSILON", help="For --match.")
+@click.option(
+    "--to",
+    metavar="NAME[:KEY=VALUE,...]:EPSILON",
+    shell_complete=completion.mechanisms,
+    help="The setting to be as private as, such as laplace:12. For --match.",
+)
 @click.option(
     "--to-space",
     metavar="NAME|PATH",
+    shell_complete=completion.spaces,
     help="Where --to is measured.  [default: that of --space]",
 )
 @click.option(
@@ -85,18 +98,22 @@ __all__ = ["calibrate"]
     "epsilons",
     multiple=True,
     type=float,
-    metavar="FLOAT/UNIT",
-    help="Of the curves, for every mechanism. Repeatable.  [default: eight around the "
-    "switch of each]",
+    metavar="NUMBER",
+    help="Epsilon to show where there is no target, and in the curves of the report. "
+    "Repeatable.  [default: eight around the one where each mechanism turns]",
 )
 @space_option
-@click.option("--quick", is_flag=True, help="Look at fewer words: wider intervals.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Look at fewer words: sooner done, with wider intervals.",
+)
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Of the words and outputs that are drawn.",
+    help="Fixes which words and outputs are drawn to measure with.",
 )
 @click.option(
     "--html",
@@ -143,15 +160,17 @@ def calibrate(
     SAMPLE is PUBLIC text of the kind that is to be privatized: its word frequencies are
     the prior. For each mechanism, finds the largest epsilon that keeps the targets; or,
     with a target of utility_loss, the smallest. What is printed has been measured at
-    that epsilon, and holds at the wrong end of every interval. Without a target, prints
-    what eight epsilons do. Interrupt it at will: what was measured is kept. For the
-    mechanism "tree" see also: mondegreen chances.
+    that epsilon; where it is an estimate, the target holds at the worse end of its
+    interval. Without a target, prints what eight epsilons do. Work of more than a
+    minute is announced. Interrupt it at will: what was measured is kept, and the same
+    command goes on from there. For the mechanism "tree" see also: mondegreen chances.
 
     \b
     mondegreen calibrate tweets.csv --column text --target n_w=0.5
     mondegreen calibrate tweets.csv -m tem -m laplace --match bayes_risk --to tem:2.5
     """  # noqa: D301
     from mondegreen.calibration.epsilon import parse_target
+    from mondegreen.calibration.forecast import Forecast
     from mondegreen.calibration.plan import Plan
     from mondegreen.calibration.setting import Bench
     from mondegreen.cli.calibrate_report import read_lines, write
@@ -171,22 +190,24 @@ def calibrate(
     if not quiet:
         say(PUBLIC_SAMPLE)
     show = shower(quiet)
-    plan = Plan(bench, settings, asked, prior, show)
-    if match is not None and reference is not None:
-        there = loaded if to_space is None else load_space(to_space)
-        if there is not loaded:
-            priors = counted(sample, format, columns, there, quiet=quiet).priors()
-            bench = replace(bench, space=there, priors=priors)
-        plan.match(match, *reference, over, bench)
-    rows = plan.rows()
-    chosen = plan.best(rows)
-    show("")
-    if plan.targets and chosen is None:
-        raise ConfigurationError(infeasible(plan, rows))
-    curves = []
-    if html is not None or not plan.targets:
-        curves = plan.curves(rows, epsilons)
-    show("")
+    forecast = Forecast() if quiet else Forecast(say)
+    plan = Plan(bench, settings, asked, prior, show, forecast)
+    with _saying_what_is_kept(loaded):
+        if match is not None and reference is not None:
+            there = loaded if to_space is None else load_space(to_space)
+            if there is not loaded:
+                priors = counted(sample, format, columns, there, quiet=quiet).priors()
+                bench = replace(bench, space=there, priors=priors)
+            plan.match(match, *reference, over, bench)
+        rows = plan.rows()
+        chosen = plan.best(rows)
+        show("")
+        if plan.targets and chosen is None:
+            raise ConfigurationError(infeasible(plan, rows))
+        curves = []
+        if html is not None or not plan.targets:
+            curves = plan.curves(rows, epsilons)
+        show("")
     found = Outcome(plan, tuple(rows), chosen, tuple(curves), read, columns, space)
     if html is not None:
         write(found, html, sentences=read_lines(sentences), force=force)
@@ -194,6 +215,24 @@ def calibrate(
         echo_json(values_of(found))
     else:
         click.echo("\n".join(lines_of(found)))
+
+
+@contextlib.contextmanager
+def _saying_what_is_kept(space: Space) -> Iterator[None]:
+    """Say at an interrupt what need not be measured again."""
+    from mondegreen.calibration.cache import folder
+    from mondegreen.cli.progress import say
+
+    def kept() -> int:
+        return len(list(folder(space).glob("*.json")))
+
+    before = kept()
+    try:
+        yield
+    except KeyboardInterrupt:
+        done = amount(kept() - before, "new measurement")
+        say(f"Kept in {folder(space)}: {done}. The same command goes on from there.")
+        raise
 
 
 def _setting(text: str, *, allow_unproved: bool) -> Setting:

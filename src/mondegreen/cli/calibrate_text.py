@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
+from mondegreen.amounts import amount
 from mondegreen.calibration.matching import MATCHES
 from mondegreen.calibration.measurement import Measurement
 from mondegreen.calibration.plan import Plan, Row
@@ -66,7 +67,8 @@ def lines_of(found: Outcome) -> list[str]:
     """Return what people read."""
     sample, plan = found.sample, found.plan
     lines = [
-        f"sample  {sample.name}: {sample.texts:,} texts, {sample.words:,} words, "
+        f"sample  {sample.name}: {amount(sample.texts, 'text')}, "
+        f"{amount(sample.words, 'word')}, "
         f"{sample.unknown / sample.words:.1%} of them unknown",
         *(f"target  {target}" for target in plan.targets),
     ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from mondegreen.amounts import amount
 from mondegreen.cli.options import built, columns_option, space_option
 from mondegreen.cli.render import echo_facts, echo_json, echo_table
 from mondegreen.cli.sample import PUBLIC_SAMPLE, counted
@@ -46,7 +47,7 @@ _SHOWN: Final = 3
     "--epsilon",
     required=True,
     type=float,
-    metavar="FLOAT",
+    metavar="NUMBER",
     help="Loss in nats for any two words, at most.",
 )
 @click.option(
@@ -129,7 +130,8 @@ def chances(
     if output == "-":
         return
     facts = {
-        "sample": f"{read.name}: {read.texts:,} texts, {read.words:,} words",
+        "sample": f"{read.name}: {amount(read.texts, 'text')}, "
+        f"{amount(read.words, 'word')}",
         "success": round(success_of(state.law, prior), 6),
         "success, no output seen": round(float(prior.max()), 6),
         "nats, by level": ", ".join(f"{loss:.4g}" for loss in state.law.losses()),

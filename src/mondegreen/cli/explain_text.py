@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from mondegreen.amounts import amount
+
 if TYPE_CHECKING:
     from mondegreen.guarantee import Guarantee
     from mondegreen.scores.odds import DocumentLoss, Odds
@@ -21,7 +23,11 @@ def lines_of(
     word: str, form: str, scores: WordScores, guarantee: Guarantee
 ) -> list[str]:
     """Return the lines that are printed."""
-    how = "exact" if scores.runs is None else f"{scores.runs:,} runs, 95 % intervals"
+    how = (
+        "exact"
+        if scores.runs is None
+        else f"{amount(scores.runs, 'run')}, 95 % intervals"
+    )
     lines = [f"{word}: {guarantee.setting} on {guarantee.space}; {how}"]
     if not guarantee.is_proved:
         lines.append("NOT PRIVATE: this mechanism does not keep the promise it claims")
@@ -62,12 +68,16 @@ def _facts(scores: WordScores) -> list[tuple[str, str]]:
     facts = []
     if scores.is_known:
         facts.append(("chance to stay", _percent(scores.stay)))
-    facts.append(("likely outputs", f"{_count(scores.support)} words {share}"))
+    facts.append(
+        ("likely outputs", f"{amount(_count(scores.support), 'word')} {share}")
+    )
     if scores.distinct is not None:
         facts.append(("distinct outputs", f"{scores.distinct:,} in these runs"))
     shannon, least = scores.entropies["entropy_1"], scores.entropies["entropy_inf"]
-    facts.append(("entropy", f"{_number(shannon)} nats{_draw_among(shannon)}"))
-    facts.append(("at the least", f"{_number(least)} nats, by the likeliest output"))
+    facts.append(("entropy", amount(_number(shannon), "nat") + _draw_among(shannon)))
+    facts.append(
+        ("at the least", f"{amount(_number(least), 'nat')}, by the likeliest output")
+    )
     if scores.distance is not None and scores.rank is not None:
         facts.append(("distance moved", f"{_number(scores.distance)} on average"))
         facts.append(("closer words", f"{_count(scores.rank)} on average"))
@@ -78,7 +88,7 @@ def _odds(odds: Odds, word: str) -> list[str]:
     """Say how sure somebody can become that the word was this one, not the other."""
     if odds.promised is not None and math.isfinite(odds.promised):
         promise = (
-            f"at most {_factor(odds.promised)} to 1 ({odds.promised:.3g} nats), "
+            f"at most {_factor(odds.promised)} to 1 ({_nats(odds.promised)}), "
             "by the promise"
         )
     else:
@@ -89,7 +99,7 @@ def _odds(odds: Odds, word: str) -> list[str]:
         f"        {promise}",
     ]
     if odds.realised is not None:
-        law = f"at most {_factor(odds.realised)} to 1 ({odds.realised:.3g} nats)"
+        law = f"at most {_factor(odds.realised)} to 1 ({_nats(odds.realised)})"
         if math.isinf(odds.realised):
             law = "certainty, for some outputs"
         lines.append(f"        {law}, by the law itself")
@@ -104,12 +114,12 @@ def _draw_among(entropy: Any) -> str:
     """Say how many words a fair draw would be among, for an exact entropy."""
     if not isinstance(entropy, float):
         return ""
-    return f", as of a fair draw among {_size(math.exp(entropy))} words"
+    return f", as of a fair draw among {amount(_size(math.exp(entropy)), 'word')}"
 
 
 def _document(loss: DocumentLoss) -> list[str]:
     """Say what a document adds up to."""
-    words = f"{loss.words:,} {'word' if loss.words == 1 else 'words'}"
+    words = amount(loss.words, "word")
     rows = [
         ("each by its nearest neighbour", _nats(loss.nearest)),
         ("each by a word at the mean distance", _nats(loss.mean)),
@@ -125,7 +135,7 @@ def _size(count: float) -> str:
 
 
 def _nats(loss: float) -> str:
-    return f"{loss:,.0f} nats" if loss >= 100 else f"{loss:.3g} nats"
+    return amount(f"{loss:,.0f}" if loss >= 100 else f"{loss:.3g}", "nat")
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import errno
 import importlib
 import os
@@ -10,12 +11,15 @@ import sys
 import traceback
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from mondegreen import __version__
 from mondegreen.errors import DataError, MondegreenError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 __all__ = ["cli", "main"]
 
@@ -62,6 +66,29 @@ class _Verbs(click.Group):
         module, attribute, _ = _VERBS[cmd_name]
         loaded = importlib.import_module(f"mondegreen.cli.{module}")
         return getattr(loaded, attribute)  # type: ignore[no-any-return]
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a verb; the answer to an unknown one is what it is like."""
+        given = args[0]
+        near = difflib.get_close_matches(given, _VERBS, n=1)
+        if given in _VERBS or given[:1] == "-" or not near or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        ctx.fail(f"there is no command {given!r}; did you mean {near[0]!r}?")
+
+    def shell_complete(
+        self, ctx: click.Context, incomplete: str
+    ) -> list[CompletionItem]:
+        """Offer the verbs without importing them, and the options."""
+        from click.shell_completion import CompletionItem
+
+        verbs = [
+            CompletionItem(name, help=_VERBS[name][2])
+            for name in sorted(_VERBS)
+            if name.startswith(incomplete)
+        ]
+        return verbs + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter

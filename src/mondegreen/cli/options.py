@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mondegreen.cli import completion
 from mondegreen.errors import InvalidParameterError, SourceError
 
 if TYPE_CHECKING:
@@ -30,9 +31,10 @@ epsilon_option = click.option(
     "--epsilon",
     required=True,
     type=float,
-    metavar="FLOAT/UNIT",
-    help="Loss in nats for two words one unit of distance apart; with the tree, for "
-    "any two words. There is no default.",
+    metavar="NUMBER",
+    help="Privacy loss, in nats, of two words one unit of distance apart; with the "
+    "tree, of any two words. Smaller is more private and less readable. There is no "
+    "default.",
 )
 
 mechanism_option = click.option(
@@ -42,7 +44,8 @@ mechanism_option = click.option(
     default="tree",
     show_default=True,
     metavar="NAME",
-    help="See: mondegreen mechanisms.",
+    shell_complete=completion.mechanisms,
+    help="How words are replaced. See: mondegreen mechanisms.",
 )
 
 settings_option = click.option(
@@ -50,8 +53,8 @@ settings_option = click.option(
     "settings",
     multiple=True,
     metavar="NAME=VALUE|@FILE",
-    help="Another parameter of the mechanism, such as t=0.25; @FILE is a JSON object "
-    "of them. Repeatable.",
+    help="Another parameter of the mechanism, such as t=0.25; `mondegreen mechanisms` "
+    "lists them; @FILE is a JSON object of them. Repeatable.",
 )
 
 space_option = click.option(
@@ -59,7 +62,8 @@ space_option = click.option(
     default="glove-840b-34k",
     show_default=True,
     metavar="NAME|PATH",
-    help="Words and vectors. See: mondegreen space list.",
+    shell_complete=completion.spaces,
+    help="Vocabulary that words are drawn from. See: mondegreen space list.",
 )
 
 columns_option = click.option(
@@ -70,6 +74,7 @@ columns_option = click.option(
     default=("text",),
     show_default=True,
     metavar="NAME",
+    shell_complete=completion.columns,
     help="Column with text; JSON and struct paths such as msg.body. Repeatable.",
 )
 

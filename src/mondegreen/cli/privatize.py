@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mondegreen.amounts import amount
+from mondegreen.cli import completion
 from mondegreen.cli.options import (
     built,
     columns_option,
@@ -98,7 +100,13 @@ __all__ = ["privatize"]
     metavar="VARIABLE",
     help="As --key-file; the environment variable holds 64 hex digits. Needs --id.",
 )
-@click.option("--id", "id_column", metavar="COLUMN", help="Record id, for a key.")
+@click.option(
+    "--id",
+    "id_column",
+    metavar="COLUMN",
+    shell_complete=completion.columns,
+    help="Record id, for a key.",
+)
 @click.option(
     "--unique-ids",
     is_flag=True,
@@ -252,8 +260,9 @@ def privatize(
     if not quiet:
         seconds = time.perf_counter() - started
         click.echo(
-            f"{counts['rows']:,} rows, {words:,} words in {seconds:.1f} s "
-            f"({words / max(seconds, 1e-9):,.0f} words a second)",
+            f"{amount(counts['rows'], 'row')}, {amount(words, 'word')} in "
+            f"{seconds:.1f} s "
+            f"({amount(round(words / max(seconds, 1e-9)), 'word')} a second)",
             err=True,
         )
     if source.missing_rows:

@@ -22,22 +22,17 @@ def echo_facts(facts: Mapping[str, object]) -> None:
         click.echo(f"{key:{width}}  {_cell(value)}")
 
 
-def echo_table(
-    rows: Sequence[Mapping[str, object]], absent: Mapping[str, str] | None = None
-) -> None:
+def echo_table(rows: Sequence[Mapping[str, object]]) -> None:
     """Print rows under their names, in columns.
 
     Parameters
     ----------
     rows : sequence of mappings with the same keys
         At least one.
-    absent : mapping, optional
-        What stands where a column has no value; ``-`` by default.
     """
-    absent = absent or {}
     table = [list(rows[0])]
     for row in rows:
-        table.append([_cell(row[k]) or absent.get(k, "-") for k in row])
+        table.append([_cell(row[k]) or "-" for k in row])
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for line in table:
         cells = (f"{cell:{n}}" for cell, n in zip(line, widths, strict=True))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from mondegreen.amounts import amount
+from mondegreen.cli import completion
 from mondegreen.cli.options import columns_option
 from mondegreen.errors import ConfigurationError, DecodeError, SourceError
 
@@ -44,6 +46,7 @@ _NOT_SHOWN: Final = (
     default="glove-840b-34k",
     show_default=True,
     metavar="NAME|PATH",
+    shell_complete=completion.spaces,
     help="Words and vectors of the release. See: mondegreen space list.",
 )
 @click.option(
@@ -52,19 +55,20 @@ _NOT_SHOWN: Final = (
     default=1000,
     show_default=True,
     metavar="N",
-    help="How many of the rarest types LOW looks for.",
+    help="How many of the rarest words to look for in the release (LOW).",
 )
 @click.option(
     "--english",
     type=click.Path(path_type=str),
     metavar="FILE",
-    help="Words that count as English, one a line.",
+    help="Words that count as English, one a line; their share is a score then.",
 )
 @click.option(
     "--sentence-model",
     "model",
     metavar="MODULE:FUNCTION",
-    help="For CS: any callable from a list of texts to an array, one row each.",
+    help="Compare whole texts too (CS), by any callable from a list of texts to an "
+    "array, one row each.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
@@ -163,13 +167,17 @@ def _scored(
 def _lines(rows: int, scores: CorpusScores, cs: float | None) -> list[str]:
     """Return what is printed, one score a line."""
     facts: list[tuple[str, str, str]] = [
-        ("rows", f"{rows:,}", f"{scores.texts:,} texts, {scores.withheld:,} withheld"),
+        (
+            "rows",
+            f"{rows:,}",
+            f"{amount(scores.texts, 'text')}, {scores.withheld:,} withheld",
+        ),
         (
             "words",
             f"{scores.words:,}",
             f"{scores.paired:,} paired with a released word",
         ),
-        ("words changed (PP)", _percent(scores.pp), f"{scores.changed:,} words"),
+        ("words changed (PP)", _percent(scores.pp), amount(scores.changed, "word")),
         ("rare types left (LOW)", _percent(scores.low), _rare_types(scores)),
         (
             "rare words unchanged",
@@ -205,7 +213,11 @@ def _checks(
             scores.unaligned == 0,
             "every text has as many words as its original"
             + _but(scores.unaligned, "text has not", "texts have not")
-            + (f" ({several} words of the space read as several)" if several else ""),
+            + (
+                f" ({amount(several, 'word')} of the space read as several)"
+                if several
+                else ""
+            ),
         ),
         (
             scores.foreign == 0,

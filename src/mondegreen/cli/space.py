@@ -54,7 +54,9 @@ def list_spaces(as_json: bool) -> None:
     if as_json:
         echo_json(rows)
     else:
-        echo_table(rows, {"path": "(mondegreen space fetch NAME)"})
+        for row in rows:
+            row["path"] = row["path"] or f"(mondegreen space fetch {row['name']})"
+        echo_table(rows)
 
 
 @space.command()

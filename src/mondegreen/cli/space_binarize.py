@@ -13,10 +13,14 @@ from mondegreen.cli.space_build import facts_of
 __all__ = ["binarize"]
 
 
-@click.command()
+@click.command(short_help="Make a binary code for every word of a space.")
 @click.argument("space")
 @click.option(
-    "-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path)
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Space to write; by custom its name ends with .safetensors.",
 )
 @click.option(
     "--bits",

@@ -36,10 +36,14 @@ _QUIET = click.option("--quiet", is_flag=True, help="Show no progress.")
 _FORMATS = click.Choice(["glove", "word2vec", "word2vec-binary", "fasttext", "npy"])
 
 
-@click.command()
+@click.command(short_help="Build a space from a file of word vectors.")
 @click.argument("vectors", type=_FILE)
 @click.option(
-    "-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path)
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Space to write; by custom its name ends with .safetensors.",
 )
 @click.option("--name", help="Name of the space.  [default: OUTPUT without its suffix]")
 @click.option("--format", "form", type=_FORMATS, help="[default: found in the file]")

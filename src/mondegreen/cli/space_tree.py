@@ -23,10 +23,14 @@ _SHOWN: Final = 24
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.command()
+@click.command(short_help="Build a word tree for a space.")
 @click.argument("space")
 @click.option(
-    "-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path)
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Space to write; by custom its name ends with .safetensors.",
 )
 @click.option(
     "--leaf",

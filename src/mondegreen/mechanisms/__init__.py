@@ -11,7 +11,14 @@ from typing import Any, Final
 from mondegreen.errors import ConfigurationError, UnknownNameError
 from mondegreen.mechanisms.base import AbstractMechanism, State
 
-__all__ = ["AbstractMechanism", "State", "mechanism", "mechanism_class", "mechanisms"]
+__all__ = [
+    "AbstractMechanism",
+    "State",
+    "mechanism",
+    "mechanism_class",
+    "mechanisms",
+    "names",
+]
 
 # name: (module, class). Modules are imported when they are asked for, so that one
 # mechanism does not pay for the libraries of another.
@@ -45,7 +52,7 @@ def mechanism_class(name: str) -> type[AbstractMechanism]:
     """
     key = _ALIASES.get(name, name)
     if key not in _REGISTRY:
-        raise UnknownNameError("mechanism", name, [*_REGISTRY, *_ALIASES])
+        raise UnknownNameError("mechanism", name, names())
     module, cls = _REGISTRY[key]
     loaded = importlib.import_module(f"mondegreen.mechanisms.{module}")
     return getattr(loaded, cls)  # type: ignore[no-any-return]
@@ -104,6 +111,11 @@ def mechanisms() -> Iterator[type[AbstractMechanism]]:
     """
     for name in sorted(_REGISTRY):
         yield mechanism_class(name)
+
+
+def names() -> list[str]:
+    """Return all names and aliases, sorted; no mechanism is imported for it."""
+    return sorted([*_REGISTRY, *_ALIASES])
 
 
 class _Registry(ModuleType):

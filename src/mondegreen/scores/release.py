@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice, zip_longest
 from typing import Any, Final
 
+from mondegreen.amounts import amount
 from mondegreen.errors import SourceError
 from mondegreen.io.source import AbstractSource
 
@@ -86,6 +87,6 @@ def _refuse_counts(original: AbstractSource, release: AbstractSource) -> None:
     shorter, longer = sorted((original, release), key=lambda source: source.rows_read)
     raise SourceError(
         shorter.name,
-        f"it ends after {shorter.rows_read:,} rows; {longer.name} has more",
+        f"it ends after {amount(shorter.rows_read, 'row')}; {longer.name} has more",
         hint="a release has the rows of its original, in their order",
     )

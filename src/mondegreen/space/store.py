@@ -6,7 +6,7 @@ import dataclasses
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -178,6 +178,8 @@ def locate(name_or_path: str | Path) -> Path:
     ------
     UnknownNameError
         If there is no space of this name.
+    SpaceError
+        If it is a public one that was not fetched yet; says how to get it.
     """
     if isinstance(name_or_path, Path):
         return name_or_path
@@ -186,7 +188,7 @@ def locate(name_or_path: str | Path) -> Path:
         return Path(name_or_path)
     files = _files()
     if name_or_path not in files:
-        raise UnknownNameError("space", name_or_path, files)
+        raise _absent(name_or_path, files)
     return files[name_or_path]
 
 
@@ -246,6 +248,18 @@ def new_file(path: Path, *, force: bool) -> Iterator[BinaryIO]:
         raise SpaceError(f"{path}: cannot be written: {error.strerror}") from error
     finally:
         part.unlink(missing_ok=True)
+
+
+def _absent(name: str, files: Iterable[str]) -> SpaceError | UnknownNameError:
+    """Return the error for a space that is not here, though it may be elsewhere."""
+    from mondegreen.space.fetch import PUBLIC_SPACES
+
+    if name in PUBLIC_SPACES:
+        return SpaceError(
+            f"space {name!r} is public, and not on this machine yet; get it with: "
+            f"mondegreen space fetch {name}"
+        )
+    return UnknownNameError("space", name, {*files, *PUBLIC_SPACES})
 
 
 def _files() -> dict[str, Path]:

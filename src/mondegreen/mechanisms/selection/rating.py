@@ -8,6 +8,7 @@ r"""A public rating of word pairs, and the integer laws that follow it (SynTF).
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, Final, final
@@ -22,7 +23,7 @@ from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.bigrams import Bigrams
 from mondegreen.space.space import Space
 
-__all__ = ["Rating", "RatingLaw"]
+__all__ = ["Rating", "RatingLaw", "rating_of"]
 
 _BLOCK_BYTES: Final = 72 << 20
 _CHUNK_WORDS: Final = 8192
@@ -107,6 +108,12 @@ class Rating:
             for right in tiles[i:]
         )
         return max(-1.0, smallest - (space.dim + 8) * 2.0**-22)
+
+
+@functools.lru_cache(maxsize=2)
+def rating_of(space: Space, vector_share: float) -> Rating:
+    """Return a rating that laws at every epsilon share: it takes seconds to measure."""
+    return Rating(space, vector_share)
 
 
 @final

@@ -16,7 +16,7 @@ from mondegreen.mechanisms.base import (
     parameter,
 )
 from mondegreen.mechanisms.selection.base import SelectionState
-from mondegreen.mechanisms.selection.rating import Rating, RatingLaw
+from mondegreen.mechanisms.selection.rating import RatingLaw, rating_of
 from mondegreen.space.space import Space
 
 __all__ = ["Syntf"]
@@ -100,7 +100,7 @@ class Syntf(AbstractMechanism):
     def prepare(self, space: Space) -> SelectionState:
         """Measure the sensitivity of the rating; laws are computed when needed."""
         check_space(self, space)
-        rating = Rating(space, self.vector_share)
+        rating = rating_of(space, self.vector_share)
         law = RatingLaw(rating, space, self.epsilon)
         slope = 2 * law.rate * (1 + 1e-9)
         guarantee = Guarantee(

@@ -1,0 +1,52 @@
+"""The command itself: how it is started, and what it says of what it does not know."""
+
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from mondegreen.cli.main import cli
+
+
+def started(*arguments, text=None):
+    command = [sys.executable, "-m", "mondegreen", *arguments]
+    return subprocess.run(command, input=text, capture_output=True, text=True)
+
+
+def test_the_package_runs_as_a_module():
+    done = started("--version")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("mondegreen, version")
+
+
+def test_worker_processes_of_the_module_do_not_start_it_again(tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_text("The doctor came from Boston.\n" * 3000)
+    done = started("privatize", str(path), "-e", "10", "--jobs", "2", "-q")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) == 3000
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("privatise", "privatize"), ("explian", "explain"), ("mechanism", "mechanisms")],
+)
+def test_a_command_with_a_slip_is_answered_with_the_one_that_is_meant(given, meant):
+    done = CliRunner().invoke(cli, [given, "x"])
+    assert done.exit_code == 2
+    assert f"there is no command {given!r}; did you mean {meant!r}?" in done.stderr
+
+
+def test_a_command_like_no_other_and_an_option_before_it_are_usage_errors():
+    assert CliRunner().invoke(cli, ["xqz"]).exit_code == 2
+    assert "--version" in CliRunner().invoke(cli, ["--versio"]).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("Boston\n", "1 row, 1 word in"), ("in Boston\nno\n", "2 rows, 3 words in")],
+)
+def test_one_row_is_not_rows(text, says):
+    done = CliRunner().invoke(cli, ["privatize", "-", "-e", "10"], input=text)
+    assert says in done.stderr

@@ -21,8 +21,8 @@ from mondegreen.space.layout import read_header
 from mondegreen.space.space import Space
 from mondegreen.space.store import codes_of, load_space, save_space
 
-DEFAULT_DIGEST = "e0274cb9f1c19e3e69e38852a10e4a04317314272cbfd0d51a9882347ad1a435"
-CODES_DIGEST = "98357829c35ff8098e72b7e6d2b43db4431a1ac6213615e1a6e92932e88c5119"
+DEFAULT_DIGEST = "c8ad64b92d89e5b92a0c942b056b02576906bb7e0be0a84c957c17d711c1f816"
+CODES_DIGEST = "1d741b496544718ef5af81740b45e658b97c83f9991f6666527677b74b3be284"
 BUNDLED = (
     Path(store.__file__).parent / "data/codes/glove-840b-34k.codes-256.safetensors"
 )

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Vectors
-from mondegreen.errors import SpaceError
+from mondegreen.errors import SpaceError, SpaceIntegrityError
 from mondegreen.space.metric import distances as distances_of
 from mondegreen.space.metric import relative_error
 
 __all__ = [
     "Geometry",
     "canonical_ids",
+    "check_geometry",
     "estimate",
     "measure",
     "scaled_covariance",
@@ -24,6 +25,7 @@ __all__ = [
 ]
 
 _TILE_ROWS = 2048
+_ASKED = 64
 _TILE_BYTES = 32 << 20
 
 
@@ -161,6 +163,38 @@ def _measure_directly(
         mean=total / (count * (count - 1)) if count > 1 else 0.0,
         diameter=diameter * (1 + error),
     )
+
+
+def check_geometry(
+    stated: Geometry, vectors: Vectors, unknown: Vectors, metric: str, name: str
+) -> None:
+    """Refuse distances that contradict each other or those of some inputs.
+
+    The inputs are always the same, spread over the space, and the unknown point. Who
+    makes a file can avoid them; all pairs are seen when a law is certified, and by
+    ``mondegreen space verify``.
+
+    Raises
+    ------
+    SpaceIntegrityError
+        If the smallest distance is stated too large or the largest too small.
+    """
+    some = np.unique(np.linspace(0, len(vectors) - 1, _ASKED).astype(int))
+    points = np.concatenate([vectors[some].astype(np.float64), unknown[None]])
+    found = distances_of(metric, points, points)
+    error = relative_error(metric, vectors[some], unknown)
+    positive = float(found.min(where=found > 0, initial=np.inf))
+    values = stated.to_dict().values()
+    if not (
+        all(isinstance(value, float) and 0 <= value < np.inf for value in values)
+        and (stated.closest or not np.isfinite(positive))
+        and stated.closest <= positive * (1 + error)
+        and max(found.max() * (1 - error), *values) <= stated.diameter
+    ):
+        raise SpaceIntegrityError(
+            f"space {name!r}: its distances are misstated; build it again from its "
+            "vectors"
+        )
 
 
 def estimate(vectors: Vectors, unknown: Vectors, transform: Vectors) -> Geometry:

@@ -35,7 +35,10 @@ from mondegreen.arrays import Ids
 from mondegreen.mechanisms.selection.law import ExponentialLaw
 from mondegreen.space.pairs import PairTiles, stripes
 
-__all__ = ["exact_epsilons", "log_normalisers"]
+__all__ = ["FORMULA", "exact_epsilons", "log_normalisers"]
+
+FORMULA: Final = 2
+"""Goes up when a certificate of the same law may come out otherwise."""
 
 _MARGIN: Final = 1e-9
 """Relative rounding up, above the error of the float64 sums (below 1e-12)."""

@@ -21,7 +21,7 @@ from mondegreen.space.layout import read_header
 from mondegreen.space.space import Space
 from mondegreen.space.store import codes_of, load_space, save_space
 
-DEFAULT_DIGEST = "c8ad64b92d89e5b92a0c942b056b02576906bb7e0be0a84c957c17d711c1f816"
+DEFAULT_DIGEST = "02ecad8b7461565077a158cc5f0300ecfb09e0af64b7eee8a73599c57f5ba4fc"
 CODES_DIGEST = "1d741b496544718ef5af81740b45e658b97c83f9991f6666527677b74b3be284"
 BUNDLED = (
     Path(store.__file__).parent / "data/codes/glove-840b-34k.codes-256.safetensors"

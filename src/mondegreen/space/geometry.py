@@ -124,14 +124,25 @@ def measure(
         progress(int(kept[i][-1]) + 1)
     per_word = np.repeat(np.concatenate(nearest), np.concatenate(counts).astype(int))
     pairs = len(vectors) * (len(vectors) - 1)
-    return Geometry(
+    return _digits(
         # Rounded down by more than the float64 norm can be off.
-        closest=closest * (1 - (vectors.shape[1] + 8) * 2.0**-52)
-        if np.isfinite(closest)
-        else 0.0,
+        closest=closest * (1 - (vectors.shape[1] + 8) * 2.0**-52),
         nearest=float(np.median(np.sqrt(np.maximum(per_word, 0.0)))) if pairs else 0.0,
         mean=total / pairs if pairs else 0.0,
         diameter=float(np.sqrt(farthest + slack)) if farthest > 0 else 0.0,
+    )
+
+
+def _digits(closest: float, nearest: float, mean: float, diameter: float) -> Geometry:
+    """Keep six digits of what processors round apart, which is part of the digest."""
+    rounded = float(f"{diameter:.6g}")
+    if rounded < diameter:
+        rounded = float(f"{diameter * (1 + 1e-5):.6g}")
+    return Geometry(
+        closest=closest if np.isfinite(closest) else 0.0,
+        nearest=float(f"{nearest:.6g}"),
+        mean=float(f"{mean:.6g}"),
+        diameter=rounded,
     )
 
 
@@ -157,8 +168,8 @@ def _measure_directly(
         nearest[start : start + len(tile)] = found.min(axis=1)
         progress(start + len(tile))
     error = relative_error(metric, vectors, unknown)
-    return Geometry(
-        closest=closest * (1 - error) if np.isfinite(closest) else 0.0,
+    return _digits(
+        closest=closest * (1 - error),
         nearest=float(np.median(nearest)) if count > 1 else 0.0,
         mean=total / (count * (count - 1)) if count > 1 else 0.0,
         diameter=diameter * (1 + error),

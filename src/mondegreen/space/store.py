@@ -40,14 +40,14 @@ _SUFFIX = ".safetensors"
 _BUNDLED = Path(__file__).parent / "data"
 # Digest of a space: the file of its codes, and their digest.
 _BUNDLED_CODES: Final = {
-    "c8ad64b92d89e5b92a0c942b056b02576906bb7e0be0a84c957c17d711c1f816": (
+    "02ecad8b7461565077a158cc5f0300ecfb09e0af64b7eee8a73599c57f5ba4fc": (
         "codes/glove-840b-34k.codes-256.safetensors",
         "1d741b496544718ef5af81740b45e658b97c83f9991f6666527677b74b3be284",
     ),
 }
 # Digest of a space: the file of its word tree, and the digest of the tree.
 _BUNDLED_TREES: Final = {
-    "c8ad64b92d89e5b92a0c942b056b02576906bb7e0be0a84c957c17d711c1f816": (
+    "02ecad8b7461565077a158cc5f0300ecfb09e0af64b7eee8a73599c57f5ba4fc": (
         "trees/glove-840b-34k.tree",
         "d6538cb1373fef1c69b24f55a1326372bf8b4ea083969de6174bf4b6a45d68e8",
     ),

@@ -12,7 +12,7 @@ import mondegreen
 
 ROOT = Path(mondegreen.__file__).parent
 LAYERS = [
-    {"errors", "arrays", "guarantee", "threads"},
+    {"errors", "arrays", "caches", "guarantee", "threads"},
     {"sampling", "text", "space"},
     {"mechanisms"},
     {"audit", "privatizer", "parallel", "processes", "vectors"},

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from mondegreen.caches import home
 from mondegreen.errors import (
     SpaceError,
     SpaceIntegrityError,
@@ -184,20 +185,6 @@ def locate(name_or_path: str | Path) -> Path:
     if name_or_path not in files:
         raise UnknownNameError("space", name_or_path, files)
     return files[name_or_path]
-
-
-def home() -> Path:
-    """Return the directory of fetched spaces.
-
-    ``$MONDEGREEN_HOME``, else ``$XDG_CACHE_HOME/mondegreen``, else
-    ``~/.cache/mondegreen``.
-    """
-    if own := os.environ.get("MONDEGREEN_HOME"):
-        return Path(own)
-    cache = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG specification says to ignore a relative path.
-    base = Path(cache) if Path(cache).is_absolute() else Path.home() / ".cache"
-    return base / "mondegreen"
 
 
 def refuse_existing(path: Path, *, force: bool) -> None:

@@ -38,7 +38,7 @@ def read_own(path: Path) -> bytes | None:
     try:
         if not all(_is_own(folder.stat()) for folder in (path.parent, home())):
             return None
-        with open(os.open(path, flags), "rb") as stream:
+        with os.fdopen(os.open(path, flags), "rb") as stream:
             about = os.fstat(stream.fileno())
             is_file = stat.S_ISREG(about.st_mode)
             return stream.read() if is_file and _is_own(about) else None
@@ -58,7 +58,7 @@ def write_own(path: Path, data: bytes) -> None:
             (home() / folder).mkdir(mode=0o700, exist_ok=True)
         opened = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            with open(opened, "wb") as stream:
+            with os.fdopen(opened, "wb") as stream:
                 stream.write(data)
             temporary.replace(path)
         finally:

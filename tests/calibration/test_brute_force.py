@@ -14,7 +14,7 @@ from mondegreen.mechanisms.selection.certificate import exact_epsilons, lower_bo
 from mondegreen.mechanisms.selection.law import ExponentialLaw
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-import brute_force  # noqa: E402
+import brute_force
 
 SETTINGS = [(0.5, np.inf), (1.0, np.inf), (2.25, 7.7), (4.0, 4.3), (4.0, 6.0), (7, 3.3)]
 TOLERANCE = 1e-4
@@ -55,9 +55,7 @@ def test_certificates_equal_the_maximum_over_all_triples(some, place):
     words = mg.Space.from_arrays("few", some.words[:600], some.vectors[:600])
     (law,) = laws_of(words, SETTINGS[place : place + 1])
     everyone = words.points(np.arange(601, dtype=np.int32))
-    truth, _ = brute_force.triples(
-        everyone, everyone[:-1], law.rate, law.cutoff
-    )
+    truth, _ = brute_force.triples(everyone, everyone[:-1], law.rate, law.cutoff)
     (found,) = exact_epsilons([law])
     assert truth <= found <= truth + TOLERANCE
 

@@ -305,6 +305,15 @@ def test_shipped_curve_makes_any_epsilon_immediate(monkeypatch):
             assert state.guarantee.certified <= epsilon
 
 
+@pytest.mark.parametrize("beta", [None, 0.001])
+def test_calibrated_spends_what_it_was_given(beta):
+    space = mg.load_space()
+    for epsilon in (0.5, 0.8, 1.0, 1.7, 2.0, 3.0, 4.5, 5.0, 6.0, 8.0, 10.0, 12.0):
+        mechanism = mg.mechanism("calibrated", epsilon=epsilon, beta=beta)
+        spent = mechanism.prepare(space).guarantee.certified
+        assert 0.98 * epsilon <= spent <= epsilon
+
+
 @pytest.mark.slow
 def test_a_certificate_of_the_embedded_space_agrees_with_a_sample_of_pairs():
     space = mg.load_space()

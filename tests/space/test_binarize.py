@@ -330,6 +330,6 @@ def test_the_command_makes_both_kinds_of_file(tmp_path):
     assert load_space(full).codes.digest == load_space(only).codes.digest
     assert load_space(only).about["vectors"] == load_space(source).digest
     assert only.stat().st_size < source.stat().st_size
-    assert isinstance(run("verify", only, "--deep").exception, SpaceError)
+    assert "measured again" in run("verify", only).stdout
     wrong = run("binarize", source, "-o", tmp_path / "x.safetensors", "--bits", 12)
     assert isinstance(wrong.exception, InvalidParameterError)

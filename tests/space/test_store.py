@@ -255,7 +255,7 @@ def test_distances_that_a_file_misstates_are_found_on_loading(tmp_path, lie):
     path = tmp_path / "x.safetensors"
     # digest and checksum are those of the lie
     crafted(good, path, geometry=stated(good, **lie))
-    with pytest.raises(SpaceError, match="misstated|wrong value"):
+    with pytest.raises(SpaceError, match=r"misstated|wrong value"):
         load_space(path)
 
 

@@ -19,9 +19,9 @@ from mondegreen.errors import (
 )
 from mondegreen.space.geometry import measure, unknown_point
 from mondegreen.space.metric import METRICS, check_points
+from mondegreen.space.names import checked_name, problem_of
 from mondegreen.space.rows import BadRows, Block, VectorSource
 from mondegreen.space.space import Space
-from mondegreen.space.names import checked_name, problem_of
 
 __all__ = ["DTYPES", "Built", "build_space"]
 

@@ -18,6 +18,7 @@ __all__ = [
     "Geometry",
     "canonical_ids",
     "check_geometry",
+    "check_measured",
     "estimate",
     "measure",
     "scaled_covariance",
@@ -202,6 +203,25 @@ def check_geometry(
         and stated.closest <= positive * (1 + error)
         and max(found.max() * (1 - error), *values) <= stated.diameter
     ):
+        raise SpaceIntegrityError(
+            f"space {name!r}: its distances are misstated; build it again from its "
+            "vectors"
+        )
+
+
+def check_measured(stated: Geometry, now: Geometry, name: str) -> None:
+    """Refuse distances that differ from those measured now.
+
+    Measured with another processor, the last digits may differ.
+
+    Raises
+    ------
+    SpaceIntegrityError
+        If they do by more than that.
+    """
+    was, found = stated.to_dict(), now.to_dict()
+    is_safe = stated.closest <= now.closest * (1 + 1e-9)
+    if not is_safe or not np.allclose([*was.values()], [*found.values()], rtol=1e-4):
         raise SpaceIntegrityError(
             f"space {name!r}: its distances are misstated; build it again from its "
             "vectors"

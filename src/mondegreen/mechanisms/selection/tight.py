@@ -27,7 +27,7 @@ from mondegreen.mechanisms.selection.base import SelectionState, selection_guara
 from mondegreen.mechanisms.selection.certificate import log_normalisers
 from mondegreen.mechanisms.selection.dense import DenseLaws, lists_many
 from mondegreen.mechanisms.selection.floors import OwnFloors
-from mondegreen.mechanisms.selection.law import ExponentialLaw
+from mondegreen.mechanisms.selection.law import ExponentialLaw, too_much_rounding
 from mondegreen.mechanisms.selection.row import IntegerRow
 from mondegreen.mechanisms.selection.scan import EuclideanScan, scan_of
 from mondegreen.sampling.integers import TOTAL
@@ -177,10 +177,7 @@ class TightLaw:
         kappa += 2 * epsilon * error + 2 * remainder * count / TOTAL + 1e-12
         self.rate = epsilon - kappa / closest if closest else epsilon
         if self.rate < 0.99 * epsilon:
-            raise SpaceError(
-                f"space {space.name!r}: rounding could add {kappa:.2g} nats, too much "
-                f"for tight at epsilon {epsilon:g} on inputs {closest:.2g} apart"
-            )
+            raise too_much_rounding(space, epsilon, kappa, self.cutoff)
         self.mu = _solution(space, self.rate, self.cutoff)
         self._nearest = _nearest_to_unknown(space)
         everyone = np.arange(count + 1, dtype=np.int32)

@@ -81,7 +81,7 @@ def info(name: str, branch: str | None, as_json: bool) -> None:
 @space.command()
 @click.argument("names", nargs=-1, required=True)
 @click.option("--digest", help="The digest the space must have.")
-@click.option("--deep", is_flag=True, hidden=True)  # it always is
+@click.option("--deep", is_flag=True, help="Nothing more: it always measures.")
 @_JSON
 def verify(
     names: tuple[str, ...],

@@ -1,8 +1,9 @@
 """Compute the certificates that are shipped with the embedded space.
 
-For ``calibrated``, with and without ``beta=0.001``: rates from 0.4 to 8 in steps of
-2 %. For ``exponential`` and ``tem``: epsilon from 0.5 to 12 in steps of 0.5. Takes some
-ten minutes on two idle cores; what is there already is kept.
+For ``calibrated``, with and without ``beta=0.001``: rates from 0.25 to 12 in steps of
+1.5 %. For ``exponential`` and ``tem``: epsilon from 0.5 to 12 in steps of 0.5. Takes
+some ten minutes on two idle cores; what is there already is kept, if the same formula
+computed it.
 """
 
 from __future__ import annotations
@@ -13,19 +14,20 @@ from pathlib import Path
 
 from mondegreen import load_space, mechanism
 from mondegreen.mechanisms.selection.calibrated import Calibrated
-from mondegreen.mechanisms.selection.certificate import exact_epsilons
+from mondegreen.mechanisms.selection.certificate import FORMULA, exact_epsilons
 from mondegreen.mechanisms.selection.law import ExponentialLaw
 
 SPACE = load_space()
 OUTPUT = Path(SPACE.path).with_name(f"{SPACE.name}.certificates.json")
-CHUNK = 48
+CHUNK = 96
+LOWEST, HIGHEST, STEP = 0.25, 12.0, 1.015
 
 
 def wanted() -> list[ExponentialLaw]:
     """Return all laws to certify, those that are wanted first at the end."""
     laws = []
-    for step in range(round(math.log(8 / 0.4) / math.log(1.02)) + 1):
-        rate = float(f"{0.4 * 1.02**step:.6g}")
+    for step in range(math.ceil(math.log(HIGHEST / LOWEST) / math.log(STEP)) + 1):
+        rate = float(f"{LOWEST * STEP**step:.6g}")
         for beta in (None, 0.001):
             cutoff = Calibrated(1.0, beta).cutoff(rate, SPACE.vocab_size)
             laws.append(ExponentialLaw(SPACE, rate, cutoff))
@@ -40,7 +42,8 @@ def main() -> None:
     known: dict[str, float] = {}
     if OUTPUT.exists():
         content = json.loads(OUTPUT.read_text())
-        known = content["laws"] if content["space"] == SPACE.digest else {}
+        if (content["space"], content.get("formula")) == (SPACE.digest, FORMULA):
+            known = content["laws"]
     missing = {
         key: law
         for law in wanted()
@@ -56,7 +59,8 @@ def main() -> None:
                 known.items(), key=lambda item: [*map(float, item[0].split())]
             )
         )
-        text = f'{{\n  "space": "{SPACE.digest}",\n  "laws": {{\n{lines}\n  }}\n}}\n'
+        head = f'  "space": "{SPACE.digest}",\n  "formula": {FORMULA},\n'
+        text = f'{{\n{head}  "laws": {{\n{lines}\n  }}\n}}\n'
         OUTPUT.write_text(text)
         print(f"{len(known)} known, {len(missing)} to go", flush=True)
 

@@ -12,7 +12,8 @@ import mondegreen
 
 ROOT = Path(mondegreen.__file__).parent
 LAYERS = [
-    {"amounts", "arrays", "errors", "files", "guarantee", "passes", "threads"},
+    {"amounts", "arrays", "caches", "errors", "files", "guarantee", "passes"}
+    | {"threads"},
     {"sampling", "text", "space"},
     {"mechanisms"},
     {"arrow", "audit", "containers", "privatizer", "parallel", "processes"}

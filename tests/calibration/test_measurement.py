@@ -72,7 +72,9 @@ def test_two_words_have_the_closed_form(two, epsilon):
     support = 1 if 1 - stay <= 0.05 else 2
     assert scores["s_w_min"] == (support, support)
     assert scores["certified_epsilon"][0] <= epsilon
-    assert scores["worst_loss"][0] == pytest.approx(3 * scores["certified_epsilon"][0])
+    assert scores["worst_loss"][0] == pytest.approx(
+        two.geometry.diameter * scores["certified_epsilon"][0]
+    )
     assert found.n_w == pytest.approx([stay] * 101)
     assert [word for word, _ in found.worst] == ["a", "b"]
 

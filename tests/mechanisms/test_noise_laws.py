@@ -236,7 +236,23 @@ def test_two_words_at_one_point_are_chosen_by_t_alone(t):
         state = state_of("vickrey", space, epsilon=epsilon, t=t)
         seen = counts(state.sample, 0, 2, 50_000, np.random.default_rng(0))
         law = np.array([1 - t, t])
-        assert max(g_test(seen, law), g_test(seen, law[::-1])) > ALPHA
+        assert g_test(seen, law) > ALPHA  # the lower id is the first
+
+
+@pytest.mark.parametrize("t", [0.5, 1.0, (0.1, 0.2, 0.3)])
+def test_the_size_of_a_batch_decides_no_tie(t):
+    points = np.repeat([[0.0, 0.0], [1.0, 0.0], [0.0, 3.0]], [5, 1, 4], axis=0)
+    space = Space.from_arrays("ties", [f"w{i}" for i in range(10)], points)
+    state = state_of("vickrey", space, epsilon=2.0, t=t)
+    ids = np.random.default_rng(0).integers(0, 11, 1200).astype(np.int32)
+    ((noisy, uniforms),) = state._noisy(ids, np.random.default_rng(1))
+    whole = state.decode(noisy, state.search, uniforms)
+    for size in (1, 3, 4, 100, 511, 512):
+        parts = [
+            state.decode(noisy[i : i + size], state.search, uniforms[i : i + size])
+            for i in range(0, len(ids), size)
+        ]
+        np.testing.assert_array_equal(np.concatenate(parts), whole)
 
 
 def test_vickrey_at_zero_distance_does_not_divide_by_zero():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -17,7 +19,7 @@ from mondegreen.audit.distances import metric_of
 from mondegreen.audit.exact import table_of, worst_pair
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.mechanisms.selection import tree as tree_module
-from mondegreen.mechanisms.selection import tree_state
+from mondegreen.mechanisms.selection import tree_state, tree_weights
 from mondegreen.mechanisms.selection.tree import Tree
 from mondegreen.mechanisms.selection.tree_law import (
     TreeLaw,
@@ -25,6 +27,7 @@ from mondegreen.mechanisms.selection.tree_law import (
     weights_within,
 )
 from mondegreen.mechanisms.selection.tree_state import TreeState
+from mondegreen.mechanisms.selection.tree_weights import shipped_weights
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.space import Space
 from mondegreen.space.store import with_tree
@@ -363,6 +366,29 @@ def test_probabilities_that_lose_more_than_epsilon_are_refused():
         Tree(lost - 1e-9, probabilities=chances).prepare(space)
 
 
+@pytest.mark.parametrize("own", [None, {"w0": (0.0, 0.5, 0.1, 0.4)}])
+def test_given_chances_are_certified_for_what_the_law_loses(own):
+    space = space_with(WordTree.from_labels(EVEN))
+    chances = (0.0, 0.9, 0.0, 0.1)
+    state = Tree(10.0, probabilities=chances, of_class=own).prepare(space)
+    losses, guarantee = state.law.losses(), state.guarantee
+    assert guarantee.epsilon == 10.0
+    assert losses[-1] <= guarantee.certified <= losses[-1] * (1 + 1e-12)
+    assert guarantee.certified < 4
+    law, points = state.log_prob(all_inputs(space)), all_inputs(space)
+    loss = np.abs(law[:, None] - law[None]).max(axis=2)
+    assert loss.max() == pytest.approx(guarantee.certified, rel=1e-9)
+    assert (loss <= guarantee.certified * state.distances(points, points) + 1e-9).all()
+    assert f"{losses[-1]:.6g}-local" in guarantee.equivalents[0]
+
+
+def test_chances_that_tell_nothing_apart_are_certified_for_nothing():
+    space = space_with(WordTree.from_labels(EVEN))
+    state = Tree(10.0, probabilities=(0.0, 0.0, 0.0, 1.0)).prepare(space)
+    assert state.guarantee.certified == 0.0
+    assert state.heights == state.tree.heights
+
+
 @pytest.mark.parametrize(
     "values",
     [
@@ -439,6 +465,56 @@ def test_the_default_space_has_its_tree():
     assert len(set(state.tree.nodes[1, days].tolist())) == 1
     good, bad = space.id_of("good"), space.id_of("bad")
     assert state.tree.nodes[1, good] != state.tree.nodes[1, bad]
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.5, 10, 20.0])
+def test_shipped_integers_are_those_of_the_linear_program(epsilon):
+    space = mg.load_space()
+    state = Tree(epsilon).prepare(space)
+    limits = [epsilon * height for height in state.tree.heights[1:]]
+    assert shipped_weights(state.tree, epsilon) == state.law.weights
+    found = np.array(weights_within(state.tree, limits), dtype=float)
+    np.testing.assert_allclose(found, state.law.weights, atol=TOTAL * 1e-6)
+
+
+def test_shipped_integers_that_were_changed_are_refused(monkeypatch):
+    tree = mg.load_space()
+    tree = Tree(10.0).prepare(tree).tree
+    louder = shipped_weights(tree, 10.5)
+    monkeypatch.setattr(tree_weights, "_read", lambda digest: {10.0: louder})
+    with pytest.raises(SpaceError, match="lose more than epsilon 10"):
+        Tree(10.0).prepare(mg.load_space())
+
+
+def test_the_default_path_imports_neither_scipy_nor_faiss():
+    script = (
+        "import sys, mondegreen as mg\n"
+        "mg.Privatizer(mg.mechanism('tree', epsilon=10), mg.load_space())('we met')\n"
+        "print(sorted({'scipy', 'faiss'} & set(sys.modules)))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == "[]"
+
+
+def test_a_state_has_a_digest_of_all_that_decides_a_draw():
+    space = space_with(WordTree.from_labels(EVEN))
+    other = space_with(WordTree.from_labels(UNEVEN))
+    chances = (0.1, 0.2, 0.3, 0.4)
+    states = [
+        Tree(5.0).prepare(space),
+        Tree(5.0).prepare(other),
+        Tree(5.5).prepare(space),
+        Tree(9.0, probabilities=chances).prepare(space),
+        Tree(9.0, probabilities=chances, of_class={"w0": chances}).prepare(space),
+        Tree(9.0, probabilities=chances, of_class={"w8": chances}).prepare(other),
+    ]
+    digests = [state.law_digest for state in states]
+    assert len(set(digests)) == len(digests)
+    again = Tree(5.0).prepare(space)
+    assert again.law_digest == digests[0]
+    assert len(digests[0]) == 64
 
 
 def test_a_large_space_without_a_tree_says_how_to_get_one(monkeypatch):

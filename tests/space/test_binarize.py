@@ -21,8 +21,8 @@ from mondegreen.space.layout import read_header
 from mondegreen.space.space import Space
 from mondegreen.space.store import codes_of, load_space, save_space
 
-DEFAULT_DIGEST = "e0274cb9f1c19e3e69e38852a10e4a04317314272cbfd0d51a9882347ad1a435"
-CODES_DIGEST = "98357829c35ff8098e72b7e6d2b43db4431a1ac6213615e1a6e92932e88c5119"
+DEFAULT_DIGEST = "02ecad8b7461565077a158cc5f0300ecfb09e0af64b7eee8a73599c57f5ba4fc"
+CODES_DIGEST = "1d741b496544718ef5af81740b45e658b97c83f9991f6666527677b74b3be284"
 BUNDLED = (
     Path(store.__file__).parent / "data/codes/glove-840b-34k.codes-256.safetensors"
 )
@@ -330,6 +330,6 @@ def test_the_command_makes_both_kinds_of_file(tmp_path):
     assert load_space(full).codes.digest == load_space(only).codes.digest
     assert load_space(only).about["vectors"] == load_space(source).digest
     assert only.stat().st_size < source.stat().st_size
-    assert isinstance(run("verify", only, "--deep").exception, SpaceError)
+    assert "measured again" in run("verify", only).stdout
     wrong = run("binarize", source, "-o", tmp_path / "x.safetensors", "--bits", 12)
     assert isinstance(wrong.exception, InvalidParameterError)

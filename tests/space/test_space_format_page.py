@@ -44,7 +44,7 @@ def test_the_page_describes_what_is_written(space, tmp_path):
     if "codes" in metadata:
         codes = json.loads(metadata["codes"])
         shape = list(tensors["codes"].shape)
-        own = {"method": codes["method"], "shape": shape}
+        own = {key: codes[key] for key in ("geometry", "method")} | {"shape": shape}
         both = [tensors["unknown_code"], tensors["codes"]]
         assert digest(own, both) == codes["digest"]
         head["codes"] = codes["digest"]
@@ -52,6 +52,7 @@ def test_the_page_describes_what_is_written(space, tmp_path):
         vectors = tensors["vectors"]
         shape, dtype = list(vectors.shape), vectors.dtype.str
         head |= {"dtype": dtype, "metric": metadata["metric"], "shape": shape}
+        head["geometry"] = json.loads(metadata["geometry"])
         parts += [tensors["unknown"], vectors]
     assert digest(head, parts) == metadata["digest"] == space.digest
     rest = {key: value for key, value in metadata.items() if key != "checksum"}

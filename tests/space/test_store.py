@@ -1,3 +1,4 @@
+import dataclasses
 import errno
 import json
 import os
@@ -18,16 +19,18 @@ from mondegreen.errors import (
     SpaceError,
     UnknownNameError,
 )
+from mondegreen.space.codes import Codes
+from mondegreen.space.geometry import Geometry
 from mondegreen.space.layout import read_header
 from mondegreen.space.space import Space
 from mondegreen.space.store import home, load_space, save_space, space_names
 
-DEFAULT_DIGEST = "e0274cb9f1c19e3e69e38852a10e4a04317314272cbfd0d51a9882347ad1a435"
+DEFAULT_DIGEST = "02ecad8b7461565077a158cc5f0300ecfb09e0af64b7eee8a73599c57f5ba4fc"
 
 
 @pytest.fixture
 def saved(tmp_path):
-    words = ["cold", "cool", "warm", "naïve", "\u3000"]
+    words = ["cold", "cool", "warm", "naïve", "at\u00a0sea"]
     vectors = np.random.default_rng(3).standard_normal((5, 4)).astype(np.float32)
     space = Space.from_arrays("little", words, vectors, {"licence": "CC0-1.0"})
     path = tmp_path / "little.safetensors"
@@ -45,9 +48,7 @@ def rewrite(path, change):
     path.write_bytes(len(text).to_bytes(8, "little") + text + content[8 + size :])
 
 
-word = st.text(
-    st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), min_size=1
-)
+word = st.text(st.characters(exclude_categories=["Cc", "Cs", "Z"]), min_size=1)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -138,7 +139,8 @@ LIES = {
     "integer unknown": (("unknown", "dtype"), "I64"),
     "extra tensor": (("more",), {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]}),
     "no metadata": (("__metadata__",), None),
-    "other version": (("__metadata__", "format"), "mondegreen-space/2"),
+    "other version": (("__metadata__", "format"), "mondegreen-space/3"),
+    "earlier version": (("__metadata__", "format"), "mondegreen-space/1"),
     "other metric": (("__metadata__", "metric"), "cosine"),
     "geometry not JSON": (("__metadata__", "geometry"), "{"),
     "geometry of text": (("__metadata__", "geometry"), '{"closest": "1"}'),
@@ -191,13 +193,83 @@ def test_a_header_size_beyond_the_file_is_refused_without_reading_it(saved):
             load_space(path)
 
 
-@pytest.mark.parametrize("words", [("a", "a"), ("a", ""), ("a", "b\rc")])
-def test_a_whole_file_with_bad_words_is_refused(tmp_path, words):
+def crafted(space, path, **changes):
+    """Write a file that is whole, of a space that could not be made."""
+    twin = Space.__new__(Space)
+    twin.__dict__.update({**vars(space), **changes})
+    twin.__dict__.pop("digest", None)
+    save_space(twin, path)
+    return path
+
+
+BAD_WORDS = ["a", "", " ", "b\rc", "b\tc", "b\0", "\u2028", "\u00a0b", "b c", "\x85"]
+
+
+@pytest.mark.parametrize("word", BAD_WORDS)
+def test_a_word_that_could_break_a_format_is_refused_everywhere(tmp_path, word):
     good = Space.from_arrays("x", ["a", "b"], [[0.0], [1.0]])
+    words, about = ("a", word), r"a word occurs twice|word 1: the word (is empty|holds)"
+    with pytest.raises(SpaceError, match=about):
+        Space.from_arrays("x", words, [[0.0], [1.0]])
+    with pytest.raises(SpaceError, match=about):
+        Space("x", words, good.vectors, good.unknown, good.geometry)
+    with pytest.raises(SpaceError, match=about):
+        load_space(crafted(good, tmp_path / "x.safetensors", words=words))
+    codes = Codes.of([[0], [1]], [0], "by hand")
+    with pytest.raises(SpaceError, match=about):
+        Space.from_codes("x", words, codes)
+    coded = Space.from_codes("x", ("a", "b"), codes)
+    with pytest.raises(SpaceError, match=about):
+        load_space(crafted(coded, tmp_path / "c.safetensors", words=words))
+
+
+@pytest.mark.parametrize("name", ["/x/evil", "../evil", "a/b", "", "a b", ".a"])
+def test_a_name_that_could_lead_elsewhere_is_refused_everywhere(tmp_path, name):
+    good = Space.from_arrays("x", ["a", "b"], [[0.0], [1.0]])
+    with pytest.raises(InvalidParameterError, match="name must be"):
+        Space.from_arrays(name, ["a"], [[0.0]])
+    path = crafted(good, tmp_path / "x.safetensors", name=name)
+    for read in (load_space, read_header):
+        with pytest.raises(SpaceError, match="name must be"):
+            read(path)
+
+
+def stated(space, **changes):
+    return Geometry(**{**space.geometry.to_dict(), **changes})
+
+
+LIES_OF_DISTANCE = {
+    "closest too large": {"closest": 1.5},
+    "closest none": {"closest": 0.0},
+    "diameter too small": {"diameter": 2.0},
+    "mean above the diameter": {"mean": 90.0},
+    "nearest above the diameter": {"nearest": 90.0},
+    "not a number": {"mean": float("nan")},
+}
+
+
+@pytest.mark.parametrize("lie", LIES_OF_DISTANCE.values(), ids=LIES_OF_DISTANCE)
+def test_distances_that_a_file_misstates_are_found_on_loading(tmp_path, lie):
+    words, points = ["a", "b", "c", "d"], [[0.0], [1.0], [2.0], [9.0]]
+    good = Space.from_arrays("x", words, points)
     path = tmp_path / "x.safetensors"
-    crafted = Space("x", words, good.vectors, good.unknown, good.geometry)
-    save_space(crafted, path)
-    with pytest.raises(SpaceError, match="a word is"):
+    # digest and checksum are those of the lie
+    crafted(good, path, geometry=stated(good, **lie))
+    with pytest.raises(SpaceError, match=r"misstated|wrong value"):
+        load_space(path)
+
+
+def test_the_digest_covers_the_distances():
+    good = Space.from_arrays("x", ["a", "b"], [[0.0], [1.0]])
+    other = dataclasses.replace(good, geometry=stated(good, diameter=1.5))
+    assert other.digest != good.digest
+
+
+def test_a_file_of_the_version_before_says_how_to_build_it_again(saved):
+    _, path = saved
+    version = ("__metadata__", "format")
+    rewrite(path, lambda h: set_in(h, *version, value="mondegreen-space/1"))
+    with pytest.raises(SpaceError, match="mondegreen space build"):
         load_space(path)
 
 
@@ -207,9 +279,11 @@ def test_a_whole_file_with_bad_numbers_is_refused(tmp_path, dtype, number):
     good = Space.from_arrays("x", ["a", "b"], [[0.0], [1.0]])
     path = tmp_path / "x.safetensors"
     bad = np.array([[0], [number]], dtype)
-    save_space(Space("x", ("a", "b"), bad, good.unknown, good.geometry), path)
+    crafted(good, path, vectors=bad)
     with pytest.raises(SpaceError, match="finite"):
         load_space(path)
+    with pytest.raises(SpaceError, match="finite"):
+        Space("x", ("a", "b"), bad, good.unknown, good.geometry)
 
 
 def test_an_existing_file_is_kept_unless_forced(saved):
@@ -347,7 +421,7 @@ def test_loading_imports_no_network_module():
 
 
 def test_names_that_cannot_be_files_are_refused():
-    from mondegreen.space.store import checked_name
+    from mondegreen.space.names import checked_name
 
     assert checked_name("glove-6b-50d") == "glove-6b-50d"
     for name in ("", "../x", ".hidden", "a/b", "a b", "x" * 101):

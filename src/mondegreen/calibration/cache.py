@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mondegreen import __version__
+from mondegreen.caches import home, read_own, write_own
 from mondegreen.space.space import Space
-from mondegreen.space.store import home
 
 __all__ = ["digest_of", "folder", "keep", "keep_array", "kept", "kept_array"]
 
@@ -32,43 +31,29 @@ def folder(space: Space) -> Path:
 def kept(space: Space, name: str) -> Any:
     """Return the JSON value kept under a name; None where there is none."""
     try:
-        return json.loads(_path(space, f"{name}.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # a damaged file is as good as none
+        return json.loads(read_own(_path(space, f"{name}.json")) or b"null")
+    except ValueError:  # a damaged file is as good as none
         return None
 
 
 def keep(space: Space, name: str, value: object) -> None:
     """Keep a JSON value, whole or not at all; a cache that is full is no error."""
-    _write(_path(space, f"{name}.json"), json.dumps(value).encode())
+    write_own(_path(space, f"{name}.json"), json.dumps(value).encode())
 
 
 def kept_array(space: Space, name: str, size: int) -> NDArray[np.float64] | None:
     """Return the array kept under a name, if it has the size that is asked for."""
-    try:
-        found: NDArray[np.float64] = np.fromfile(_path(space, f"{name}.f64"), "<f8")
-    except OSError:
+    data = read_own(_path(space, f"{name}.f64"))
+    if data is None or len(data) != 8 * size:
         return None
-    return found if found.shape == (size,) else None
+    return np.frombuffer(data, "<f8").astype(np.float64)
 
 
 def keep_array(space: Space, name: str, values: NDArray[np.float64]) -> None:
     """Keep an array, as :func:`keep` keeps a value."""
-    _write(_path(space, f"{name}.f64"), values.astype("<f8").tobytes())
+    write_own(_path(space, f"{name}.f64"), values.astype("<f8").tobytes())
 
 
 def _path(space: Space, name: str) -> Path:
-    return home() / "measurements" / space.digest[:32] / name
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file under another name and rename it, so that no reader sees half."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(data)
-        temporary.replace(path)
-    except OSError:
-        pass
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    # Of the version that measured: another one may measure otherwise.
+    return home() / "measurements" / f"{space.digest[:32]}-{__version__}" / name

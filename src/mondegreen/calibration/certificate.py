@@ -22,11 +22,12 @@ def certify(
 
     .. math::
 
-        c + \max_{w \ne w'} \frac{|\ln Z_w - \ln Z_{w'}| + \kappa}{\min(d(w, w'), g)}
+        \max_{w, w', y} \frac{|\ln P(y \mid w) - \ln P(y \mid w')| + \kappa}
+        {\min(d(w, w'), g)}
 
-    over all pairs of inputs, the unknown word included; :math:`\kappa` is what
-    rounding to integers may add. For ``syntf``, the largest log-ratio of the integers
-    themselves, over all inputs and outputs.
+    over all pairs of inputs, the unknown word included, and all outputs;
+    :math:`\kappa` is what rounding to integers may add. For ``syntf``, the largest
+    log-ratio of the integers themselves, over all inputs and outputs.
 
     Parameters
     ----------

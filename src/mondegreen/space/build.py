@@ -19,9 +19,9 @@ from mondegreen.errors import (
 )
 from mondegreen.space.geometry import measure, unknown_point
 from mondegreen.space.metric import METRICS, check_points
+from mondegreen.space.names import checked_name, problem_of
 from mondegreen.space.rows import BadRows, Block, VectorSource
 from mondegreen.space.space import Space
-from mondegreen.space.store import checked_name
 
 __all__ = ["DTYPES", "Built", "build_space"]
 
@@ -184,10 +184,9 @@ class _Sieve:
     def _is_good_word(self, word: str, row: int) -> bool:
         """Say whether a word can be kept; report it where it cannot."""
         hint = "--skip-bad drops and counts such rows"
-        if not word or word != word.strip(" "):
-            problem = "the word is empty, or starts or ends with a space"
-        elif "\r" in word or "\n" in word:
-            problem = "the word holds a line break"
+        problem = problem_of(word)
+        if problem is not None:
+            pass
         elif "\u00a0" in word and not self.allow_nbsp:
             problem = "the word holds a no-break space (U+00A0)"
             hint = "--allow-nbsp keeps such words, --skip-bad drops them"

@@ -87,8 +87,12 @@ class Codes:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256, in hex, over the method, the codes and the unknown code."""
-        head = {"method": self.method, "shape": list(self.table.shape)}
+        """SHA-256, in hex, over the method, distances, codes and unknown code."""
+        head = {
+            "geometry": self.geometry.to_dict(),
+            "method": self.method,
+            "shape": list(self.table.shape),
+        }
         state = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
         state.update(self.unknown.tobytes())
         state.update(np.ascontiguousarray(self.table).data)

@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Vectors
-from mondegreen.errors import SpaceError
+from mondegreen.errors import SpaceError, SpaceIntegrityError
 from mondegreen.space.metric import distances as distances_of
 from mondegreen.space.metric import relative_error
 
 __all__ = [
     "Geometry",
     "canonical_ids",
+    "check_geometry",
+    "check_measured",
     "estimate",
     "measure",
     "scaled_covariance",
@@ -24,6 +26,7 @@ __all__ = [
 ]
 
 _TILE_ROWS = 2048
+_ASKED = 64
 _TILE_BYTES = 32 << 20
 
 
@@ -122,14 +125,25 @@ def measure(
         progress(int(kept[i][-1]) + 1)
     per_word = np.repeat(np.concatenate(nearest), np.concatenate(counts).astype(int))
     pairs = len(vectors) * (len(vectors) - 1)
-    return Geometry(
+    return _digits(
         # Rounded down by more than the float64 norm can be off.
-        closest=closest * (1 - (vectors.shape[1] + 8) * 2.0**-52)
-        if np.isfinite(closest)
-        else 0.0,
+        closest=closest * (1 - (vectors.shape[1] + 8) * 2.0**-52),
         nearest=float(np.median(np.sqrt(np.maximum(per_word, 0.0)))) if pairs else 0.0,
         mean=total / pairs if pairs else 0.0,
         diameter=float(np.sqrt(farthest + slack)) if farthest > 0 else 0.0,
+    )
+
+
+def _digits(closest: float, nearest: float, mean: float, diameter: float) -> Geometry:
+    """Keep six digits of what processors round apart, which is part of the digest."""
+    rounded = float(f"{diameter:.6g}")
+    if rounded < diameter:
+        rounded = float(f"{diameter * (1 + 1e-5):.6g}")
+    return Geometry(
+        closest=closest if np.isfinite(closest) else 0.0,
+        nearest=float(f"{nearest:.6g}"),
+        mean=float(f"{mean:.6g}"),
+        diameter=rounded,
     )
 
 
@@ -155,12 +169,63 @@ def _measure_directly(
         nearest[start : start + len(tile)] = found.min(axis=1)
         progress(start + len(tile))
     error = relative_error(metric, vectors, unknown)
-    return Geometry(
-        closest=closest * (1 - error) if np.isfinite(closest) else 0.0,
+    return _digits(
+        closest=closest * (1 - error),
         nearest=float(np.median(nearest)) if count > 1 else 0.0,
         mean=total / (count * (count - 1)) if count > 1 else 0.0,
         diameter=diameter * (1 + error),
     )
+
+
+def check_geometry(
+    stated: Geometry, vectors: Vectors, unknown: Vectors, metric: str, name: str
+) -> None:
+    """Refuse distances that contradict each other or those of some inputs.
+
+    The inputs are always the same, spread over the space, and the unknown point. Who
+    makes a file can avoid them; all pairs are seen when a law is certified, and by
+    ``mondegreen space verify``.
+
+    Raises
+    ------
+    SpaceIntegrityError
+        If the smallest distance is stated too large or the largest too small.
+    """
+    some = np.unique(np.linspace(0, len(vectors) - 1, _ASKED).astype(int))
+    points = np.concatenate([vectors[some].astype(np.float64), unknown[None]])
+    found = distances_of(metric, points, points)
+    error = relative_error(metric, vectors[some], unknown)
+    positive = float(found.min(where=found > 0, initial=np.inf))
+    values = stated.to_dict().values()
+    if not (
+        all(isinstance(value, float) and 0 <= value < np.inf for value in values)
+        and (stated.closest or not np.isfinite(positive))
+        and stated.closest <= positive * (1 + error)
+        and max(found.max() * (1 - error), *values) <= stated.diameter
+    ):
+        raise SpaceIntegrityError(
+            f"space {name!r}: its distances are misstated; build it again from its "
+            "vectors"
+        )
+
+
+def check_measured(stated: Geometry, now: Geometry, name: str) -> None:
+    """Refuse distances that differ from those measured now.
+
+    Measured with another processor, the last digits may differ.
+
+    Raises
+    ------
+    SpaceIntegrityError
+        If they do by more than that.
+    """
+    was, found = stated.to_dict(), now.to_dict()
+    is_safe = stated.closest <= now.closest * (1 + 1e-9)
+    if not is_safe or not np.allclose([*was.values()], [*found.values()], rtol=1e-4):
+        raise SpaceIntegrityError(
+            f"space {name!r}: its distances are misstated; build it again from its "
+            "vectors"
+        )
 
 
 def estimate(vectors: Vectors, unknown: Vectors, transform: Vectors) -> Geometry:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Vectors
+from mondegreen.errors import SpaceIntegrityError
 from mondegreen.space.metric import distances, relative_error
 from mondegreen.space.space import Space
 
@@ -65,13 +66,31 @@ class PairTiles:
         tiles = [(i, j) for i in starts for j in starts if j >= i]
 
         def run(i: int, j: int) -> None:
-            work(i, j, self._distances(i, j))
+            table = self.between(self._ids(i), self._ids(j))
+            if self._inputs == self.space.points:
+                self._check(table)
+            work(i, j, table)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             futures = [pool.submit(run, i, j) for i, j in tiles]
             for done, future in enumerate(futures, start=1):
                 future.result()
                 progress(done / len(tiles))
+
+    def between(self, left: Ids, right: Ids) -> Floats:
+        """Return the distances of some inputs to some, shape (left, right)."""
+        (points, squares), (others, other_squares) = self._at(left), self._at(right)
+        if self.space.metric != "euclidean":
+            return distances(self.space.metric, points, others)
+        table: Floats = points @ others.T
+        table *= -2
+        table += squares[:, None]
+        table += other_squares
+        np.maximum(table, 0.0, out=table)
+        np.sqrt(table, out=table)
+        canonical = self.space.canonical
+        table[canonical[left][:, None] == canonical[right]] = 0.0
+        return table
 
     def error(self, cutoff: float) -> float:
         """Return the most that ``min(distance, cutoff)`` in a table may be off."""
@@ -88,35 +107,37 @@ class PairTiles:
         if space.metric != "euclidean":
             return relative_error(space.metric, space.vectors, space.unknown), math.inf
         starts = range(0, self.count, _TILE)
-        largest = max(float(self._tile(start)[1].max()) for start in starts)
+        largest = max(float(self._at(self._ids(start))[1].max()) for start in starts)
         slack = 4.0 * (space.dim + 8) * 2.0**-53 * largest
         closest = space.geometry.closest
         if closest == 0:  # all inputs at one point
             return 0.0, 0.0
         return slack / closest**2, slack / closest
 
-    def _tile(self, start: int) -> tuple[Vectors, Floats]:
-        """Return coordinates and squared norms of consecutive inputs."""
-        ids = np.arange(start, min(start + _TILE, self.count), dtype=np.int32)
+    def _ids(self, start: int) -> Ids:
+        """Return the inputs of a tile."""
+        return np.arange(start, min(start + _TILE, self.count), dtype=np.int32)
+
+    def _at(self, ids: Ids) -> tuple[Vectors, Floats]:
+        """Return coordinates and squared norms of inputs."""
         points = self._inputs(ids) - self._origin
         return points, np.einsum("ij,ij->i", points, points)
 
-    def _distances(self, i: int, j: int) -> Floats:
-        """Return the distances of one tile to another."""
-        (left, left_squares), (right, right_squares) = self._tile(i), self._tile(j)
-        if self.space.metric != "euclidean":
-            return distances(self.space.metric, left, right)
-        table: Floats = left @ right.T
-        table *= -2
-        table += left_squares[:, None]
-        table += right_squares
-        np.maximum(table, 0.0, out=table)
-        np.sqrt(table, out=table)
-        if i == j or self.has_duplicates:
-            canonical = self.space.canonical
-            rows = canonical[i : i + len(left), None]
-            table[rows == canonical[j : j + len(right)]] = 0.0
-        return table
+    def _check(self, table: Floats) -> None:
+        """Refuse a space whose stated distances are not those of its points.
+
+        What rounding may add to a law is charged by the smallest distance, so one
+        that is stated too large would make certificates too small.
+        """
+        stated, room = self.space.geometry, 1 + self.relative_error
+        least = float(table.min())
+        if least == 0:
+            least = float(table.min(where=table > 0, initial=math.inf))
+        if least * room < stated.closest or float(table.max()) > stated.diameter * room:
+            raise SpaceIntegrityError(
+                f"space {self.space.name!r}: its distances are misstated; build it "
+                "again from its vectors"
+            )
 
 
 def stripes(rows: int) -> list[slice]:

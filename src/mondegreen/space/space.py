@@ -15,15 +15,23 @@ import numpy as np
 from mondegreen.arrays import Ids, Vectors
 from mondegreen.errors import SpaceError, SpaceIntegrityError
 from mondegreen.space.codes import Codes
-from mondegreen.space.geometry import Geometry, canonical_ids, measure, unknown_point
+from mondegreen.space.geometry import (
+    Geometry,
+    canonical_ids,
+    check_geometry,
+    measure,
+    unknown_point,
+)
 from mondegreen.space.metric import check_points
+from mondegreen.space.names import check_words, checked_name
 from mondegreen.space.tree import WordTree
 
 __all__ = ["CODES_FORMAT", "FORMAT", "Space"]
 
-FORMAT: Final = "mondegreen-space/1"
-CODES_FORMAT: Final = "mondegreen-codes/1"
+FORMAT: Final = "mondegreen-space/2"
+CODES_FORMAT: Final = "mondegreen-codes/2"
 
+_ROWS: Final = 4096
 _OF_VECTORS: Final = ("geometry", "unknown", "vectors")
 
 
@@ -46,14 +54,16 @@ class Space:
     name : str
         What people call it; part of the digest.
     words : sequence of str
-        ``V`` distinct, non-empty words without line breaks.
+        ``V`` distinct words without white space or control characters, but for
+        no-break spaces inside.
     vectors : array of float16 or float32, shape (V, n)
         Finite coordinates; made read-only. May be memory-mapped.
     unknown : array of float64, shape (n,)
         The unknown point; :meth:`from_arrays` takes the centroid, see
         :func:`mondegreen.space.geometry.unknown_point`.
     geometry : Geometry
-        Distances that give epsilon its scale.
+        Distances that give epsilon its scale, and bounds that certificates count on;
+        part of the digest. Those of a few inputs are looked at.
     about : mapping of str to str
         Free public facts such as ``source``, ``licence`` and ``language``.
     path : Path or None
@@ -95,8 +105,17 @@ class Space:
             raise SpaceError(f"space {self.name!r} is empty")
         if self.unknown.shape != (self.dim,):
             raise SpaceError(f"space {self.name!r}: the unknown point has wrong shape")
+        checked_name(self.name)
+        check_words(self.name, self.words)
+        if not (_is_finite(self.vectors) and _is_finite(self.unknown[None])):
+            raise SpaceError(
+                f"space {self.name!r}: a coordinate is not a finite number"
+            )
         check_points(self.metric, self.name, self.vectors)
         check_points(self.metric, self.name, self.unknown[None])
+        check_geometry(
+            self.geometry, self.vectors, self.unknown, self.metric, self.name
+        )
         self._check_codes()
         if self.tree is not None and self.tree.vocab_size != len(self.words):
             raise SpaceError(f"space {self.name!r}: its tree holds other words")
@@ -117,16 +136,13 @@ class Space:
         Raises
         ------
         SpaceError
-            If a word is repeated, empty or holds a line break, a number is not finite,
-            or a point is outside of the Poincaré ball.
+            If a word is repeated or holds white space or a control character, a
+            number is not finite, or a point is outside of the Poincaré ball.
         """
         given = np.asarray(vectors)
         half = given.dtype == np.float16
         array: Vectors = given.astype(np.float16 if half else np.float32)
-        if len(set(words)) != len(words):
-            raise SpaceError(f"space {name!r}: a word occurs twice")
-        if any(not word or "\n" in word or "\r" in word for word in words):
-            raise SpaceError(f"space {name!r}: a word is empty or holds a line break")
+        check_words(name, words)
         if not np.isfinite(array).all():
             raise SpaceError(f"space {name!r}: a coordinate is not a finite number")
         if array.ndim != 2 or not array.size or len(array) != len(words):
@@ -155,6 +171,8 @@ class Space:
         It has no vectors, and its metric is ``"hamming"``: whatever asks for vectors,
         or for distances between them, gets a SpaceError.
         """
+        checked_name(name)
+        check_words(name, words)
         space = cls.__new__(cls)
         values = {
             "name": name,
@@ -199,7 +217,7 @@ class Space:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256, in hex, over words, vectors, unknown, metric, codes and tree."""
+        """SHA-256, in hex, over all but ``about`` and where it was read from."""
         codes = {"codes": self.codes.digest} if self.codes is not None else {}
         if not self.has_vectors:
             head: dict[str, object] = {
@@ -212,6 +230,7 @@ class Space:
                 "format": FORMAT,
                 "name": self.name,
                 "metric": self.metric,
+                "geometry": self.geometry.to_dict(),
                 "shape": list(self.vectors.shape),
                 "dtype": self.vectors.dtype.str,
                 **codes,
@@ -272,6 +291,15 @@ class Space:
             f"Space({self.name!r}, vocab_size={self.vocab_size}, {dim}{bits}"
             f"digest={self.digest[:12]!r})"
         )
+
+
+def _is_finite(vectors: Vectors) -> bool:
+    """Look at the exponents: in binary numbers only NaN and infinity have all ones."""
+    size = vectors.dtype.itemsize
+    mask = {2: 0x7C00, 4: 0x7F800000, 8: 0x7FF0000000000000}[size]
+    steps = range(0, len(vectors), _ROWS)
+    parts = (vectors[i : i + _ROWS].view(f"u{size}") & mask for i in steps)
+    return not any(bool((part == mask).any()) for part in parts)
 
 
 def _reopened(path: Path, digest: str) -> Space:

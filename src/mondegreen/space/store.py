@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from mondegreen.caches import home
 from mondegreen.errors import (
-    InvalidParameterError,
     SpaceError,
     SpaceIntegrityError,
     UnknownNameError,
@@ -24,7 +23,6 @@ from mondegreen.space.tree import WordTree
 
 __all__ = [
     "DEFAULT_SPACE",
-    "checked_name",
     "codes_of",
     "home",
     "load_space",
@@ -43,19 +41,18 @@ _SUFFIX = ".safetensors"
 _BUNDLED = Path(__file__).parent / "data"
 # Digest of a space: the file of its codes, and their digest.
 _BUNDLED_CODES: Final = {
-    "e0274cb9f1c19e3e69e38852a10e4a04317314272cbfd0d51a9882347ad1a435": (
+    "02ecad8b7461565077a158cc5f0300ecfb09e0af64b7eee8a73599c57f5ba4fc": (
         "codes/glove-840b-34k.codes-256.safetensors",
-        "98357829c35ff8098e72b7e6d2b43db4431a1ac6213615e1a6e92932e88c5119",
+        "1d741b496544718ef5af81740b45e658b97c83f9991f6666527677b74b3be284",
     ),
 }
 # Digest of a space: the file of its word tree, and the digest of the tree.
 _BUNDLED_TREES: Final = {
-    "e0274cb9f1c19e3e69e38852a10e4a04317314272cbfd0d51a9882347ad1a435": (
+    "02ecad8b7461565077a158cc5f0300ecfb09e0af64b7eee8a73599c57f5ba4fc": (
         "trees/glove-840b-34k.tree",
         "d6538cb1373fef1c69b24f55a1326372bf8b4ea083969de6174bf4b6a45d68e8",
     ),
 }
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 def load_space(name_or_path: str | Path = DEFAULT_SPACE) -> Space:
@@ -190,28 +187,6 @@ def locate(name_or_path: str | Path) -> Path:
     if name_or_path not in files:
         raise _absent(name_or_path, files)
     return files[name_or_path]
-
-
-def home() -> Path:
-    """Return the directory of fetched spaces.
-
-    ``$MONDEGREEN_HOME``, else ``$XDG_CACHE_HOME/mondegreen``, else
-    ``~/.cache/mondegreen``.
-    """
-    if own := os.environ.get("MONDEGREEN_HOME"):
-        return Path(own)
-    cache = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG specification says to ignore a relative path.
-    base = Path(cache) if Path(cache).is_absolute() else Path.home() / ".cache"
-    return base / "mondegreen"
-
-
-def checked_name(name: str) -> str:
-    """Return a name of a space if it can also be the name of a file."""
-    if not _NAME.fullmatch(name):
-        allowed = "letters, digits, dots, hyphens and underscores, not a mark first"
-        raise InvalidParameterError("name", name, allowed)
-    return name
 
 
 def refuse_existing(path: Path, *, force: bool) -> None:

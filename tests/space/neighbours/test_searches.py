@@ -50,6 +50,22 @@ def distances(points, vectors):
 
 
 @pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("k", [1, 2, 5, 9])
+def test_words_at_one_point_come_by_their_ids_whatever_the_batch(decoder, k):
+    order = np.random.default_rng(5).permutation(120)
+    vectors = np.repeat(words((30, 4)), 4, axis=0)[order]
+    points = noisy(vectors, 700, 0.3)
+    found = search(decoder, vectors)
+    whole = found.nearest(points, k)
+    wide = vectors.astype(np.float64)
+    gaps = ((points[:, None].astype(np.float32) - wide) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(whole, np.argsort(gaps, axis=1, kind="stable")[:, :k])
+    for size in (1, 3, 4, 511, 512):
+        parts = [found.nearest(points[i : i + size], k) for i in range(0, 700, size)]
+        np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("length", [0.0, 0.1, 3.0, 1e6, 1e25])
 @pytest.mark.parametrize("k", [1, 2, 12])

@@ -20,7 +20,8 @@ from mondegreen.mechanisms.base import (
     parameter,
 )
 from mondegreen.sampling.laplace import multivariate_laplace
-from mondegreen.space.neighbours.faiss import FaissSearch
+from mondegreen.space.neighbours.base import NeighbourSearch
+from mondegreen.space.neighbours.decoders import decoder_search
 from mondegreen.space.projection import gaussian_projection, lipschitz_constant
 from mondegreen.space.space import Space
 
@@ -161,7 +162,9 @@ class PrivateVectors(AbstractMechanism):
             assumptions=_ASSUMPTIONS,
         )
         step = _grid_step(words, rate, space.name)
-        return VectorState(space, guarantee, matrix, rate, step, FaissSearch(words))
+        return VectorState(
+            space, guarantee, matrix, rate, step, decoder_search("exact", words)
+        )
 
 
 @final
@@ -181,7 +184,7 @@ class VectorState:
         At most epsilon over the Lipschitz constant.
     step : float
         Of the public grid, a power of two.
-    search : FaissSearch
+    search : NeighbourSearch
         Over the projected words.
     """
 
@@ -190,7 +193,7 @@ class VectorState:
     matrix: Vectors
     rate: float
     step: float
-    search: FaissSearch
+    search: NeighbourSearch
 
     def vectors(self, ids: Ids, rng: np.random.Generator) -> NDArray[np.float64]:
         """Draw a noisy vector for each input, shape (T, k), on the grid.

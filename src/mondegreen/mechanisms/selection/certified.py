@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
-import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from mondegreen.mechanisms.selection.certificate import exact_epsilons
+from mondegreen import __version__
+from mondegreen.caches import home, read_own, write_own
+from mondegreen.mechanisms.selection.certificate import (
+    FORMULA,
+    exact_epsilons,
+    lower_bounds,
+)
 from mondegreen.mechanisms.selection.discrete import discrete_epsilon
 from mondegreen.mechanisms.selection.law import ExponentialLaw
 from mondegreen.mechanisms.selection.rating import RatingLaw
 from mondegreen.space.space import Space
-from mondegreen.space.store import home
 
 __all__ = [
     "CertifiableLaw",
@@ -32,6 +35,9 @@ LARGEST: Final = 50_000
 _SMALL: Final = 4096
 """Words of the largest space whose certificates are quicker made than kept."""
 
+_STEP: Final = 512
+"""Of so many inputs, one is asked before a cached value is believed."""
+
 _SHIPPED: Final = Path(__file__).parents[2] / "space" / "data"
 
 _computed: dict[str, float] = {}
@@ -44,6 +50,7 @@ CertifiableLaw = ExponentialLaw | RatingLaw
 
 def has_certificate(law: CertifiableLaw) -> bool:
     """Whether the certificate of a law is at hand, so that it costs nothing."""
+    _take_over([law])
     return _find(law) is not None
 
 
@@ -65,7 +72,9 @@ def certificates_of(
     """Return the certificates of laws on one space, computing those not at hand.
 
     What is computed is kept in the cache folder, under the digest of the space and
-    the parameters of the law. A cache that cannot be written is no error.
+    the parameters of the law, and read by the version that wrote it. It is believed
+    where nobody else can write it, and where it is not below a bound that is computed
+    on the spot; else it is computed again. A cache that cannot be written is no error.
 
     Parameters
     ----------
@@ -79,6 +88,7 @@ def certificates_of(
     list of float
         Nats per unit of ``min(d, cutoff)``, or of the discrete metric; rounded up.
     """
+    _take_over(laws)
     missing = [law for law in laws if _find(law) is None]
     if missing:
         fresh = _make(missing, progress)
@@ -98,7 +108,28 @@ def _find(law: CertifiableLaw) -> float | None:
     """Return a certificate that is at hand."""
     if _memo(law) in _computed:
         return _computed[_memo(law)]
-    return _known(law.space).get(law.key)
+    return _shipped(law.space).get(law.key)
+
+
+def _take_over(laws: Sequence[CertifiableLaw]) -> None:
+    """Take certificates from the cache that can be true."""
+    if not laws or laws[0].space.vocab_size <= _SMALL:
+        return
+    cached = _cached(laws[0].space)
+    found = [law for law in laws if law.key in cached and _find(law) is None]
+    if not found:
+        return
+    for law, least in zip(found, _least(found), strict=True):
+        if cached[law.key] >= least:
+            _computed[_memo(law)] = cached[law.key]
+
+
+def _least(laws: Sequence[CertifiableLaw]) -> list[float]:
+    """Return what the certificates of laws cannot be below."""
+    by_distance = [law for law in laws if isinstance(law, ExponentialLaw)]
+    if len(by_distance) == len(laws):
+        return lower_bounds(by_distance)
+    return [discrete_epsilon(law, law.space.vocab_size, step=_STEP) for law in laws]
 
 
 def _make(laws: Sequence[CertifiableLaw], progress: Progress) -> dict[str, float]:
@@ -115,51 +146,47 @@ def _memo(law: CertifiableLaw) -> str:
     return f"{law.space.digest} {law.key}"
 
 
-def _known(space: Space) -> dict[str, float]:
-    """Return the certificates of a space that are shipped or cached."""
-    path = _cache(space)
-    return {**_read(path, space.digest, _stamp(path)), **_shipped(space)}
-
-
 def _shipped(space: Space) -> dict[str, float]:
     """Return the certificates that come with a space."""
     path = _SHIPPED / f"{space.name}.certificates.json"
-    return _read(path, space.digest, _stamp(path))
+    return _read_shipped(path, space.digest)
+
+
+@functools.lru_cache(maxsize=16)
+def _read_shipped(path: Path, digest: str) -> dict[str, float]:
+    try:
+        return _parsed(path.read_bytes(), digest, {"formula": FORMULA})
+    except OSError:
+        return {}
+
+
+def _cached(space: Space) -> dict[str, float]:
+    """Return the certificates of a space that this version put into the cache."""
+    return _parsed(read_own(_cache(space)) or b"", space.digest, _version())
 
 
 def _cache(space: Space) -> Path:
     return home() / "certificates" / f"{space.digest}.json"
 
 
-def _stamp(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return 0
+def _version() -> dict[str, Any]:
+    """Return what names the code that computes certificates."""
+    return {"formula": FORMULA, "version": __version__}
 
 
-@functools.lru_cache(maxsize=16)
-def _read(path: Path, digest: str, stamp: int) -> dict[str, float]:
-    """Read a file of certificates; one of another space, or a damaged one, is none."""
+def _parsed(data: bytes, digest: str, version: dict[str, Any]) -> dict[str, float]:
+    """Read certificates; those of another space or version, or damaged, are none."""
     try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if content["space"] != digest:
+        content: dict[str, Any] = json.loads(data)
+        if content["space"] != digest or not version.items() <= content.items():
             return {}
         return {str(key): float(value) for key, value in content["laws"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
 
 
 def _store(space: Space, fresh: dict[str, float]) -> None:
     """Add certificates to the cache file of a space, whole or not at all."""
-    path = _cache(space)
-    laws = {**_read(path, space.digest, _stamp(path)), **fresh}
-    text = json.dumps({"space": space.digest, "laws": laws})
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    content = {"space": space.digest, **_version()}
+    laws = {**_cached(space), **fresh}
+    write_own(_cache(space), json.dumps({**content, "laws": laws}).encode())

@@ -70,6 +70,11 @@ class DenseRow:
         """Memory held, roughly."""
         return self.cumulative.nbytes + self.outline.nbytes + 400
 
+    @property
+    def remainder(self) -> int:
+        """What the largest weight was given, so that all sum to ``2**62``."""
+        return int(self.outline[2])
+
     def outputs(self, draws: Weights) -> Ids:
         """Turn integers uniform on ``0 .. 2**62 - 1`` into words, exactly."""
         floors = self.laws.floors_of(self.outline[None])

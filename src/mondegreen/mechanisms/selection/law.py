@@ -28,7 +28,7 @@ from mondegreen.mechanisms.selection.scan import EuclideanScan, scan_of
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.space import Space
 
-__all__ = ["ExponentialLaw"]
+__all__ = ["ExponentialLaw", "too_much_rounding"]
 
 _BLOCK_BYTES: Final = 72 << 20
 _SMALLEST_WEIGHT: Final = 1 << 14
@@ -94,12 +94,7 @@ class ExponentialLaw:
         # All inputs at one point share one law, whatever the rate.
         rate = (epsilon - widest.kappa / closest) / 2 if closest else epsilon / 2
         if rate < 0.99 * epsilon / 2:
-            raise SpaceError(
-                f"space {space.name!r}: rounding could add {widest.kappa:.2g} nats, "
-                f"too much for epsilon {epsilon:g} on inputs {closest:.2g} apart; "
-                "merge or drop near duplicates when building the space, or take an "
-                "epsilon that fits its distances"
-            )
+            raise too_much_rounding(space, epsilon, widest.kappa, widest.cutoff)
         # At a smaller rate and the same cutoff every weight is larger, and kappa less.
         return cls(space, rate, widest.cutoff)
 
@@ -162,3 +157,22 @@ class ExponentialLaw:
         else:  # all words at the cutoff or beyond: uniform, remainder to word 0
             ids, excess = np.zeros(1, dtype=np.int32), np.zeros(1)
         return row_of(ids, excess, floor, self.space.vocab_size)
+
+
+def too_much_rounding(
+    space: Space, epsilon: float, kappa: float, cutoff: float
+) -> SpaceError:
+    """Say why a law cannot keep its promise in integers: near inputs, or the cutoff."""
+    closest = space.geometry.closest
+    if cutoff < closest:
+        return SpaceError(
+            f"space {space.name!r}: at epsilon {epsilon:g} all distances beyond "
+            f"{cutoff:.2g} count as {cutoff:.2g}, where integers end, and rounding "
+            f"could add {kappa:.2g} nats; the closest inputs are {closest:.2g} apart, "
+            "so every word would stay as it is: take a smaller epsilon"
+        )
+    return SpaceError(
+        f"space {space.name!r}: rounding could add {kappa:.2g} nats, too much for "
+        f"epsilon {epsilon:g} on inputs {closest:.2g} apart; merge or drop near "
+        "duplicates when building the space, or take an epsilon that fits its distances"
+    )

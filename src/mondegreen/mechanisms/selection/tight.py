@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import bisect
-import contextlib
 import math
-import secrets
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +13,9 @@ from typing import ClassVar, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from mondegreen import __version__
 from mondegreen.arrays import Ids, Weights, rows_within
+from mondegreen.caches import home, read_own, write_own
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
@@ -27,14 +27,13 @@ from mondegreen.mechanisms.selection.base import SelectionState, selection_guara
 from mondegreen.mechanisms.selection.certificate import log_normalisers
 from mondegreen.mechanisms.selection.dense import DenseLaws, lists_many
 from mondegreen.mechanisms.selection.floors import OwnFloors
-from mondegreen.mechanisms.selection.law import ExponentialLaw
+from mondegreen.mechanisms.selection.law import ExponentialLaw, too_much_rounding
 from mondegreen.mechanisms.selection.row import IntegerRow
 from mondegreen.mechanisms.selection.scan import EuclideanScan, scan_of
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.metric import distances
 from mondegreen.space.pairs import PairTiles, stripes
 from mondegreen.space.space import Space
-from mondegreen.space.store import home
 
 __all__ = ["Tight", "TightLaw", "solve_tight"]
 
@@ -169,7 +168,7 @@ class TightLaw:
         self.cutoff = min(resolution / epsilon, space.geometry.diameter)
         closest = min(space.geometry.closest, self.cutoff)
         error = self._scan.error(space.geometry.closest, self.cutoff)
-        remainder = TOTAL * 2 * _HEADROOM + 4 * count
+        remainder = self._most_left = int(TOTAL * 2 * _HEADROOM) + 4 * count
         kappa = (
             4 / (_SMALLEST_WEIGHT - 2)
             if epsilon * self.cutoff >= resolution
@@ -178,10 +177,7 @@ class TightLaw:
         kappa += 2 * epsilon * error + 2 * remainder * count / TOTAL + 1e-12
         self.rate = epsilon - kappa / closest if closest else epsilon
         if self.rate < 0.99 * epsilon:
-            raise SpaceError(
-                f"space {space.name!r}: rounding could add {kappa:.2g} nats, too much "
-                f"for tight at epsilon {epsilon:g} on inputs {closest:.2g} apart"
-            )
+            raise too_much_rounding(space, epsilon, kappa, self.cutoff)
         self.mu = _solution(space, self.rate, self.cutoff)
         self._nearest = _nearest_to_unknown(space)
         everyone = np.arange(count + 1, dtype=np.int32)
@@ -219,7 +215,9 @@ class TightLaw:
     def rows(self, points: Sequence[int]) -> Iterator[tuple[int, IntegerRow]]:
         """Yield the law of each canonical input, in order, in bounded memory."""
         if self.dense is not None:
-            yield from self.dense.rows(points)
+            for point, dense in self.dense.rows(points):
+                self._check_left(dense.remainder)
+                yield point, dense
             return
         size = rows_within(_BLOCK_BYTES, self.space.vocab_size)
         for start in range(0, len(points), size):
@@ -227,6 +225,14 @@ class TightLaw:
             near = self._scan.near(block, self.cutoff)
             for point, (ids, gaps) in zip(block.tolist(), near, strict=True):
                 yield point, self._row(point, ids, gaps)
+
+    def _check_left(self, remainder: int) -> None:
+        """Refuse weights that are not those of this space: their sums are not one."""
+        if not 0 <= remainder <= self._most_left:
+            raise SpaceError(
+                "tight: the weights of an input do not sum to one; delete the folder "
+                f"{home() / 'tight'}, so that they are solved for again"
+            )
 
     def _row(self, point: int, ids: Ids, gaps: Floats) -> TightRow:
         """Round the law of one input to integers that sum to 2**62."""
@@ -237,8 +243,7 @@ class TightLaw:
         shares = np.maximum(np.exp(-self.rate * gaps) - floor, 0.0)
         excess = (_SCALE * self.mu[outputs] * shares).astype(np.int64)
         remainder = TOTAL - int(self._background[-1]) - int(excess.sum())
-        if remainder < 0:
-            raise SpaceError("tight: the weights of an input exceed one")
+        self._check_left(remainder)
         excess[np.argmax(excess)] += remainder
         printed = np.append(ids, np.int32(self._nearest)).astype(np.int32)
         return TightRow(self._floors, self._background, printed, np.cumsum(excess))
@@ -277,20 +282,15 @@ class TightRow:
 
 def _solution(space: Space, rate: float, cutoff: float) -> Floats:
     """Return the weights, from the cache folder where a large space has been solved."""
-    name = f"{space.digest}-{rate:.10g}-{cutoff:.10g}.npy"
+    name = f"{space.digest}-{rate:.10g}-{cutoff:.10g}-{__version__}.f64"
     path = home() / "tight" / name
     if space.vocab_size <= _SMALL:
         return solve_tight(space, rate, cutoff)
-    with contextlib.suppress(OSError, ValueError):
-        kept: Floats = np.load(path, allow_pickle=False)
-        if kept.shape == (space.vocab_size + 1,) and kept.dtype == np.float64:
-            return kept
+    kept = read_own(path) or b""
+    if len(kept) == 8 * (space.vocab_size + 1):
+        return np.frombuffer(kept, "<f8").astype(np.float64)
     solved = solve_tight(space, rate, cutoff)
-    temporary = path.with_name(f".{secrets.token_hex(8)}.npy")
-    with contextlib.suppress(OSError):  # a cache that cannot be written is no error
-        path.parent.mkdir(parents=True, exist_ok=True)
-        np.save(temporary, solved)
-        temporary.replace(path)
+    write_own(path, solved.astype("<f8").tobytes())
     return solved
 
 

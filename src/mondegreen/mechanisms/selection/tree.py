@@ -30,6 +30,7 @@ from mondegreen.mechanisms.selection.tree_parameters import (
     numbers,
 )
 from mondegreen.mechanisms.selection.tree_state import TreeState
+from mondegreen.mechanisms.selection.tree_weights import shipped_weights
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.space import Space
 from mondegreen.space.store import tree_of
@@ -190,7 +191,8 @@ class Tree(AbstractMechanism):
         if self.odds is not None:
             check_count("odds", self.odds, tree.levels - 1)
             return weights_within(tree, (*self.odds, self.epsilon))
-        return weights_within(tree, [self.epsilon * h for h in tree.heights[1:]])
+        limits = [self.epsilon * h for h in tree.heights[1:]]
+        return shipped_weights(tree, self.epsilon) or weights_within(tree, limits)
 
     def _own(self, space: Space, tree: WordTree) -> dict[int, tuple[int, ...]]:
         """Return the weights of children of the root that have their own."""
@@ -208,12 +210,18 @@ class Tree(AbstractMechanism):
         return found
 
     def _heights(self, tree: WordTree, losses: Sequence[float]) -> tuple[float, ...]:
-        """Return the heights of the levels that the promise is stated with."""
-        if self.odds is None and self.probabilities is None:
+        """Return the heights of the levels that the promise is stated with.
+
+        Where chances are given, they are what the law loses, as a share of the most
+        that it loses: so its certificate is its own loss, and not what was allowed.
+        """
+        spent, most = self.odds, self.epsilon
+        if self.probabilities is not None:
+            spent, most = tuple(losses[:-1]), losses[-1]
+        if spent is None or not most:
             return tree.heights
-        spent = losses[:-1] if self.odds is None else self.odds
-        # Rounded up, so that epsilon times a height is not below what it stands for.
-        inner = [math.nextafter(x / self.epsilon, 2) if x else 0.0 for x in spent]
+        # Rounded up, so that the most times a height is not below what it stands for.
+        inner = [math.nextafter(x / most, 2) if x else 0.0 for x in spent]
         return (0.0, *(min(1.0, height) for height in inner), 1.0)
 
 

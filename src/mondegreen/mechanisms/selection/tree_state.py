@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Final, final
 
 import numpy as np
@@ -87,6 +89,22 @@ class TreeState:
     def probabilities(self) -> tuple[float, ...]:
         """The chance of each level, words first, for classes without their own."""
         return tuple(weight / TOTAL for weight in self.law.weights)
+
+    @property
+    def law_digest(self) -> str:
+        """SHA-256, in hex, of the tree and the integers: what decides a draw.
+
+        The integers come from a linear program in floating point, so another version
+        or processor may find others at one epsilon.
+        """
+        own = {str(node): list(row) for node, row in sorted(self.law.own.items())}
+        parts = {
+            "own": own,
+            "tree": self.tree.digest,
+            "weights": list(self.law.weights),
+        }
+        text = json.dumps(parts, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
         """Return the metric of the guarantee, shape (first, second)."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, final
 
-from mondegreen.arrays import Vectors
+import numpy as np
+
+from mondegreen.arrays import Ids, Vectors
 from mondegreen.errors import InvalidParameterError
+from mondegreen.space.geometry import canonical_ids
 from mondegreen.space.neighbours.base import NeighbourSearch
 
 __all__ = ["DECODERS", "check_decoder", "decoder_search"]
@@ -22,6 +25,9 @@ def check_decoder(decoder: str) -> None:
 def decoder_search(decoder: str, vectors: Vectors) -> NeighbourSearch:
     """Build a search over public vectors; libraries are imported here.
 
+    Words at one point tie; the lowest id comes first, whatever else is searched for
+    beside it.
+
     Parameters
     ----------
     decoder : {"exact", "fast", "torch"}
@@ -35,6 +41,49 @@ def decoder_search(decoder: str, vectors: Vectors) -> NeighbourSearch:
     MissingExtraError
         If torch is needed and not installed.
     """
+    point = canonical_ids(vectors, np.full(vectors.shape[1], np.nan))[:-1]
+    heads = np.unique(point)
+    if len(heads) < len(point):
+        return _PointSearch(_search(decoder, vectors[heads]), point)
+    return _search(decoder, vectors)
+
+
+@final
+class _PointSearch:
+    """A search over distinct points that names the words of each by their ids.
+
+    Libraries break ties by how a block happens to be cut, and with many duplicates
+    that would decide which words are among the nearest.
+    """
+
+    def __init__(self, search: NeighbourSearch, point: Ids) -> None:
+        self._search = search
+        _, which = np.unique(point, return_inverse=True)
+        self._members = np.argsort(which, kind="stable").astype(np.int32)
+        self._sizes = np.bincount(which)
+        self._starts = np.cumsum(self._sizes) - self._sizes
+
+    def nearest(self, points: Vectors, k: int) -> Ids:
+        """Return the ids of the ``k`` nearest words, nearest first, (rows, k)."""
+        k = min(k, len(self._members))
+        found = self._search.nearest(points, k)  # points: at least as many words
+        ends = np.cumsum(self._sizes[found], axis=1)
+        rows = np.arange(len(found))
+        out = np.empty((len(found), k), dtype=np.int32)
+        for rank in range(k):
+            column = (ends <= rank).sum(axis=1)
+            place = found[rows, column]
+            offset = rank - (ends[rows, column] - self._sizes[place])
+            out[:, rank] = self._members[self._starts[place] + offset]
+        return out
+
+    def describe(self) -> str:
+        """Return one sentence for the guarantee."""
+        return self._search.describe()
+
+
+def _search(decoder: str, vectors: Vectors) -> NeighbourSearch:
+    """Build a search over distinct points."""
     if decoder == "fast":
         from mondegreen.space.neighbours.certified import CertifiedSearch
 

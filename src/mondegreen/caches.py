@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import stat
 from pathlib import Path
+
+from mondegreen.files import whole_file
 
 __all__ = ["home", "read_own", "write_own"]
 
@@ -51,18 +52,12 @@ def write_own(path: Path, data: bytes) -> None:
 
     A directory that is full, or that cannot be written, is no error.
     """
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     with contextlib.suppress(OSError):
         home().mkdir(mode=0o700, parents=True, exist_ok=True)
         for folder in reversed([*path.relative_to(home()).parents][:-1]):
             (home() / folder).mkdir(mode=0o700, exist_ok=True)
-        opened = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(opened, "wb") as stream:
-                stream.write(data)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with whole_file(path) as stream:
+            stream.write(data)
 
 
 def _is_own(about: os.stat_result) -> bool:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import secrets
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,7 +15,7 @@ try:
 except ImportError:  # Windows, where an open file can neither be renamed nor removed
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["CAN_LOCK", "new_temporary", "sweep"]
+__all__ = ["CAN_LOCK", "new_temporary", "sweep", "whole_file"]
 
 CAN_LOCK = fcntl is not None
 """Whether a temporary file is locked, and must be renamed before it is closed."""
@@ -49,6 +50,23 @@ def new_temporary(folder: Path, mode: int = 0o600) -> tuple[Path, BinaryIO]:
         if os.fstat(file.fileno()).st_nlink:
             return path, file
         file.close()
+
+
+@contextlib.contextmanager
+def whole_file(path: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
+    """Yield a file that takes its name when the block ends, and never if it raises."""
+    temporary, file = new_temporary(path.parent, mode)
+    try:
+        with file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            if CAN_LOCK:
+                temporary.replace(path)
+        if not CAN_LOCK:
+            temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def sweep(folder: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from mondegreen.errors import (
     SpaceIntegrityError,
     UnknownNameError,
 )
+from mondegreen.files import whole_file
 from mondegreen.space.codes import Codes
 from mondegreen.space.layout import read_space, write_space
 from mondegreen.space.space import Space
@@ -211,18 +211,12 @@ def new_file(path: Path, *, force: bool) -> Iterator[BinaryIO]:
         If it exists and ``force`` is not given, or it cannot be written.
     """
     refuse_existing(path, force=force)
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
-        with part.open("xb") as stream:
+        with whole_file(path, 0o666) as stream:
             yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        refuse_existing(path, force=force)
-        part.replace(path)
+            refuse_existing(path, force=force)
     except OSError as error:
         raise SpaceError(f"{path}: cannot be written: {error.strerror}") from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _absent(name: str, files: Iterable[str]) -> SpaceError | UnknownNameError:

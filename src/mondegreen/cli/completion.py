@@ -6,8 +6,6 @@ of a line.
 
 from __future__ import annotations
 
-import csv
-import gzip
 import io
 import json
 import re
@@ -16,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from click.shell_completion import CompletionItem
 
 __all__ = ["columns", "mechanisms", "spaces"]
 
@@ -28,7 +26,7 @@ _HEAD_BYTES: Final = 1 << 16
 # A word to every shell: what is offered is put on the line as it is, unquoted.
 _PLAIN: Final = re.compile(r"[^\W\d][\w.-]{0,63}")
 
-Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 _Offer = Callable[[click.Context], Iterable[str]]
 
 
@@ -38,6 +36,8 @@ def _silent(offer: _Offer) -> Completer:
     def complete(
         ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
         try:
             names = [name for name in offer(ctx) if name.startswith(incomplete)]
         except Exception:
@@ -82,6 +82,8 @@ def columns(ctx: click.Context) -> list[str]:
 
 def _of_table(path: Path, options: dict[str, Any]) -> list[str]:
     """Return the first row of a CSV, if it can be a header."""
+    import csv
+
     text = _head(path).decode(options.get("encoding") or "utf-8-sig", errors="replace")
     first = text.partition("\n")[0]
     delimiter = options.get("delimiter") or max(",;\t", key=first.count)
@@ -134,6 +136,8 @@ def _fields(field: pa.Field, prefix: str) -> Iterator[str]:
 
 def _head(path: Path) -> bytes:
     """Return the first bytes of a file, however long it is."""
+    import gzip
+
     opened = gzip.open if path.suffix.lower() == ".gz" else open
     with opened(path, "rb") as stream:
         head: bytes = stream.read(_HEAD_BYTES)

@@ -1,6 +1,7 @@
 """One string or many, as text or as Arrow: the same path, and nothing leaks from it."""
 
 import concurrent.futures
+import copy
 import itertools
 import multiprocessing
 import os
@@ -590,6 +591,11 @@ def test_a_pickled_privatizer_works_in_a_fresh_process(make, mechanism):
     assert guarantee == given.guarantee.to_json()
 
 
+def test_the_text_of_a_release_is_its_string(make):
+    release = make()(TEXT)
+    assert f"{release}" == str(release) == release.text
+
+
 def test_keep_entries_that_change_in_canonical_form_survive_pickling(make):
     copy = pickle.loads(pickle.dumps(make(keep=["½", "Straße", "ﬁn", "don"])))
     assert copy("½").text == make(keep=["½"])("½").text
@@ -650,6 +656,68 @@ def test_one_privatizer_serves_eight_threads(make, mechanism):
     assert all(len(words_of(text)) == len(WORDS) + 1 for text in texts)
     # uniform over 32^33 texts: 200 of them are distinct but for chance 1e-40
     assert mechanism == "mahalanobis" or len(set(texts)) == 200
+
+
+def test_a_seed_counts_on_in_its_process_and_needs_numbers_in_a_copy(make):
+    given = make(noise=mg.Seeded(5))
+    first = [given(TEXT).text for _ in range(3)]
+    again = make(noise=mg.Seeded(5))
+    assert [again.batch([TEXT], number=i)[0].text for i in range(3)] == first
+    table = pa.record_batch({"text": [TEXT]})
+    for copied in (pickle.loads(pickle.dumps(given)), copy.deepcopy(given)):
+        for call in (
+            lambda p: p(TEXT),
+            lambda p: p.batch([TEXT]),
+            lambda p: next(p.stream([TEXT])),
+            lambda p: p.arrow(table),
+            lambda p: p.column(table["text"]),
+            lambda p: p.with_noise(mg.Seeded(6))(TEXT),
+        ):
+            with pytest.raises(ConfigurationError, match="number="):
+                call(copied)
+        assert [copied(TEXT, number=i).text for i in range(3)] == first
+        released = copied.arrow(table, number=2).column("text")
+        assert released.to_pylist() == [first[2]]
+        assert copied.column(table["text"], number=2).to_pylist() == [first[2]]
+    assert given(TEXT).text not in first  # and it goes on
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded")
+def test_a_seed_needs_numbers_in_a_fork(make):
+    given = make(noise=mg.Seeded(5))
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            answer = given(TEXT).text
+        except ConfigurationError:
+            answer = given(TEXT, number=0).text
+        except BaseException as error:
+            answer = repr(error)
+        os.write(writer, answer.encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as stream:
+        assert stream.read() == given(TEXT).text
+    os.waitpid(child, 0)
+
+
+def test_a_seed_needs_numbers_under_joblib(make):
+    joblib = pytest.importorskip("joblib")
+    given = make(noise=mg.Seeded(5))
+
+    def work(privatizer, number):
+        return privatizer(TEXT, number=number).text
+
+    job = joblib.delayed(work)
+    run = joblib.Parallel(n_jobs=2, backend="loky")
+    with pytest.raises(ConfigurationError, match="number="):
+        run(job(given, None) for _ in range(2))
+    assert run(job(given, i) for i in range(3)) == [given(TEXT).text for _ in range(3)]
+    from joblib.externals.loky import get_reusable_executor
+
+    get_reusable_executor().shutdown(wait=True)  # its workers would outlive the test
 
 
 # --- what it promises -----------------------------------------------------------------

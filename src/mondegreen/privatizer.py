@@ -77,7 +77,7 @@ class Privatizer:
     >>> release
     Release(<17 characters>, <5 words>)
     >>> release.text
-    'i met saw in met.'
+    'i met saw in saw.'
     """
 
     def __init__(

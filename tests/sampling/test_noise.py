@@ -242,6 +242,11 @@ def test_seeded_noise_says_that_it_is_not_private():
     assert KeyedNoise(KEY).is_private
 
 
+def test_seeded_noise_without_a_number_is_refused():
+    with pytest.raises(ConfigurationError, match="number="):
+        list(Seeded(7).streams(Batch(None, b"scope", ["text"])))
+
+
 def test_a_negative_seed_is_refused():
     with pytest.raises(InvalidParameterError, match="seed"):
         Seeded(-1)
@@ -312,6 +317,14 @@ def test_lone_surrogates_are_text_like_any_other(text, other):
     assert (_keyed(record=odd) == _keyed(record=other)) == (odd == other)
 
 
+def test_texts_of_one_record_differ_by_their_place():
+    batch = Batch(0, b"s", ["a"] * 3, ["1"] * 3, [0, 1, 2**60])
+    drawn = [rng.random() for _, rng in KeyedNoise(KEY).streams(batch)]
+    assert len(set(drawn)) == 3
+    ((_, alone),) = KeyedNoise(KEY).streams(Batch(0, b"s", ["a"], ["1"]))
+    assert alone.random() == drawn[0]
+
+
 def test_keyed_noise_needs_ids():
     with pytest.raises(ConfigurationError, match="--id"):
         list(KeyedNoise(KEY).streams(Batch(0, b"", ["a"])))
@@ -361,6 +374,61 @@ def test_a_key_file_that_is_no_key_is_refused_without_quoting_it(key_file):
     with pytest.raises(ConfigurationError, match="no key") as caught:
         KeyedNoise.from_file(key_file)
     assert "hunter2" not in str(caught.value)
+
+
+HEX = "00fF" * 8 + "0123456789abcdef" * 2
+
+
+@pytest.mark.parametrize("value", [HEX, HEX.upper(), f" {HEX}\n"])
+def test_a_key_in_the_environment_is_that_of_a_file_of_its_bytes(
+    monkeypatch, key_file, value
+):
+    monkeypatch.setenv("RELEASE_KEY", value)
+    key_file.write_bytes(bytes.fromhex(HEX))
+    source = KeyedNoise.from_env("RELEASE_KEY")
+    assert source == KeyedNoise.from_file(key_file)
+
+
+@pytest.mark.parametrize(
+    "value", ["", HEX[:-1], HEX + "0", HEX[:-2] + "zz", f"0x{HEX[2:]}", "00" * 32]
+)
+def test_a_variable_that_holds_no_key_is_refused_without_its_value(monkeypatch, value):
+    monkeypatch.setenv("RELEASE_KEY", value)
+    with pytest.raises(ConfigurationError, match="RELEASE_KEY is no key") as caught:
+        KeyedNoise.from_env("RELEASE_KEY")
+    error = caught.value
+    assert error.__cause__ is error.__context__ is None
+    assert not value or value not in str(error)
+
+
+def test_a_variable_that_is_not_set_is_named_with_the_way_to_make_a_key(monkeypatch):
+    monkeypatch.delenv("RELEASE_KEY", raising=False)
+    with pytest.raises(ConfigurationError, match=r"RELEASE_KEY is not set.*token_hex"):
+        KeyedNoise.from_env("RELEASE_KEY")
+
+
+@pytest.mark.parametrize("name", [HEX, f"a{HEX[1:]}", HEX[:40], "A=B", "", "7A", None])
+def test_a_key_in_the_place_of_the_name_is_not_shown(name):
+    with pytest.raises(ConfigurationError) as caught:
+        KeyedNoise.from_env(name)
+    assert not name or len(name) < 4 or name not in str(caught.value)
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_a_source_of_the_environment_is_pickled_as_the_name_of_its_variable(
+    monkeypatch, protocol
+):
+    monkeypatch.setenv("RELEASE_KEY", HEX)
+    source = KeyedNoise.from_env("RELEASE_KEY")
+    held = pickle.dumps(Holder(source), protocol)
+    for secret in (bytes.fromhex(HEX), source._key):
+        for part in (secret, secret[:8], secret.hex().encode()):
+            assert part not in held
+    assert b"RELEASE_KEY" in held
+    assert pickle.loads(held).noise == source
+    monkeypatch.delenv("RELEASE_KEY")
+    with pytest.raises(ConfigurationError, match="not set"):
+        pickle.loads(held)
 
 
 @dataclass

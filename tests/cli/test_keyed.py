@@ -1,0 +1,124 @@
+"""Keyed noise on the command line: where the key is, and what names a record."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import mondegreen as mg
+from mondegreen.cli.main import cli
+from mondegreen.space.store import save_space
+
+WORDS = [f"{a}{b}{c}" for a in "bdfgk" for b in "aeiou" for c in "dgkm"]
+CANARY = "zyxwoldemorth"
+HEX = "00112233445566778899aabbccddeeff" * 2
+LONG = " ".join(WORDS)
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    vectors = np.random.default_rng(0).normal(size=(len(WORDS), 8))
+    space = tmp_path / "small.safetensors"
+    save_space(mg.Space.from_arrays("small", WORDS, vectors), space)
+    Path("in.csv").write_text(f"id,text\na,{LONG}\nb,{LONG}\n")
+    Path("key").write_bytes(bytes.fromhex(HEX))
+    Path("key").chmod(0o600)
+    monkeypatch.setenv("RELEASE_KEY", HEX)
+
+    def invoke(*args, expect=0):
+        arguments = ["privatize", *args, "-m", "tem", "-e", "0.1", "-q"]
+        done = CliRunner().invoke(cli, [*arguments, "--space", str(space)])
+        assert done.exit_code == expect, f"{done.stderr} {done.exception!r}"
+        for secret in (CANARY, HEX, bytes.fromhex(HEX).hex()[:16]):
+            assert secret not in done.stderr
+        return done.stdout if expect == 0 else done.stderr
+
+    return invoke
+
+
+KEYED = ["--key-file", "key", "--id", "id"]
+
+
+def test_a_key_is_the_same_in_a_file_and_in_the_environment(run):
+    one = run("in.csv", *KEYED)
+    assert run("in.csv", "--key-env", "RELEASE_KEY", "--id", "id") == one
+    assert run("in.csv", "--key-env", "RELEASE_KEY", "--id", "id", "-j", "2") == one
+
+
+@pytest.mark.parametrize(
+    ("args", "hint"),
+    [
+        (["--key-env", "RELEASE_KEY"], "--id"),
+        (["--key-env", "RELEASE_KEY", "--id", "id", "--seed", "1"], "exclude"),
+        (["--key-env", "RELEASE_KEY", *KEYED], "exclude"),
+        (["--key-env", "ABSENT_KEY", "--id", "id"], "ABSENT_KEY is not set"),
+        (["--key-env", HEX, "--id", "id"], "environment variable"),
+        (["--key-env", "PATH", "--id", "id"], "PATH is no key"),
+        (["--unique-ids"], "--key-file and --id"),
+        (["--unique-ids", "--seed", "1"], "--key-file and --id"),
+        (["--as", "text=body"], "--key-file and --id"),
+        ([*KEYED, "--as", "body=text"], "one of --column"),
+        ([*KEYED, "--as", "text="], "one of --column"),
+        ([*KEYED, "--as", "text"], "one of --column"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_what_makes_no_sense_is_refused_before_anything_is_written(run, args, hint):
+    assert hint in run("in.csv", "-o", "out.csv", *args, expect=2)
+    assert not Path("out.csv").exists()
+    assert os.environ["PATH"] not in run("in.csv", *args, expect=2)
+
+
+def test_a_renamed_column_repeats_its_release(run):
+    Path("new.csv").write_text(f"id,a=b\na,{LONG}\nb,{LONG}\n")
+    one = run("in.csv", *KEYED).splitlines()[1:]
+    assert run("new.csv", "-c", "a=b", *KEYED).splitlines()[1:] != one
+    two = run("new.csv", "-c", "a=b", *KEYED, "--as", "a=b=text").splitlines()
+    assert two == ["id,a=b", *one]
+
+
+def test_two_columns_of_equal_text_differ_and_may_not_share_a_name(run):
+    Path("two.csv").write_text(f"id,a,b\n1,{LONG},{LONG}\n")
+    options = ["two.csv", "-c", "a", "-c", "b", *KEYED]
+    _, first, second = run(*options).splitlines()[1].split(",")
+    assert first != second
+    named = "a name of its own"
+    assert named in run(*options, "--as", "a=x", "--as", "b=x", expect=2)
+    assert named in run(*options, "--as", "a=b", expect=2)
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_id_that_occurs_twice_is_refused_wherever_it_stands(run, jobs):
+    rows = [f"r{i},{CANARY}\n" for i in range(5000)]
+    Path("many.csv").write_text("id,text\n" + "".join([*rows, rows[7]]))
+    options = ["many.csv", "-o", "out.csv", *KEYED, "-j", jobs]
+    found = run(*options, "--unique-ids", expect=3)
+    assert "record 5001 has an id that an earlier record has" in found
+    assert not Path("out.csv").exists()
+    run(*options)
+    lines = Path("out.csv").read_text().splitlines()
+    assert lines[-1] == lines[8]
+
+
+def test_an_integer_is_one_id_in_every_format(run):
+    Path("n.csv").write_text(f"id,text\n7,{LONG}\n")
+    Path("n.jsonl").write_text(f'{{"id":7,"text":"{LONG}"}}\n')
+    Path("s.jsonl").write_text(f'{{"id":"7","text":"{LONG}"}}\n')
+    expected = mg.privatize(
+        LONG,
+        epsilon=0.1,
+        mechanism="tem",
+        space=Path("small.safetensors"),
+        ids=7,
+        noise=mg.KeyedNoise(bytes.fromhex(HEX)),
+    )
+    for name in ("n.csv", "n.jsonl", "s.jsonl"):
+        assert expected in run(name, *KEYED)
+    for bad in ("7.0", "7e0", "true", "null"):
+        Path("bad.jsonl").write_text(f'{{"id":{bad},"text":"{CANARY}"}}\n')
+        assert "a string or an integer" in run("bad.jsonl", *KEYED, expect=3)

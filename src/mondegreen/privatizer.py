@@ -13,7 +13,7 @@ from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError, UnprovedGuaranteeError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms import AbstractMechanism, State
-from mondegreen.mechanisms.ordinary import shares_kept
+from mondegreen.ordinary import ordinary_text
 from mondegreen.release import Release, draw, texts_of
 from mondegreen.sampling.noise import Batch, NoiseSource, OSNoise
 from mondegreen.sampling.numbers import BatchNumbers
@@ -22,9 +22,8 @@ from mondegreen.space.space import Space
 from mondegreen.space.store import DEFAULT_SPACE, load_space
 from mondegreen.spec import prepared, settings_digest, spec_of
 from mondegreen.text.detokenizer import Case, Detokenizer
-from mondegreen.text.ordinary import ordinary_words
-from mondegreen.text.policy import KEEP, Lookup, Unknown
-from mondegreen.text.tokenizer import TokenizedBatch, tokenize
+from mondegreen.text.policy import Lookup, Unknown
+from mondegreen.text.tokenizer import TokenizedBatch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -121,7 +120,7 @@ class Privatizer:
                     self._lookup.strata + self._detokenizer.strata,
                     self._lookup.conditions + self._detokenizer.conditions,
                 )
-                .with_ordinary_text(*self._ordinary_text())
+                .with_ordinary_text(*ordinary_text(self.state, self._lookup))
                 .with_noise(self.noise.describe(), is_private=is_private)
             )
         return self._guarantee
@@ -386,24 +385,6 @@ class Privatizer:
             "allow_unproved": not self.mechanism.is_private,
         }
 
-    def _ordinary_text(self) -> tuple[float, float | None, str]:
-        """Return what stays of public words: of ordinary text, or of the vocabulary.
-
-        Kept words stay, and masked and dropped ones do not.
-        """
-        words, of = ordinary_words(), "ordinary English text"
-        known = [word for word in words if word in self.space.index]
-        if len(known) < len(words) / 2:
-            known, of = list(self.space.words[: len(words)]), "its vocabulary"
-        elif self._lookup.unknown != "fail":  # that releases known words alone
-            known = list(words)
-        codes = self._lookup.codes(tokenize(known))
-        through = codes >= 0
-        stay, near = shares_kept(self.state, codes[through])
-        kept, share = float(np.mean(codes == KEEP)), float(np.mean(through))
-        near = None if near is None else kept + share * near
-        return kept + share * stay, near, of
-
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the settings; the heavy state is prepared again where it is used."""
         options = {**self._policies(), "keep": self._keep, "noise": self.noise}
@@ -418,8 +399,7 @@ class Privatizer:
         places: Sequence[int] | None = None,
     ) -> tuple[TokenizedBatch, Ids]:
         """Return the tokens of the texts, and the codes that replace them."""
-        scope = self._scope(column)
-        number = self._numbers.next(number)
+        scope, number = self._scope(column), self._numbers.next(number)
         batch = Batch(number, scope, texts_of(texts), records, places)
         return draw(self.state, self._lookup, self.noise, batch)
 
@@ -430,9 +410,8 @@ class Privatizer:
         name = column.encode("utf-8", "surrogatepass")
         if self._settings is None:
             policies = {**self._policies(), "keep": self._lookup.keep_digest}
-            self._settings = settings_digest(
-                self.mechanism, self.space, self.state, policies
-            )
+            made_by = (self.mechanism, self.space, self.state)
+            self._settings = settings_digest(*made_by, policies)
         return hashlib.sha256(self._settings + name).digest()
 
     def __repr__(self) -> str:

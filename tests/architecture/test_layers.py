@@ -17,7 +17,7 @@ LAYERS = [
     {"sampling", "text", "space"},
     {"mechanisms"},
     {"arrow", "audit", "containers", "privatizer", "parallel", "processes"}
-    | {"release", "spec", "vectors"},
+    | {"ordinary", "release", "spec", "vectors"},
     {"io", "scores", "attacks"},
     {"calibration"},
     {"integrations", "experiments", "report"},

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mondegreen as mg
-from mondegreen.mechanisms.ordinary import near_words, shares_kept
+from mondegreen.ordinary import near_words, shares_kept
 from mondegreen.text.ordinary import ordinary_words
 from mondegreen.text.tokenizer import canonical, tokenize
 

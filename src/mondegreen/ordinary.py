@@ -1,4 +1,4 @@
-"""What a prepared mechanism leaves of ordinary words: themselves, or near meaning."""
+"""What a setting leaves of ordinary words: themselves, or words of near meaning."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
-from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms import State
 from mondegreen.space.metric import distances
 from mondegreen.space.space import Space
 from mondegreen.space.store import tree_of
+from mondegreen.text.ordinary import ordinary_words
+from mondegreen.text.policy import KEEP, Lookup
+from mondegreen.text.tokenizer import tokenize
 
-__all__ = ["near_words", "shares_kept"]
+__all__ = ["near_words", "ordinary_text", "shares_kept"]
 
 _NEAREST: Final = 24
 """Words that count as near in meaning: about as many as a group of the tree has."""
@@ -24,6 +27,26 @@ _SEED: Final = 20_202
 
 _BLOCK: Final = 64
 Table = NDArray[np.floating[Any]]
+
+
+def ordinary_text(state: State, lookup: Lookup) -> tuple[float, float | None, str]:
+    """Return which share of public words stays, which near meaning, and whose they are.
+
+    Words of ordinary English, or, where the space knows less than half of these, of
+    its vocabulary. Kept words stay; masked and dropped ones do not.
+    """
+    words, of = ordinary_words(), "ordinary English text"
+    known = [word for word in words if word in state.space.index]
+    if len(known) < len(words) / 2:
+        known, of = list(state.space.words[: len(words)]), "its vocabulary"
+    elif lookup.unknown != "fail":  # that releases known words alone
+        known = list(words)
+    codes = lookup.codes(tokenize(known))
+    through = codes >= 0
+    stay, near = shares_kept(state, codes[through])
+    kept, share = float(np.mean(codes == KEEP)), float(np.mean(through))
+    near = None if near is None else kept + share * near
+    return kept + share * stay, near, of
 
 
 def shares_kept(state: State, ids: Ids) -> tuple[float, float | None]:

@@ -141,9 +141,12 @@ class _Worker:
     def receive(self) -> None:
         """Take one result out of the pipe, waiting for it."""
         try:
-            self.results.append(self.outbox.recv())
+            result = self.outbox.recv()
         except (EOFError, OSError):
             raise _died() from None
+        if not self._loads:  # nothing was asked: the settings could not be read
+            raise result
+        self.results.append(result)
         self.load -= self._loads.popleft()
 
     def end(self) -> None:

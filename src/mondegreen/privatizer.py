@@ -76,7 +76,7 @@ class Privatizer:
     >>> release
     Release(<17 characters>, <5 words>)
     >>> release.text
-    'i met saw in saw.'
+    'i met met in met.'
     """
 
     def __init__(

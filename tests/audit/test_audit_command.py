@@ -124,6 +124,6 @@ def test_words_restrict_the_space():
     assert done.exit_code == 0
     report = json.loads(done.stdout)
     assert report["verdict"] == "holds"
-    assert report["space"].startswith("60 words of ")
+    assert report["space"].startswith("glove-840b-34k-60-words")
     assert report["pairs"] == 61 * 60 // 2
     assert mg.load_space().vocab_size > 60

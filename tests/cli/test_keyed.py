@@ -6,11 +6,15 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
 import mondegreen as mg
 from mondegreen.cli.main import cli
+from mondegreen.parallel import privatize_batches
+from mondegreen.processes import SPAWN
+from mondegreen.sampling.noise import KeyedNoise
 from mondegreen.space.store import save_space
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgk" for b in "aeiou" for c in "dgkm"]
@@ -44,7 +48,9 @@ def run(tmp_path, monkeypatch):
 KEYED = ["--key-file", "key", "--id", "id"]
 
 
-def test_a_key_is_the_same_in_a_file_and_in_the_environment(run):
+def test_a_key_is_the_same_in_a_file_and_in_the_environment(run, monkeypatch):
+    # A server of forks that an earlier test began has the environment of then.
+    monkeypatch.setattr("mondegreen.processes.warm_up", lambda: SPAWN)
     one = run("in.csv", *KEYED)
     assert run("in.csv", "--key-env", "RELEASE_KEY", "--id", "id") == one
     assert run("in.csv", "--key-env", "RELEASE_KEY", "--id", "id", "-j", "2") == one
@@ -122,3 +128,14 @@ def test_an_integer_is_one_id_in_every_format(run):
     for bad in ("7.0", "7e0", "true", "null"):
         Path("bad.jsonl").write_text(f'{{"id":{bad},"text":"{CANARY}"}}\n')
         assert "a string or an integer" in run("bad.jsonl", *KEYED, expect=3)
+
+
+def test_a_worker_without_the_variable_ends_the_run_and_says_why(monkeypatch):
+    monkeypatch.setenv("RELEASE_KEY", HEX)
+    space = mg.Space.from_arrays("small", WORDS, np.eye(len(WORDS)))
+    noise = KeyedNoise.from_env("RELEASE_KEY")
+    made = mg.Privatizer(mg.mechanism("tem", epsilon=0.1), space, noise=noise)
+    monkeypatch.delenv("RELEASE_KEY")
+    batches = [pa.record_batch({"id": ["a"], "text": [CANARY]})] * 3
+    with pytest.raises(mg.errors.ConfigurationError, match="RELEASE_KEY is not set"):
+        list(privatize_batches(made, batches, ["text"], id_column="id", jobs=2))

@@ -89,7 +89,7 @@ def test_a_column_that_no_record_has_leaves_standard_output_empty(run, args, mis
     options = ["--format", "jsonl", "-q", "--missing", missing, *args]
     done = run("-", *options, stdin=given, expect=3)
     assert done.stdout_bytes == b""
-    assert "1 columns" in done.stderr
+    assert "it has: 1 column" in done.stderr
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

@@ -31,7 +31,7 @@ def subspace(space: Space, words: int) -> Space:
         raise InvalidParameterError("words", words, "at least 1")
     ids = np.unique(np.linspace(0, space.vocab_size - 1, words).astype(np.int32))
     names = [space.words[i] for i in ids]
-    name = f"{len(ids)} words of {space.name}"
+    name = f"{space.name}-{len(ids)}-words"
     codes = _subcodes(space, ids)
     if not space.has_vectors and codes is not None:
         return Space.from_codes(name, names, codes)

@@ -46,12 +46,13 @@ def _silent(offer: _Offer) -> Completer:
         is_path = "PATH" in (param.metavar or "")
         return items or ([CompletionItem(incomplete, type="file")] if is_path else [])
 
+    complete.__doc__ = offer.__doc__
     return complete
 
 
 @_silent
 def mechanisms(ctx: click.Context) -> list[str]:
-    """Offer names and aliases."""
+    """Offer names and aliases of mechanisms."""
     from mondegreen.mechanisms import names
 
     return names()

@@ -30,7 +30,7 @@ QUERIES = 4096
 BRR = 0.7
 CASES = [
     ("calibrated", 1.7, (), 3),
-    ("tem", 8.0, (), 3),
+    ("tem", 2.5, (), 3),
     ("exponential", 2.5, (), 3),
     ("tree", 10.0, (), 3),
     ("brr", BRR, (), 0),

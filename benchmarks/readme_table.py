@@ -49,7 +49,7 @@ def table() -> str:
         f"A CSV of {large['input_bytes'] / 1e9:.2f} GB passed under a cap of "
         f"{large['cap_bytes_per_process'] / 1e9:.1f} GB, at a peak of "
         f"{large['peak_mib_all_processes']:,} MiB over all processes and "
-        f"{large['megabytes_per_second']:.0f} MB/s (`tem`, epsilon 8, 2 jobs).",
+        f"{large['megabytes_per_second']:.0f} MB/s (`tree`, epsilon 10, 2 jobs).",
         "",
         "Scripts and results: [benchmarks](benchmarks). Machines are noisy; compare "
         "ratios of one run.",

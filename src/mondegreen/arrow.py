@@ -25,6 +25,7 @@ from mondegreen.text.columns import (
     view,
     view_type,
 )
+from mondegreen.text.schema import bare
 
 if TYPE_CHECKING:
     from mondegreen.privatizer import Privatizer
@@ -76,12 +77,12 @@ def privatize_batch(
     if unique_ids:
         SeenIds().add(records)
     batch, _ = _replaced(privatizer, batch, names, located, records, number)
-    if not metadata:
-        return batch
-    known = dict(batch.schema.metadata or {})
-    passes = [Pass(name, privatizer.guarantee) for name in names]
-    known[_METADATA] = to_json([*from_json(known.get(_METADATA)), *passes]).encode()
-    return batch.replace_schema_metadata(known)
+    stated = (batch.schema.metadata or {}).get(_METADATA)
+    if metadata:
+        passes = [Pass(name, privatizer.guarantee) for name in names]
+        stated = to_json([*from_json(stated), *passes]).encode()
+    kept = None if stated is None else {_METADATA: stated}
+    return batch.cast(pa.schema([bare(each) for each in batch.schema], kept))
 
 
 def count_batch(

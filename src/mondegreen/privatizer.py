@@ -263,8 +263,8 @@ class Privatizer:
         Parameters
         ----------
         batch : pyarrow.RecordBatch
-            Nulls stay null; the row count and the schema stay the same, but for a
-            dictionary that has no room for the released texts.
+            Nulls stay null; rows and types stay the same, but for a dictionary that
+            has no room. Metadata of the schema may hold text and is dropped.
         columns : sequence of str, or mapping of str to str
             Columns of strings or of lists of strings; ``msg.body`` is a field of a
             struct, or of the structs of a list. A mapping gives each its logical

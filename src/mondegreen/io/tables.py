@@ -14,10 +14,10 @@ from mondegreen.errors import (
     SourceError,
 )
 from mondegreen.io.footer import open_parquet
-from mondegreen.io.metadata import bare
 from mondegreen.io.source import AbstractSource, Metadata, id_in_text, missing_column
 from mondegreen.io.stream import BATCH_ROWS
 from mondegreen.text import columns as nested
+from mondegreen.text.schema import bare
 
 __all__ = ["BATCH_BYTES", "ParquetSource"]
 

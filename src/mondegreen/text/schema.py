@@ -1,4 +1,4 @@
-"""Fields of a schema without what was written on them."""
+"""Arrow schemas without what was written on them, which may hold text."""
 
 from __future__ import annotations
 

@@ -146,9 +146,12 @@ def test_the_summary_is_four_lines():
     assert "e^4 at most, between two neighbours by e^1.5" in exact
 
 
-@pytest.mark.parametrize(("stay", "warns"), [(0.5, False), (0.51, True), (1.0, True)])
-def test_a_setting_that_leaves_most_words_warns(stay, warns):
-    one = promise().with_ordinary_text(stay, None)
+@pytest.mark.parametrize(
+    ("stay", "near", "warns"),
+    [(0.5, None, False), (0.51, None, True), (0.05, 0.95, False), (0.05, 0.96, True)],
+)
+def test_a_setting_that_leaves_most_words_or_their_meaning_warns(stay, near, warns):
+    one = promise().with_ordinary_text(stay, near)
     assert bool(one.warning) == warns
     assert ("WARNING" in one.summary()) == ("WARNING" in str(one)) == warns
 

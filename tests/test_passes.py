@@ -65,3 +65,16 @@ def test_what_cannot_be_read_counts_as_not_private(text):
     assert not all_private(found)
     assert "NOT PRIVATE" in str(found[0])
     assert from_json(to_json(found)) == found
+
+
+def test_what_a_file_says_cannot_move_the_cursor():
+    found = from_json(to_json([Pass("x\n\x1b[2JPrivacy guarantee", stated())]))
+    assert "\\n\\x1b[2J" in str(found[0])
+    assert str(found[0]).isprintable()
+
+
+@pytest.mark.parametrize(
+    "change", [{"scale": {"nearest": "text"}}, {"strata": [["text"]]}]
+)
+def test_what_has_the_form_of_a_guarantee_alone_is_none(change):
+    assert not all_private(from_json(json.dumps({**stated().to_dict(), **change})))

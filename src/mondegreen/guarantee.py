@@ -27,6 +27,9 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 _READABLE: Final = 0.5
 """Share of words that may stay before a guarantee comes with a warning."""
 
+_RECOGNISABLE: Final = 0.95
+"""Share of words that may keep near meaning before a guarantee comes with a warning."""
+
 _READERS: Final = (
     "What several words lose adds up: who reads whole sentences can recover more."
 )
@@ -213,6 +216,11 @@ class Guarantee:
         for each in fields(cls):
             if not isinstance(getattr(found, each.name), _TYPES[str(each.type)]):
                 raise TypeError(f"{each.name} is no {each.type}")
+        texts = (*found.equivalents, *found.strata, *found.conditions)
+        if not all(isinstance(text, str) for text in (*texts, *found.assumptions)):
+            raise TypeError("a list of sentences holds something else")
+        if not all(isinstance(number, int | float) for number in found.scale.values()):
+            raise TypeError("a distance of scale is no number")
         return found
 
     @property
@@ -236,12 +244,18 @@ class Guarantee:
         A promise can be kept by a setting that changes next to no word.
         """
         stay = self.ordinary_text.get("stay", 0.0)
-        if stay <= _READABLE:
+        near = self.ordinary_text.get("near") or 0.0
+        if stay <= _READABLE and near <= _RECOGNISABLE:
             return ""
+        share, become = (
+            (stay, "stay as they are")
+            if stay > _READABLE
+            else (near, "stay or become a word of near meaning")
+        )
         return (
-            f"WARNING: {_of_hundred(stay)} of 100 words of {self.ordinary_text['of']} "
-            "stay as they are. Most of what was written can be read in the release: "
-            "take a smaller epsilon."
+            f"WARNING: {_of_hundred(share)} of 100 words of {self.ordinary_text['of']} "
+            f"{become}. Most of what was written can be read in the release: take a "
+            "smaller epsilon."
         )
 
     def summary(self) -> str:

@@ -55,8 +55,11 @@ class Pass:
         if self.guarantee is None:
             return f"{where}: a guarantee that cannot be read, so NOT PRIVATE"
         shown = f"{where}: {self.guarantee.setting}"
-        why = self.guarantee.reason_not_private
-        return f"{shown}; NOT PRIVATE: {why}" if why else shown
+        if self.guarantee.conditions:
+            shown += f", for words that {', and '.join(self.guarantee.conditions)}"
+        if why := self.guarantee.reason_not_private:
+            shown += f"; NOT PRIVATE: {why}"
+        return _on_one_line(shown)
 
 
 def all_private(passes: Sequence[Pass]) -> bool:
@@ -94,6 +97,11 @@ def from_json(text: str | bytes | None) -> list[Pass]:
     if not isinstance(found, list) or not found:
         return [Pass(None, None)]
     return [_pass(entry) for entry in found]
+
+
+def _on_one_line(text: str) -> str:
+    """Escape what could move the cursor: a file says this, whoever wrote it."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _pass(entry: object) -> Pass:

@@ -14,7 +14,7 @@ from mondegreen.errors import InvalidParameterError, UnprovedGuaranteeError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms import AbstractMechanism, State
 from mondegreen.ordinary import ordinary_text
-from mondegreen.release import Release, draw, texts_of
+from mondegreen.release import Release, draw, texts_of, words_of
 from mondegreen.sampling.noise import Batch, NoiseSource, OSNoise
 from mondegreen.sampling.numbers import BatchNumbers
 from mondegreen.sampling.records import SeenIds, record_ids
@@ -90,14 +90,14 @@ class Privatizer:
         noise: NoiseSource | None = None,
         allow_unproved: bool = False,
     ) -> None:
+        if not isinstance(mechanism, AbstractMechanism):
+            raise InvalidParameterError("mechanism", mechanism, "mg.mechanism(...)")
         if not mechanism.is_private and not allow_unproved:
             raise UnprovedGuaranteeError(
                 f"{mechanism.name} does not keep a metric-privacy promise; to compare "
                 "with it all the same, pass allow_unproved=True (--allow-unproved)"
             )
-        self._keep = tuple(keep)  # as given: a canonical form need not be one word
-        if isinstance(keep, str) or not all(isinstance(w, str) for w in self._keep):
-            raise InvalidParameterError("keep", type(keep).__name__, "many strings")
+        self._keep = words_of(keep)  # as given: a canonical form need not be one word
         self.mechanism = mechanism
         self.space = (
             space if isinstance(space, Space) else load_space(space or DEFAULT_SPACE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -18,7 +18,7 @@ from mondegreen.text.detokenizer import Span
 from mondegreen.text.policy import Lookup
 from mondegreen.text.tokenizer import TokenizedBatch, tokenize
 
-__all__ = ["Release", "draw", "is_null", "texts_of"]
+__all__ = ["Release", "draw", "is_null", "texts_of", "words_of"]
 
 
 @final
@@ -91,6 +91,15 @@ def texts_of(given: Sequence[Any]) -> Sequence[str | None]:
         else:
             raise InvalidParameterError("text", type(text).__name__, "a string")
     return texts
+
+
+def words_of(keep: Iterable[str]) -> tuple[str, ...]:
+    """Return the entries of a keep-list; one string is no list of its characters."""
+    if isinstance(keep, Iterable) and not isinstance(keep, str):
+        entries = tuple(keep)
+        if all(isinstance(each, str) for each in entries):
+            return entries
+    raise InvalidParameterError("keep", type(keep).__name__, "many strings")
 
 
 def draw(

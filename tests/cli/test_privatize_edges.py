@@ -584,3 +584,38 @@ def test_damaged_parquet_ends_in_an_error_of_the_package_alone(folder, seed):
 def test_a_footer_that_lies_is_refused(run, tail, problem):
     Path("in.parquet").write_bytes(b"PAR1" + b"zorblatt" * 9 + tail)
     assert problem in run("in.parquet", expect=3).stderr
+
+
+# --- links, marks, and options of other formats ---------------------------------------
+
+
+def test_a_file_with_further_links_is_not_replaced_in_place(run, folder):
+    Path("in.csv").write_text(f"text\n{CANARY}\n")
+    os.link("in.csv", "other.csv")
+    done = run("in.csv", "--in-place", expect=2)
+    assert "links" in done.stderr
+    assert CANARY in Path("in.csv").read_text()
+
+
+def test_utf16_without_a_mark_is_an_error_of_the_data(run):
+    Path("in.csv").write_bytes(f"text\n{CANARY}\n".encode("utf-16-le"))
+    for name in ("utf-16", "utf-32"):
+        done = run("in.csv", "--encoding", name, expect=3)
+        assert "bug" not in done.stderr
+
+
+@pytest.mark.parametrize("option", [("--missing", "pass"), ("--metadata", "keep")])
+def test_options_of_another_format_are_refused(run, option):
+    Path("in.csv").write_text("text\nbad\n")
+    assert option[0] in run("in.csv", *option, expect=2).stderr
+
+
+def test_records_that_pass_are_outside_of_the_formula(run):
+    lines = f'{{"text": "bad"}}\n{{"Text": "{CANARY}"}}\n'
+    Path("in.jsonl").write_text(lines)
+    done = run("in.jsonl", "-o", "o.jsonl", "--missing", "pass", "--report", "r.json")
+    assert "original words that are in records that have every column" in done.stderr
+    options = ["--report", "s.json", "--earlier", "r.json", "--missing", "pass"]
+    done = run("o.jsonl", "-o", "p.jsonl", *options)
+    assert "Privatized before: column text: tree" in done.stderr
+    assert "for words that are in records that have every column" in done.stderr

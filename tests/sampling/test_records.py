@@ -22,7 +22,7 @@ class Kind(enum.IntEnum):
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        *((7, "7"), (-7, "-7"), (0, "0"), ("7", "7"), ("007", "007"), ("", "")),
+        *((7, "7"), (-7, "-7"), (0, "0"), ("7", "7"), ("007", "007")),
         *((np.uint64(2**63), str(2**63)), (np.str_("a"), "a"), (Kind.ONE, "1")),
         *((2**100, str(2**100)), ("\ud800", "\ud800")),
     ],
@@ -37,6 +37,11 @@ def test_strings_stay_and_integers_are_decimal(value, expected):
 def test_others_are_refused_by_their_type(value):
     with pytest.raises(InvalidParameterError, match="a string or an integer"):
         record_id(value)
+
+
+def test_an_empty_id_names_no_record():
+    with pytest.raises(InvalidParameterError, match="not empty"):
+        record_id("")
 
 
 def test_there_are_as_many_ids_as_texts():

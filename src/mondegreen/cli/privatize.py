@@ -142,7 +142,8 @@ __all__ = ["privatize"]
 @click.option(
     "--in-place",
     is_flag=True,
-    help="Replace INPUT itself by its release. The original is gone.",
+    help="Replace INPUT itself by its release. The original is gone; a file with "
+    "further hard links is refused.",
 )
 @click.option(
     "-q",
@@ -215,6 +216,7 @@ def privatize(
     with open_source(
         input, format=format, columns=columns, id_column=id_column, **reading
     ) as source:
+        _check_reading(source, reading)
         names = _logical(source.text_columns, logical)
         sink = open_sink(output, source, force=force, in_place=in_place)
         before = earlier_passes(source, earlier)
@@ -234,7 +236,7 @@ def privatize(
             allow_unproved=allow_unproved,
         )
         _certify(privatizer, quiet=quiet)
-        promise = privatizer.guarantee.with_text(source.strata)
+        promise = privatizer.guarantee.with_text(source.strata, source.conditions)
         announce(promise, before, quiet=quiet, verbose=verbose)
         started = time.perf_counter()
         with sink:
@@ -252,7 +254,7 @@ def privatize(
             counts = {"rows": source.rows_read, "words": words}
             if strata := source.strata:
                 counts["records_without_a_column"] = source.missing_rows
-            promise = privatizer.guarantee.with_text(strata)
+            promise = privatizer.guarantee.with_text(strata, source.conditions)
             passes = [*before, *(Pass(column, promise) for column in columns)]
             stated = report_of(passes, promise, source, columns, counts)
             with _written(target, stated):
@@ -343,13 +345,25 @@ def _noise(
     return None if seed is None else Seeded(seed)
 
 
+def _check_reading(source: AbstractSource, reading: dict[str, Any]) -> None:
+    """Refuse options of another format, which would change nothing."""
+    for option, harmless, format in (
+        ("missing", "stop", "jsonl"),
+        ("metadata", "drop", "parquet"),
+    ):
+        if reading[option] != harmless and source.format != format:
+            allowed = f"{harmless} for {source.format}: only {format} has another"
+            raise InvalidParameterError(f"--{option}", reading[option], allowed)
+
+
 def _logical(columns: tuple[str, ...], named: tuple[str, ...]) -> dict[str, str]:
     """Return the name that each column has for a key: its own, or that of --as."""
     names = {column: column for column in columns}
     for setting in named:
         column = next((c for c in columns if setting.startswith(f"{c}=")), None)
-        if column is None or setting == f"{column}=":
-            allowed = "COLUMN=NAME, COLUMN being one of --column"
+        is_again = column is not None and names[column] != column
+        if column is None or setting == f"{column}=" or is_again:
+            allowed = "COLUMN=NAME, COLUMN being one of --column, once"
             raise InvalidParameterError("--as", setting, allowed)
         names[column] = setting.removeprefix(f"{column}=")
     return names

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["announce", "earlier_passes", "report_of"]
 
 _FORMAT: Final = "mondegreen-report/2"
+_LONGEST: Final = 16 << 20
 
 
 def announce(
@@ -45,8 +46,8 @@ def earlier_passes(source: AbstractSource, report: str | None) -> list[Pass]:
     if report is None:
         return found
     try:
-        content = json.loads(Path(report).read_bytes())
-        passes = content["passes"]
+        with Path(report).open("rb") as file:
+            passes = json.loads(file.read(_LONGEST))["passes"]
     except OSError as error:
         problem = error.strerror or type(error).__name__
         raise SourceError(report, f"cannot be read: {problem}") from None

@@ -173,6 +173,9 @@ def open_sink(
         wanted = "the input itself" if in_place else "another file than the input"
         hint = "" if in_place else " (--in-place replaces the original by its release)"
         raise InvalidParameterError("output", path, wanted + hint)
+    if in_place and Path(path).stat().st_nlink > 1:
+        wanted = "a file with one name: the original would stay under its other links"
+        raise InvalidParameterError("output", path, wanted)
     target = Target(path, force=force or in_place)
     if isinstance(source, AbstractByteSource):
         return ByteSink(target, source)

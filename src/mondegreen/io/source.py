@@ -81,6 +81,11 @@ class AbstractSource(ABC):
         return ()
 
     @property
+    def conditions(self) -> tuple[str, ...]:
+        """What two words must have in common, because of how the file is read."""
+        return ()
+
+    @property
     @abstractmethod
     def position(self) -> int:
         """How much of ``total`` has been read."""

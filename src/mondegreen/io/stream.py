@@ -102,8 +102,8 @@ class ByteStream:
             return decoder.decode(chunk, final=not chunk).encode()
         except UnicodeDecodeError as error:
             start += error.start
-        except UnicodeEncodeError:
-            pass  # half of a surrogate pair, which some codecs let through
+        except UnicodeError:
+            pass  # half of a surrogate pair, or no byte order mark where one must be
         raise DecodeError(self.name, offset=start, encoding=self._encoding)
 
     def _checked(self) -> bytes:

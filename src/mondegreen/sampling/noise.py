@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 _KEY_BYTES: Final = 32
+_LONGEST_KEY: Final = 4096
 _HEX_KEY: Final = re.compile("[0-9a-fA-F]{64}")
 _VARIABLE: Final = re.compile("(?![0-9a-fA-F]{32})[A-Za-z_][A-Za-z0-9_]{0,63}")
 
@@ -230,16 +231,19 @@ class KeyedNoise:
         make = f"make one: (umask 077; head -c 32 /dev/urandom > {path.name})"
         try:
             mode = path.stat().st_mode
-            key = path.read_bytes()
+            if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
+                raise ConfigurationError(
+                    f"key file {path} can be read by others: chmod 600 {path.name}"
+                )
+            with path.open("rb") as file:
+                key = file.read(_LONGEST_KEY + 1)
         except OSError as error:
             raise ConfigurationError(
                 f"key file {path}: {error.strerror}; {make}"
             ) from None
-        if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise ConfigurationError(
-                f"key file {path} can be read by others: chmod 600 {path.name}"
-            )
         try:
+            if len(key) > _LONGEST_KEY:
+                raise InvalidParameterError("key", "a longer one", "4 KiB at most")
             source = cls(key)
         except InvalidParameterError:
             raise ConfigurationError(f"key file {path} is no key; {make}") from None

@@ -21,16 +21,18 @@ def record_id(value: object) -> str:
     Raises
     ------
     InvalidParameterError
-        If it is neither a string nor an integer; names the type alone. A float is
-        refused since ``7`` and ``7.0`` are one number and two texts.
+        If it is empty, or neither a string nor an integer; names the type alone. A
+        float is refused since ``7`` and ``7.0`` are one number and two texts.
 
     Examples
     --------
     >>> record_id(7), record_id("7"), record_id(np.int64(7))
     ('7', '7', '7')
     """
-    if isinstance(value, str):
+    if isinstance(value, str) and value:
         return value
+    if isinstance(value, str):
+        raise InvalidParameterError("id", value, "not empty")
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole:
         allowed = "a string or an integer"

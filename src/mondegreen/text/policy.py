@@ -156,24 +156,25 @@ class Lookup:
             "number and places of the words: every word is replaced where it stands",
             f"white space and punctuation: {len(LISTED)} characters of a public list "
             "(white space, line ends, ordinary punctuation, currency signs alone or "
-            f"beside a digit, which they tell of), at most {GAP} between two words or "
-            f"at an end, where up to {SAME} equal characters of white space count as "
-            f"one, hence at most {GAP_BITS:.1f} bits; of more, the first two and the "
-            "last two",
+            f"beside a digit, which they tell of), at most {GAP} between two words of "
+            f"the text or at an end, where up to {SAME} equal characters of white "
+            f"space count as one, hence at most {GAP_BITS:.1f} bits; of more, the first two "
+            "and the last two",
             "the ending 's: as it is written, within these bits",
         ]
         if self.unknown == "mask":
             strata.append(
-                "unknown words: which words are outside the vocabulary; each is "
-                "printed as [unk]"
+                "which words are unknown: outside the vocabulary, each printed as [unk]"
             )
         if self.unknown == "drop":
             strata.append(
-                "unknown words: how many are outside the vocabulary, and traces of "
+                "how many words are unknown: outside the vocabulary, and traces of "
                 "where they stood; each is removed"
             )
         if self.unknown == "fail":
-            strata.append("unknown words: that a released text has none")
+            strata.append(
+                "that no word is unknown: a text that has one is not released"
+            )
         if self.keep:
             entries = len(self.keep)
             strata.append(

@@ -139,3 +139,14 @@ def test_a_worker_without_the_variable_ends_the_run_and_says_why(monkeypatch):
     batches = [pa.record_batch({"id": ["a"], "text": [CANARY]})] * 3
     with pytest.raises(mg.errors.ConfigurationError, match="RELEASE_KEY is not set"):
         list(privatize_batches(made, batches, ["text"], id_column="id", jobs=2))
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl"])
+def test_an_empty_id_names_no_record_in_any_format(run, format):
+    given = {"csv": f'id,text\n"",{CANARY}\n', "jsonl": '{"id": "", "text": "badd"}\n'}
+    Path(f"empty.{format}").write_text(given[format])
+    command = [f"empty.{format}", "-o", "out", "--format", format, *KEYED]
+    done = CliRunner().invoke(cli, ["privatize", *command, "-e", "2", "-q"])
+    assert done.exit_code in (2, 3)
+    assert "id" in done.stderr
+    assert not Path("out").exists()

@@ -115,7 +115,8 @@ def read_ids(array: pa.Array) -> list[str]:
     Raises
     ------
     InvalidParameterError
-        If the type is neither that of strings nor of integers, or one is null.
+        If the type is neither that of strings nor of integers, or one is null or
+        empty.
     DataError
         If one is not valid UTF-8.
     """
@@ -129,7 +130,10 @@ def read_ids(array: pa.Array) -> list[str]:
         array = array.dictionary_decode()
     if array.null_count:
         raise InvalidParameterError("ids", "a null", allowed)
-    return [str(record) for record in read_text(array)]
+    records = [str(record) for record in read_text(array)]
+    if "" in records:
+        raise InvalidParameterError("ids", "an empty one", allowed)
+    return records
 
 
 def places(text: pa.Array) -> list[int]:

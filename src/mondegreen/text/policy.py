@@ -157,9 +157,9 @@ class Lookup:
             f"white space and punctuation: {len(LISTED)} characters of a public list "
             "(white space, line ends, ordinary punctuation, currency signs alone or "
             f"beside a digit, which they tell of), at most {GAP} between two words of "
-            f"the text or at an end, where up to {SAME} equal characters of white "
-            f"space count as one, hence at most {GAP_BITS:.1f} bits; of more, the first "
-            "two and the last two",
+            f"the text or at an end, where up to {SAME} equal characters of white space"
+            f" count as one, hence at most {GAP_BITS:.1f} bits; of more, the first two "
+            "and the last two",
             "the ending 's: as it is written, within these bits",
         ]
         if self.unknown == "mask":

@@ -10,7 +10,7 @@ import queue
 import signal
 import threading
 import traceback
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 from pathlib import Path
@@ -141,12 +141,9 @@ class _Worker:
     def receive(self) -> None:
         """Take one result out of the pipe, waiting for it."""
         try:
-            result = self.outbox.recv()
+            self.results.append(self.outbox.recv())
         except (EOFError, OSError):
             raise _died() from None
-        if not self._loads:  # nothing was asked: the settings could not be read
-            raise result
-        self.results.append(result)
         self.load -= self._loads.popleft()
 
     def end(self) -> None:
@@ -238,22 +235,36 @@ def _serve(inbox: Connection, answers: Connection, shared: _Shared | None) -> No
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(inbox, tasks), daemon=True).start()
-    privatizer: Privatizer | None = None
+    settings = _restored(tasks.get(), shared)
     while True:
         task = tasks.get()
-        try:
-            if privatizer is None:
-                privatizer = pickle.loads(task)  # noqa: S301  (from the parent)
-                if shared is not None and isinstance(privatizer.state, SelectionState):
-                    privatizer.state.share(*shared)
-                continue
-            answer: object = _work(privatizer, *task)
-        except MondegreenError as error:
-            answer = error
-        except Exception as error:
-            answer = _bug(error)
+        answer = settings  # an error, if they could not be read
+        if isinstance(settings, Privatizer):
+            answer = _guarded(_work, settings, *task)
         with contextlib.suppress(OSError):  # the parent has gone; see _listen
             answers.send(answer)
+
+
+def _restored(task: bytes, shared: _Shared | None) -> Any:
+    """Return the privatizer of the settings, or the error that each task then gets."""
+
+    def restore() -> Privatizer:
+        privatizer: Privatizer = pickle.loads(task)  # noqa: S301  (from the parent)
+        if shared is not None and isinstance(privatizer.state, SelectionState):
+            privatizer.state.share(*shared)
+        return privatizer
+
+    return _guarded(restore)
+
+
+def _guarded(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what some work returns, or an error that may leave the worker."""
+    try:
+        return work(*arguments)
+    except MondegreenError as error:
+        return error
+    except Exception as error:
+        return _bug(error)
 
 
 def _listen(inbox: Connection, tasks: queue.SimpleQueue[Any]) -> None:

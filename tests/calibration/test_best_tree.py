@@ -70,6 +70,18 @@ def test_both_bounds_are_kept_and_one_is_reached(success, epsilon, by_class):
     assert is_guessed or law.losses()[-1] > 0.99 * epsilon
 
 
+@pytest.mark.parametrize("by_class", [True, False])
+def test_the_bound_is_kept_for_every_prior_that_is_given(by_class):
+    here, first = space(), frequencies()
+    turned = np.append(first[-2::-1], first[-1])
+    options = {"success": 0.4, "epsilon": 6.0, "by_class": by_class}
+    alone = best_tree(here, TREE, first, **options).prepare(here).law
+    both = best_tree(here, TREE, first, also=(turned,), **options).prepare(here).law
+    if by_class:
+        assert by_brute_force(alone, turned) > 0.41
+    assert max(by_brute_force(both, each) for each in (first, turned)) <= 0.4 + 1e-9
+
+
 def kept(found, here, gain):
     law = found.prepare(here).law
     rows = [law.own.get(node, law.weights) for node in range(len(gain))]

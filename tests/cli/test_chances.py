@@ -1,5 +1,6 @@
 """``mondegreen chances``: both bounds hold, and the file is what privatize reads."""
 
+import csv
 import json
 import shlex
 from pathlib import Path
@@ -11,7 +12,9 @@ from click.testing import CliRunner
 import mondegreen as mg
 from mondegreen.calibration.guess import success_of
 from mondegreen.cli.main import cli
-from mondegreen.space.store import load_space, save_space
+from mondegreen.space.store import DEFAULT_SPACE, load_space, save_space
+from mondegreen.text.policy import Lookup
+from mondegreen.text.tokenizer import tokenize
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgk" for b in "aeiou" for c in "dgkm"]
 SECRET = "zyxwoldemorth"
@@ -42,10 +45,18 @@ def run(tmp_path, monkeypatch):
 BOUNDS = "--success", "0.3", "--epsilon", "3"
 
 
-def prior():
+def priors():
     text = Path("public.txt").read_text().split()
     counts = np.array([text.count(word) for word in WORDS] + [1])
-    return (counts + 1) / (counts + 1).sum()
+    return counts / counts.sum(), (counts + 1 / counts.size) / (counts.sum() + 1)
+
+
+def success_by_the_law(given, prior, space, epsilon):
+    """The success from log_prob alone, over the words that the prior expects."""
+    state = mg.mechanism("tree", epsilon=epsilon, **given).prepare(space)
+    ids = np.flatnonzero(prior)
+    law = np.exp(state.log_prob(ids))
+    return float((prior[ids, None] * law).max(axis=0).sum())
 
 
 @pytest.mark.parametrize("more", [(), ("--alike",), ("--power", "0.5")])
@@ -56,8 +67,47 @@ def test_both_bounds_hold_for_what_the_file_describes(run, more):
     law = mg.mechanism("tree", epsilon=3.0, **given).prepare(
         load_space("s.safetensors")
     )
-    assert success_of(law.law, prior()) <= 0.3 * (1 + 1e-6)
+    space = load_space("s.safetensors")
+    for prior in priors():
+        assert success_of(law.law, prior) <= 0.3 + 1e-9
+        assert success_by_the_law(given, prior, space, 3.0) <= 0.3 + 1e-9
     assert law.guarantee.certified <= 3.0
+
+
+def test_the_success_holds_for_the_frequencies_of_a_small_sample(tmp_path):
+    review, output = Path(__file__).parents[2] / "examples/reviews.csv", tmp_path / "c"
+    command = ["chances", str(review), "-c", "review", "-o", str(output), "--json"]
+    done = CliRunner().invoke(cli, [*command, "--success", "0.2", "--epsilon", "10"])
+    assert done.exit_code == 0, done.output
+    space = load_space(DEFAULT_SPACE)
+    lines = review.read_text(encoding="utf-8").splitlines()
+    texts = [row["review"] for row in csv.DictReader(lines)]
+    codes = Lookup(space).codes(tokenize(texts))
+    prior = np.bincount(codes, minlength=space.vocab_size + 1) / len(codes)
+    found, given = json.loads(done.stdout), json.loads(output.read_text())
+    success = success_by_the_law(given, prior, space, 10.0)
+    assert success <= 0.2 + 1e-9
+    assert found["success"] == pytest.approx(success, abs=1e-6)
+    assert found["success, no output seen"] == pytest.approx(prior.max(), abs=1e-6)
+    assert "SAMPLE is small: 165 words" in done.stderr
+
+
+def test_a_small_sample_is_warned_of_and_a_large_one_is_not(run):
+    run_small = "chances", "small.txt", "-o", "s.json", "--quiet"
+    Path("small.txt").write_text(" ".join(WORDS[:50]))
+    assert "SAMPLE is small" in run(*run_small, *BOUNDS).stderr
+    shown = run("chances", "public.txt", "-o", "c.json", *BOUNDS).stderr
+    assert "SAMPLE is small" not in shown
+
+
+def test_chances_that_break_the_bound_are_not_written(run, monkeypatch):
+    def wrong(space, tree, prior, *, epsilon, **_):
+        return mg.mechanism("tree", epsilon=epsilon)
+
+    monkeypatch.setattr("mondegreen.calibration.chances.best_tree", wrong)
+    arguments = "chances", "public.txt", "-o", "c.json", "--success", "0.13", "-e", "9"
+    assert "was not reached" in run(*arguments, expect=2).output
+    assert not Path("c.json").exists()
 
 
 def test_the_command_that_is_printed_runs(run):
@@ -81,8 +131,11 @@ def test_people_read_a_table(run):
 
 
 def test_a_success_below_that_of_no_output_is_refused(run):
-    arguments = "chances", "public.txt", "-o", "c.json", "--success", "0.01", "-e", "3"
-    assert "cannot be had" in run(*arguments, expect=2).output
+    command = "chances", "public.txt", "-o", "c.json", "-e", "3", "--success"
+    assert "cannot be had" in run(*command, "0.01", expect=2).output
+    most = priors()[0].max()
+    assert f"{most:.4f}" in run(*command, f"{most - 1e-6}", expect=2).output
+    run(*command, f"{most + 1e-6}")
 
 
 @pytest.mark.parametrize("epsilon", ["nan", "0", "-1", "inf"])

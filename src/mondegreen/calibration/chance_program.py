@@ -9,6 +9,7 @@ program.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final, final
 
 import numpy as np
@@ -28,30 +29,30 @@ Floats = NDArray[np.float64]
 
 @final
 class Program:
-    """The linear program, which grows by one cut a round."""
+    """The linear program, which grows each round by a cut for every prior."""
 
     def __init__(
         self,
         tree: WordTree,
-        prior: Floats,
+        priors: Sequence[Floats],
         gain: Floats,
         success: float,
         epsilon: float,
         *,
         by_class: bool,
     ) -> None:
-        self.tree, self.prior, self.gain = tree, prior, gain
+        self.tree, self.priors, self.gain = tree, priors, gain
         self.success, self.epsilon, self.by_class = success, epsilon, by_class
 
     def solved(self) -> Floats:
         """Return the chances, shape (children, D + 1)."""
         from scipy.optimize import linprog
 
-        guess = Guess(self.tree, self.prior)
+        guesses = [Guess(self.tree, prior) for prior in self.priors]
         kinds, levels = self.gain.shape
         # Variables: chances by kind and level; last, the least chance of the root.
         count = kinds * levels + 1
-        table, limits = self._losses(guess, count)
+        table, limits = self._losses(guesses[0], count)
         equal = np.zeros((kinds, count))
         for kind in range(kinds):
             equal[kind, kind * levels : (kind + 1) * levels] = 1
@@ -73,12 +74,25 @@ class Program:
                 raise ConfigurationError("no chances keep both bounds")
             rows = np.clip(found.x[:-1].reshape(kinds, levels), 0.0, None)
             rows /= rows.sum(axis=1, keepdims=True)
-            slope, rest = guess.cut(rows)
-            if float((slope * rows).sum()) + rest <= self.success * (1 + _TOLERANCE):
+            cuts = self._broken(guesses, rows)
+            if not cuts:
                 break
-            table.append(np.append(slope.ravel(), 0.0))
-            limits.append(self.success - rest)
-        return self._within(guess, rows)
+            for slope, rest in cuts:
+                table.append(np.append(slope.ravel(), 0.0))
+                limits.append(self.success - rest)
+        return self._within(guesses, rows)
+
+    def _broken(
+        self, guesses: Sequence[Guess], rows: Floats
+    ) -> list[tuple[Floats, float]]:
+        """Return the cuts of the priors with which a guess is right too often."""
+        allowed = self.success * (1 + _TOLERANCE)
+        cuts = [guess.cut(rows) for guess in guesses]
+        return [
+            (slope, rest)
+            for slope, rest in cuts
+            if float((slope * rows).sum()) + rest > allowed
+        ]
 
     def _losses(self, guess: Guess, count: int) -> tuple[list[Floats], list[float]]:
         """Return V F_0(w) <= e^epsilon r, and r <= the root's chance of every kind."""
@@ -110,17 +124,21 @@ class Program:
             found.append(rows)
         return found
 
-    def _within(self, guess: Guess, rows: Floats) -> Floats:
-        """Move all rows to the root until the success is within its bound."""
+    def _within(self, guesses: Sequence[Guess], rows: Floats) -> Floats:
+        """Move all rows to the root until every success is within the bound."""
+
+        def worst(at: Floats) -> float:
+            return max(guess.value(at) for guess in guesses)
+
         root = np.zeros_like(rows)
         root[:, -1] = 1.0
         low, high = 0.0, 1.0
-        if guess.value(rows) <= self.success:
+        if worst(rows) <= self.success:
             return rows
         for _ in range(60):  # A is convex, and at the root it is that of no output
             middle = (low + high) / 2
             mixed = rows * (1 - middle) + root * middle
             low, high = (
-                (low, middle) if guess.value(mixed) <= self.success else (middle, high)
+                (low, middle) if worst(mixed) <= self.success else (middle, high)
             )
         return np.asarray(rows * (1 - high) + root * high)

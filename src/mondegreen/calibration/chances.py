@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -100,6 +100,7 @@ def best_tree(
     *,
     success: float,
     epsilon: float,
+    also: Sequence[Floats] = (),
     weights: Floats | None = None,
     power: float = 1.0,
     by_class: bool = True,
@@ -111,11 +112,15 @@ def best_tree(
     space, tree : Space, WordTree
         The tree of the space.
     prior : float64 array, shape (V + 1,)
-        Word frequencies of PUBLIC text; the unknown word last.
+        Word frequencies of PUBLIC text; the unknown word last. With frequencies that
+        are smoothed the bound holds for those alone, and a guess by the counts
+        themselves may be right more often.
     success : float in (0, 1)
         Of the best guess of one word, at most.
     epsilon : float, nats
         Loss of any two words, at most.
+    also : sequence of float64 array, shape (V + 1,)
+        More priors with which a guess must not be right more often than ``success``.
     weights : float64 array, shape (V + 1,), optional
         How much each word counts in what is kept; :func:`told_by` if not given.
     power : float, above 0
@@ -133,16 +138,16 @@ def best_tree(
     """
     if not 0 < success < 1:
         raise InvalidParameterError("success", success, "in (0, 1)")
-    checked = check_prior(prior, space.vocab_size + 1)
-    blind = float(checked.max())
+    priors = [check_prior(each, space.vocab_size + 1) for each in (prior, *also)]
+    blind = max(float(each.max()) for each in priors)
     if blind > success:
         raise ConfigurationError(
             f"success {success:g} cannot be had: guessing the most frequent word is "
             f"right with probability {blind:.4f}"
         )
-    told = told_by(checked) if weights is None else weights
+    told = told_by(prior) if weights is None else weights
     gain = closeness(space, tree, told, power)
-    rows = Program(tree, checked, gain, success, epsilon, by_class=by_class).solved()
+    rows = Program(tree, priors, gain, success, epsilon, by_class=by_class).solved()
     # Equal classes come out of the solver equal but for the last digits.
     rows = np.floor(rows * (1 - _TO_ROOT) * _DIGITS) / _DIGITS
     rows[:, -1] += 1 - rows.sum(axis=1)

@@ -49,6 +49,17 @@ class Sample:
             "sample": frequency_prior(self.counts),
         }
 
+    def expectations(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the frequencies as counted, and with one more word spread over all.
+
+        The second expects every word, and differs from the first by less the more
+        words there are in the sample, however many there are in the vocabulary.
+        """
+        return (
+            frequency_prior(self.counts, smoothing=0.0),
+            frequency_prior(self.counts, smoothing=1 / len(self.counts)),
+        )
+
     def to_dict(self) -> Mapping[str, object]:
         """Return JSON values: sizes alone."""
         return {

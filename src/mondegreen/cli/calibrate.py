@@ -71,7 +71,9 @@ __all__ = ["calibrate"]
     default="sample",
     show_default=True,
     help="What bayes_risk and utility_loss are about: the word frequencies of SAMPLE, "
-    "or every word alike.",
+    "each word of the vocabulary counted once more than it occurs, or every word "
+    "alike. By the frequencies as they are, a guess may be right more often; in a "
+    "small SAMPLE, far more often.",
 )
 @click.option(
     "--match",

@@ -15,14 +15,25 @@ from mondegreen.cli.render import echo_facts, echo_json, echo_table
 from mondegreen.cli.sample import PUBLIC_SAMPLE, counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from mondegreen.calibration.sample import Sample
     from mondegreen.mechanisms.selection.tree import Tree
     from mondegreen.mechanisms.selection.tree_state import TreeState
     from mondegreen.space.space import Space
+
+    Floats = NDArray[np.float64]
 
 __all__ = ["chances"]
 
 _SHOWN: Final = 3
 """Words that stand for a class."""
+
+_ROUNDING: Final = 1e-9
+"""Of sums over all words in float64."""
 
 
 @click.command()
@@ -39,8 +50,9 @@ _SHOWN: Final = 3
     "--success",
     required=True,
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="How often the best guess of a word is right, at most: who guesses sees one "
-    "output, and knows the mechanism and the word frequencies of SAMPLE.",
+    help="How often the best guess of a single word is right, at most, in texts with "
+    "the word frequencies of SAMPLE: who guesses sees one output, without its context, "
+    "and knows the mechanism and these frequencies.",
 )
 @click.option(
     "-e",
@@ -92,15 +104,15 @@ def chances(
     SAMPLE is PUBLIC text of the kind that is to be privatized. The mechanism "tree"
     draws a word of the same group, or of the same branch, ..., or any word; this finds
     with which chances, by class of words, so that both bounds hold. The loss is then
-    bounded for any text, the guess for texts with word frequencies like those of
-    SAMPLE.
+    bounded for any text, the guess for texts with the word frequencies of SAMPLE: a
+    small SAMPLE has not those of other texts, so take a large one. Who reads more than
+    one word may guess better.
 
     \b
     mondegreen chances public.csv --success 0.2 --epsilon 10 -o chances.json
     mondegreen privatize notes.csv -o safe.csv -m tree -e 10 --set @chances.json
     """  # noqa: D301
-    from mondegreen.calibration.chances import best_tree
-    from mondegreen.calibration.guess import success_of
+    from mondegreen.calibration.chances import best_tree, told_by
     from mondegreen.cli.progress import say
     from mondegreen.io.target import Target
     from mondegreen.mechanisms.selection.tree import tree_for
@@ -112,17 +124,22 @@ def chances(
     read = counted(sample, format, columns, loaded, quiet=quiet)
     if not quiet:
         say(PUBLIC_SAMPLE)
-    prior = read.priors()["sample"]
+    if read.words < loaded.vocab_size:
+        say(_small(read, loaded))
+    raw, spread = read.expectations()
     found = best_tree(
         loaded,
         tree,
-        prior,
+        raw,
         success=success,
         epsilon=epsilon,
+        also=(spread,),
+        weights=told_by(read.priors()["sample"]),  # words not in the sample count too
         power=power,
         by_class=not alike,
     )
     state = found.prepare(loaded)
+    reached = _checked(state, (raw, spread), success)
     with contextlib.closing(target):
         target.open()
         target.write(json.dumps(_settings(found), indent=1).encode() + b"\n")
@@ -132,8 +149,8 @@ def chances(
     facts = {
         "sample": f"{read.name}: {amount(read.texts, 'text')}, "
         f"{amount(read.words, 'word')}",
-        "success": round(success_of(state.law, prior), 6),
-        "success, no output seen": round(float(prior.max()), 6),
+        "success": round(reached, 6),
+        "success, no output seen": round(float(raw.max()), 6),
         "nats, by level": ", ".join(f"{loss:.4g}" for loss in state.law.losses()),
         "tree": tree.digest,
         "output": output,
@@ -147,6 +164,29 @@ def chances(
     click.echo("\nchance of a word of the same ... by class:")
     echo_table(_classes(state, loaded))
     click.echo(f"\ntake:\n  {facts[command]}")
+
+
+def _small(read: Sample, space: Space) -> str:
+    """Say that the frequencies of a small sample are its own."""
+    return (
+        f"SAMPLE is small: {amount(read.words, 'word')}, for a vocabulary of "
+        f"{space.vocab_size}. The success holds for exactly its frequencies; those of "
+        "other texts differ, and there a guess may be right more often."
+    )
+
+
+def _checked(state: TreeState, priors: Iterable[Floats], success: float) -> float:
+    """Return how often a guess is right with the first prior; refuse too often."""
+    from mondegreen.calibration.guess import success_of
+    from mondegreen.errors import ConfigurationError
+
+    reached = [success_of(state.law, prior) for prior in priors]
+    if not max(reached) <= success * (1 + _ROUNDING):
+        raise ConfigurationError(
+            f"success {success:g} was not reached: with the chances found the best "
+            f"guess is right with probability {max(reached):.6g}"
+        )
+    return reached[0]
 
 
 def _settings(found: Tree) -> dict[str, Any]:

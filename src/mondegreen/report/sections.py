@@ -40,7 +40,7 @@ __all__ = [
 
 
 _PRIORS: Final = {
-    "sample": "the word frequencies of the sample",
+    "sample": "the word frequencies of the sample, smoothed by one",
     "uniform": "equal frequencies of all words",
 }
 

@@ -170,7 +170,7 @@ def _small(read: Sample, space: Space) -> str:
     """Say that the frequencies of a small sample are its own."""
     return (
         f"SAMPLE is small: {amount(read.words, 'word')}, for a vocabulary of "
-        f"{space.vocab_size}. The success holds for exactly its frequencies; those of "
+        f"{space.vocab_size:,}. The success holds for just its frequencies; those of "
         "other texts differ, and there a guess may be right more often."
     )
 

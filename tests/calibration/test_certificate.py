@@ -263,6 +263,45 @@ def test_a_lie_about_the_closest_pair_is_found_by_the_pass_over_all_pairs():
             certify(mg.mechanism("tem", epsilon=2.0), forged)
 
 
+@pytest.mark.parametrize("name", ["nearest", "mean"])
+@pytest.mark.parametrize("factor", [0.5, 0.999, 1.001])
+@pytest.mark.parametrize("duplicates", [False, True])
+def test_a_lie_about_an_average_is_found_by_the_pass_over_all_pairs(
+    name, factor, duplicates
+):
+    space = make_space(7, size=1100, duplicates=duplicates)
+    lie = {name: getattr(space.geometry, name) * factor}
+    geometry = dataclasses.replace(space.geometry, **lie)
+    forged = dataclasses.replace(space, geometry=geometry)
+    with pytest.raises(SpaceError, match="misstated"):
+        certify(mg.mechanism("exponential", epsilon=1.0), forged)
+
+
+def _honest():
+    rng = np.random.default_rng(5)
+    normal = rng.normal(size=(300, 40))
+    clusters = np.repeat(rng.normal(size=(3, 40)), 100, axis=0)
+    return {
+        "one word": normal[:1],
+        "two words": normal[:2],
+        "a tile and the unknown word": rng.normal(size=(1024, 3)),
+        "duplicates": np.repeat(normal[:, :3], 3, axis=0),
+        "some duplicates": np.vstack([normal, normal[:150]]),
+        "clusters": clusters + 1e-4 * normal,
+        "tighter clusters": clusters + 1e-6 * normal,
+        "far word": np.vstack([normal, 1e6 * normal[:1]]),
+        "small": 1e-25 * normal,
+        "many scales": normal * 10 ** rng.uniform(-6, 3, size=(300, 1)),
+    }
+
+
+@pytest.mark.parametrize("points", _honest().values(), ids=_honest())
+def test_the_averages_of_an_honest_space_are_never_refused(points):
+    names = [f"w{i}" for i in range(len(points))]
+    space = mg.Space.from_arrays("s", names, points.astype(np.float32))
+    pairs.PairTiles(space).each(lambda i, j, table: None)
+
+
 def test_a_cache_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("MONDEGREEN_HOME", str(tmp_path / "file"))

@@ -22,6 +22,7 @@ from click.testing import CliRunner
 
 import mondegreen as mg
 from mondegreen.cli.main import cli, main
+from mondegreen.mechanisms.selection import certified
 from mondegreen.privatizer import Privatizer
 from mondegreen.space.store import save_space
 
@@ -913,3 +914,14 @@ def test_an_error_in_a_worker_shows_no_message(shell, folder):
     assert b"ValueError in explode" in done.stderr
     assert CANARY.encode() not in done.stderr
     assert not Path("out.txt").exists()
+
+
+def test_a_certificate_is_said_to_be_kept_only_where_it_is(run, monkeypatch, tmp_path):
+    monkeypatch.setenv("MONDEGREEN_HOME", str(tmp_path / "home"))
+    arguments = ("-", "-m", "exponential")
+    done = run(*arguments, stdin=b"bad dog\n", epsilon="1.71875")
+    assert "it is kept" not in done.stderr
+    monkeypatch.setattr(certified, "_SMALL", 0)
+    done = run(*arguments, stdin=b"bad dog\n", epsilon="1.765625")
+    assert "it is kept" in done.stderr
+    assert list((tmp_path / "home" / "certificates").iterdir())

@@ -291,6 +291,7 @@ def _certify(privatizer: Privatizer, *, quiet: bool) -> None:
         certificate_of,
         has_certificate,
         is_certifiable,
+        is_kept,
     )
 
     state = privatizer.state
@@ -298,7 +299,8 @@ def _certify(privatizer: Privatizer, *, quiet: bool) -> None:
     if not isinstance(law, CertifiableLaw) or has_certificate(law):
         return
     if is_certifiable(law) and not quiet:
-        say("Computing the certificate of this law, once; it is kept.")
+        if is_kept(law):
+            say("Computing the certificate of this law, once; it is kept.")
         show = shower(quiet)
         certificate_of(law, lambda share: show(f"certificate {share:.0%}"))
         show("")

@@ -21,6 +21,7 @@ __all__ = [
     "check_measured",
     "estimate",
     "measure",
+    "misstated",
     "scaled_covariance",
     "unknown_point",
 ]
@@ -203,10 +204,7 @@ def check_geometry(
         and stated.closest <= positive * (1 + error)
         and max(found.max() * (1 - error), *values) <= stated.diameter
     ):
-        raise SpaceIntegrityError(
-            f"space {name!r}: its distances are misstated; build it again from its "
-            "vectors"
-        )
+        raise misstated(name)
 
 
 def check_measured(stated: Geometry, now: Geometry, name: str) -> None:
@@ -222,10 +220,14 @@ def check_measured(stated: Geometry, now: Geometry, name: str) -> None:
     was, found = stated.to_dict(), now.to_dict()
     is_safe = stated.closest <= now.closest * (1 + 1e-9)
     if not is_safe or not np.allclose([*was.values()], [*found.values()], rtol=1e-4):
-        raise SpaceIntegrityError(
-            f"space {name!r}: its distances are misstated; build it again from its "
-            "vectors"
-        )
+        raise misstated(name)
+
+
+def misstated(name: str) -> SpaceIntegrityError:
+    """Return the error of a space whose stated distances are not its own."""
+    return SpaceIntegrityError(
+        f"space {name!r}: its distances are misstated; build it again from its vectors"
+    )
 
 
 def estimate(vectors: Vectors, unknown: Vectors, transform: Vectors) -> Geometry:

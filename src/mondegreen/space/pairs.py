@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, final
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Vectors
-from mondegreen.errors import SpaceIntegrityError
+from mondegreen.space.geometry import misstated
 from mondegreen.space.metric import distances, relative_error
 from mondegreen.space.space import Space
 
@@ -20,6 +21,7 @@ __all__ = ["PairTiles", "stripes"]
 
 _TILE: Final = 1024
 _STRIPE: Final = 64
+_DIGITS: Final = 1e-4  # what other processors and six digits may change
 
 Floats = NDArray[np.float64]
 Work = Callable[[int, int, Floats], None]
@@ -52,6 +54,7 @@ class PairTiles:
         # Seen from the centroid, Euclidean norms and their rounding are smallest.
         self._origin = space.unknown if space.metric == "euclidean" else 0.0
         self.relative_error, self._largest_error = self._errors()
+        self._is_checked = self._inputs != space.points
 
     def each(
         self, work: Work, progress: Callable[[float], object] = lambda share: None
@@ -61,14 +64,22 @@ class PairTiles:
         ``table[a, b]`` is the distance of inputs ``i + a`` and ``j + b``, 0 exactly
         where they lie at one point. Calls come from several threads, each with a
         table of its own; ``progress`` gets the share that is done.
+
+        Raises
+        ------
+        SpaceIntegrityError
+            If the space states other distances than those of its points. The first
+            pass looks at all of them.
         """
         starts = range(0, self.count, _TILE)
         tiles = [(i, j) for i in starts for j in starts if j >= i]
+        words = None if self._is_checked else _Words(self.count - 1)
 
         def run(i: int, j: int) -> None:
             table = self.between(self._ids(i), self._ids(j))
-            if self._inputs == self.space.points:
+            if words is not None:
                 self._check(table)
+                words.add(i, j, table)
             work(i, j, table)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -76,6 +87,9 @@ class PairTiles:
             for done, future in enumerate(futures, start=1):
                 future.result()
                 progress(done / len(tiles))
+        if words is not None:
+            self._check_words(words)
+            self._is_checked = True
 
     def between(self, left: Ids, right: Ids) -> Floats:
         """Return the distances of some inputs to some, shape (left, right)."""
@@ -134,10 +148,83 @@ class PairTiles:
         if least == 0:
             least = float(table.min(where=table > 0, initial=math.inf))
         if least * room < stated.closest or float(table.max()) > stated.diameter * room:
-            raise SpaceIntegrityError(
-                f"space {self.space.name!r}: its distances are misstated; build it "
-                "again from its vectors"
-            )
+            raise misstated(self.space.name)
+
+    def _check_words(self, words: _Words) -> None:
+        """Refuse a space whose stated averages are not those of its words.
+
+        They turn the epsilon of a law into what is promised between neighbours.
+        """
+        stated = self.space.geometry
+        nearest, mean = words.bounds(*self._float32_errors())
+        if not (
+            nearest[0] <= stated.nearest <= nearest[1]
+            and mean[0] <= stated.mean <= mean[1]
+        ):
+            raise misstated(self.space.name)
+
+    def _float32_errors(self) -> tuple[float, Floats]:
+        r"""Return how far from a distance an honest statement may be.
+
+        As a share, and what the squares of a word's distances may be off. Euclidean
+        ones are measured in float32, where that of x and y is right up to
+        :math:`c (|x|^2 + |y|^2)`; with :math:`|y| \le |x| + d` that is at most
+        :math:`3 c |x|^2` and a share :math:`2 c`.
+        """
+        space = self.space
+        if space.metric != "euclidean":
+            return _DIGITS + 2 * self.relative_error, np.zeros(space.vocab_size)
+        starts = range(0, self.count, _TILE)
+        squares = np.concatenate([self._at(self._ids(start))[1] for start in starts])
+        unit = 4.0 * (space.dim + 8) * 2.0**-24
+        return _DIGITS + 2 * unit, 3 * unit * np.maximum(squares[:-1], 1e-30)
+
+
+@final
+class _Words:
+    """The nearest other word of every word and the sum of all distances of words."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._nearest = np.full(count, math.inf)
+        self._total = 0.0
+        self._lock = threading.Lock()
+
+    def add(self, i: int, j: int, table: Floats) -> None:
+        """Take a tile; its table is the same afterwards."""
+        table = table[: self._count - i, : self._count - j]
+        if not table.size:
+            return
+        total = float(table.sum())
+        if i == j:
+            np.fill_diagonal(table, math.inf)
+        rows, columns = table.min(axis=1), table.min(axis=0)
+        if i == j:
+            np.fill_diagonal(table, 0.0)
+        with self._lock:
+            self._total += total if i == j else 2 * total
+            for start, least in ((i, rows), (j, columns)):
+                part = self._nearest[start : start + len(least)]
+                np.minimum(part, least, out=part)
+
+    def bounds(
+        self, share: float, slack: Floats
+    ) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the least and the most that the median and the mean may be stated.
+
+        Distances may be off by a share, and the squares of those of a word by a slack.
+        A root is off by at most that of the slack and at most slack / distance.
+        """
+        if self._count < 2:
+            return (0.0, 0.0), (0.0, 0.0)
+        squares = self._nearest**2
+        low = float(np.median(np.sqrt(np.maximum(squares - slack, 0.0))))
+        high = float(np.median(np.sqrt(squares + slack)))
+        mean = self._total / (self._count * (self._count - 1))
+        roots = np.sqrt(slack)
+        off = np.divide(slack, self._nearest, out=roots.copy(), where=squares > slack)
+        room = mean * share + 2 * float(np.minimum(roots, off).mean())
+        return (low * (1 - share), high * (1 + share)), (mean - room, mean + room)
 
 
 def stripes(rows: int) -> list[slice]:

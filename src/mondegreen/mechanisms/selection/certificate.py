@@ -74,7 +74,7 @@ def exact_epsilons(
     Raises
     ------
     SpaceIntegrityError
-        If the smallest or the largest distance that the space states is false.
+        If a distance that the space states is false.
 
     Notes
     -----

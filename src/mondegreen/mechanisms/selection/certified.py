@@ -26,6 +26,7 @@ __all__ = [
     "certificates_of",
     "has_certificate",
     "is_certifiable",
+    "is_kept",
     "shipped_rates",
 ]
 
@@ -57,6 +58,11 @@ def has_certificate(law: CertifiableLaw) -> bool:
 def is_certifiable(law: CertifiableLaw) -> bool:
     """Whether a certificate is at hand or takes at most seconds to compute."""
     return has_certificate(law) or law.space.vocab_size <= LARGEST
+
+
+def is_kept(law: CertifiableLaw) -> bool:
+    """Whether the certificate of a law is put into the cache once it is computed."""
+    return law.space.vocab_size > _SMALL
 
 
 def certificate_of(
@@ -93,7 +99,7 @@ def certificates_of(
     if missing:
         fresh = _make(missing, progress)
         _computed.update({_memo(law): fresh[law.key] for law in missing})
-        if missing[0].space.vocab_size > _SMALL:
+        if is_kept(missing[0]):
             _store(missing[0].space, fresh)
     return [value for law in laws if (value := _find(law)) is not None]
 
@@ -113,7 +119,7 @@ def _find(law: CertifiableLaw) -> float | None:
 
 def _take_over(laws: Sequence[CertifiableLaw]) -> None:
     """Take certificates from the cache that can be true."""
-    if not laws or laws[0].space.vocab_size <= _SMALL:
+    if not laws or not is_kept(laws[0]):
         return
     cached = _cached(laws[0].space)
     found = [law for law in laws if law.key in cached and _find(law) is None]

@@ -17,6 +17,7 @@ from safetensors.numpy import load_file
 from mondegreen.errors import (
     InvalidParameterError,
     SpaceError,
+    SpaceIntegrityError,
     UnknownNameError,
 )
 from mondegreen.space.codes import Codes
@@ -257,6 +258,17 @@ def test_distances_that_a_file_misstates_are_found_on_loading(tmp_path, lie):
     crafted(good, path, geometry=stated(good, **lie))
     with pytest.raises(SpaceError, match=r"misstated|wrong value"):
         load_space(path)
+
+
+def test_a_space_that_says_it_is_one_point_is_looked_at_whole():
+    # The words that are looked at anyway lie at one point with the unknown word.
+    points = np.zeros((1000, 2), dtype=np.float32)
+    asked = np.unique(np.linspace(0, 999, 64).astype(int))
+    points[np.setdiff1d(np.arange(1000), asked)] = 1.0
+    words = [f"w{i}" for i in range(1000)]
+    flat = Geometry(0.0, 0.0, 0.0, 2.0)
+    with pytest.raises(SpaceIntegrityError):
+        Space("flat", tuple(words), points, np.zeros(2), flat)
 
 
 def test_the_digest_covers_the_distances():

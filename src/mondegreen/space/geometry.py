@@ -200,7 +200,7 @@ def check_geometry(
     values = stated.to_dict().values()
     if not (
         all(isinstance(value, float) and 0 <= value < np.inf for value in values)
-        and (stated.closest or not np.isfinite(positive))
+        and (stated.closest or bool((vectors == unknown).all()))
         and stated.closest <= positive * (1 + error)
         and max(found.max() * (1 - error), *values) <= stated.diameter
     ):

@@ -83,8 +83,8 @@ How to read them:
   any other word, and are never copied, at any epsilon.
 - At the same share of unchanged words the promises differ widely: compare the nats of
   `tem` at 2.5 and `laplace` at 14.
-- Output words are drawn from the whole vocabulary of a web corpus, rude words included;
-  the seed was chosen so that this page has none.
+- Output words are drawn from the whole vocabulary of a web corpus, rude words
+  included.
 """
 
 

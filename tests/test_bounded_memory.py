@@ -73,7 +73,7 @@ def growth(peak, tmp_path):
     def run(path, *options, code=None):
         row = tmp_path / f"row{path.suffix}"
         write(row, ROW_BYTES)
-        floor = peak(row, *options)
+        floor = peak(row, *options, code=code)
         return peak(path, *options, code=code) - floor
 
     return run

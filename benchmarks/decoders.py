@@ -89,7 +89,7 @@ def rates(part, threads):
     """Compare decoders on the same points, at every epsilon."""
     import torch
 
-    from mondegreen.space.neighbours.decoders import decoder_search
+    from mondegreen.space.search.decoders import decoder_search
 
     vectors = vocabulary(part)
     names = ["exact", "fast"] + ["torch"] * torch.cuda.is_available()
@@ -232,7 +232,7 @@ def attempts(vectors):
 
 def tried():
     """Measure what was tried on the default space, one thread."""
-    from mondegreen.space.neighbours.decoders import decoder_search
+    from mondegreen.space.search.decoders import decoder_search
 
     vectors = vocabulary("34k")
     wide = vectors.astype(np.float32)

@@ -28,7 +28,7 @@ from privatize_imdb import watch
 
 from mondegreen import load_space
 from mondegreen.errors import SpaceError
-from mondegreen.space.layout import read_header
+from mondegreen.space.file import read_header
 
 UNFINISHED: Final = 75
 SECONDS: Final = 0.5

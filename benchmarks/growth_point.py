@@ -119,7 +119,7 @@ def _released(
     """Return words, batches and seconds, of so many batches or until time is over."""
     import itertools
 
-    from mondegreen.parallel import privatize_batches
+    from mondegreen.privatizer.parallel import privatize_batches
 
     released = privatize_batches(
         privatizer, itertools.cycle(tables), ["text"], jobs=jobs

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from mondegreen import OSNoise, Privatizer, Space
-from mondegreen.mechanisms import State
+from mondegreen.mechanisms.base import State
 from mondegreen.sampling.laplace import multivariate_laplace
 
 __all__ = [

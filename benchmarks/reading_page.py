@@ -135,8 +135,8 @@ def _tree(bench: Any, target: float, label: str, how: dict[str, Any]) -> dict[st
     """Return the setting of the tree at a target, and its exact attack."""
     from tree_evidence_plan import TREES as BOUNDS
 
-    from mondegreen.calibration.chances import best_tree
     from mondegreen.calibration.guess import success_of
+    from mondegreen.calibration.tree_levels import best_tree
 
     epsilon = dict(BOUNDS)[target]
     found = best_tree(

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 import mondegreen as mg
 from mondegreen.errors import LawUnknownError
-from mondegreen.mechanisms import State
+from mondegreen.mechanisms.base import State
 from mondegreen.sampling.noise import chacha20
 from mondegreen.space.geometry import Geometry, estimate, unknown_point
 from mondegreen.space.space import Space

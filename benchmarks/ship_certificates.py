@@ -13,9 +13,9 @@ import math
 from pathlib import Path
 
 from mondegreen import load_space, mechanism
+from mondegreen.mechanisms.laws.certificate import FORMULA, exact_epsilons
+from mondegreen.mechanisms.laws.truncated import ExponentialLaw
 from mondegreen.mechanisms.selection.calibrated import Calibrated
-from mondegreen.mechanisms.selection.certificate import FORMULA, exact_epsilons
-from mondegreen.mechanisms.selection.law import ExponentialLaw
 
 SPACE = load_space()
 OUTPUT = Path(SPACE.path).with_name(f"{SPACE.name}.certificates.json")

@@ -15,7 +15,7 @@ from pathlib import Path
 import machine
 import pyarrow.parquet as pq
 
-from mondegreen.text.ordinary import PATH
+from mondegreen.privatizer.ordinary import PATH
 from mondegreen.text.tokenizer import canonical, tokenize
 
 RUNNING = 1_000

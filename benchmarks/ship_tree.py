@@ -2,7 +2,7 @@
 
 Needs the WordNet 3.0 database of shared/data. Everything it is made from is public:
 GloVe vectors and their order (a proxy of frequency), WordNet lemmas, counts of senses,
-exceptions and antonyms, and the closed classes of mondegreen.space.strata.
+exceptions and antonyms, and the closed classes of mondegreen.space.word_classes.
 
     python benchmarks/ship_tree.py
 
@@ -20,8 +20,8 @@ from pathlib import Path
 import machine
 
 import mondegreen as mg
-from mondegreen.space.strata import FUNCTION_CLASSES, WordNet, word_classes
 from mondegreen.space.tree_build import build_tree
+from mondegreen.space.word_classes import FUNCTION_CLASSES, WordNet, word_classes
 
 OUTPUT = Path(mg.__file__).parent / "space" / "data" / "trees"
 SETTINGS = {"leaf": 22, "branch": 16, "frequency": 0.3, "contrast": 0.7}

@@ -64,8 +64,8 @@ from tree_texts import public_prior
 from word_model import WordModel, public_model, split_of
 
 import mondegreen as mg
-from mondegreen.calibration.chances import best_tree
 from mondegreen.calibration.guess import success_of
+from mondegreen.calibration.tree_levels import best_tree
 from mondegreen.scores.exact import law_scores
 from mondegreen.space.store import tree_of
 

@@ -22,9 +22,9 @@ from joblib import Parallel, delayed
 from ship_tree import SETTINGS, lists
 
 import mondegreen as mg
-from mondegreen.space.strata import FUNCTION_CLASSES
 from mondegreen.space.tree import WordTree
 from mondegreen.space.tree_build import build_tree
+from mondegreen.space.word_classes import FUNCTION_CLASSES
 
 COUNTS = (1, 2)
 GROUP = (0.5, 0.7, 0.9)

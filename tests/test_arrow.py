@@ -18,7 +18,7 @@ from mondegreen.errors import (
     MissingColumnError,
     MondegreenError,
 )
-from mondegreen.parallel import privatize_batches
+from mondegreen.privatizer.parallel import privatize_batches
 
 CANARY = "zyxwoldemorth"
 WORDS = [f"{a}{b}{c}" for a in "bdfgk" for b in "aeiou" for c in "dgkm"]

@@ -21,7 +21,7 @@ from click.testing import CliRunner
 
 import mondegreen as mg
 from mondegreen.cli.main import cli, main
-from mondegreen.privatizer import Privatizer
+from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.space.binarize import with_codes
 
 COUNT = 1000
@@ -342,7 +342,7 @@ def test_no_canary_survives_a_process_that_fails(
     Path("sitecustomize.py").write_text(
         "import os, sys\n"
         "if any('forkserver' in each for each in sys.orig_argv):\n"
-        "    from mondegreen.privatizer import Privatizer\n"
+        "    from mondegreen.privatizer.privatizer import Privatizer\n"
         "    def explode(self, batch, columns, **options):\n"
         "        texts = batch.column('text').to_pylist()\n"
         f"        {deed}\n"

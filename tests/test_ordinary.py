@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import mondegreen as mg
-from mondegreen.ordinary import near_words, shares_kept
-from mondegreen.text.ordinary import ordinary_words
+from mondegreen.privatizer.ordinary import near_words, ordinary_words, shares_kept
 from mondegreen.text.tokenizer import canonical, tokenize
 
 COUNT = 1000

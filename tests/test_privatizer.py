@@ -25,8 +25,8 @@ from mondegreen.errors import (
     OutOfVocabularyError,
     UnprovedGuaranteeError,
 )
-from mondegreen.mechanisms import AbstractMechanism
-from mondegreen.parallel import privatize_batches
+from mondegreen.mechanisms.base import AbstractMechanism
+from mondegreen.privatizer.parallel import privatize_batches
 
 WORDS = tuple(f"{a}{b}" for a in ("cold", "warm", "mild", "hot") for b in "abcdefgh")
 CANARY = "Zyxwoldemorth"

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import mondegreen as mg
-from mondegreen import spec as spec_module
 from mondegreen.errors import (
     ConfigurationError,
     InvalidParameterError,
@@ -21,6 +20,7 @@ from mondegreen.errors import (
     SpaceIntegrityError,
     UnprovedGuaranteeError,
 )
+from mondegreen.privatizer.privatizer import spec as spec_module
 from mondegreen.space.store import save_space
 from vectors.keyed import tiny_space
 
@@ -186,7 +186,7 @@ def test_no_more_are_kept_than_a_few_and_an_error_is_not():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_fork_does_not_wait_for_a_lock_of_its_parent():
     code = (
-        "import os, threading, time; from mondegreen.spec import _Kept;"
+        "import os, threading, time; from mondegreen.privatizer.spec import _Kept;"
         "kept = _Kept();"
         "slow = lambda: time.sleep(1) or 1;"
         "threading.Thread(target=kept.get, args=('a', slow), daemon=True).start();"

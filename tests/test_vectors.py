@@ -11,7 +11,7 @@ from scipy import stats
 import mondegreen as mg
 from mondegreen.errors import InvalidParameterError, UnprovedGuaranteeError
 from mondegreen.mechanisms.noise.private_vectors import PrivateVectors
-from mondegreen.vectors import term_frequencies, word_vectors
+from mondegreen.privatizer.vectors import term_frequencies, word_vectors
 
 SPACE = mg.Space.from_arrays(
     "animals", ["cat", "cow", "tax"], [[0.0, 1.0], [0.5, 1.0], [9.0, 9.0]]

@@ -5,13 +5,16 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+# Eager, and light: importing the package ``mondegreen.mechanisms`` binds its name
+# here, where the public function of the same name must be.
+from mondegreen.mechanisms import mechanism, mechanisms
+
 if TYPE_CHECKING:
     from mondegreen import errors
-    from mondegreen.containers import privatize
     from mondegreen.guarantee import Guarantee
-    from mondegreen.mechanisms import mechanism, mechanisms
-    from mondegreen.privatizer import Privatizer
-    from mondegreen.release import Release
+    from mondegreen.privatizer.containers import privatize
+    from mondegreen.privatizer.privatizer import Privatizer
+    from mondegreen.privatizer.release import Release
     from mondegreen.sampling.noise import KeyedNoise, OSNoise, Seeded
     from mondegreen.space.space import Space
     from mondegreen.space.store import load_space
@@ -37,20 +40,19 @@ _HOME = {
     "Guarantee": "guarantee",
     "KeyedNoise": "sampling.noise",
     "OSNoise": "sampling.noise",
-    "Privatizer": "privatizer",
-    "Release": "release",
+    "Privatizer": "privatizer.privatizer",
+    "Release": "privatizer.release",
     "Seeded": "sampling.noise",
     "Space": "space.space",
     "load_space": "space.store",
-    "mechanism": "mechanisms",
-    "privatize": "containers",
+    "privatize": "privatizer.containers",
 }
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first used, so that the import stays light."""
-    if name in ("errors", "mechanisms"):
-        return importlib.import_module(f"mondegreen.{name}")
+    if name == "errors":
+        return importlib.import_module("mondegreen.errors")
     if name not in _HOME:
         raise AttributeError(f"module 'mondegreen' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"mondegreen.{_HOME[name]}"), name)

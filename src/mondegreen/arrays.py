@@ -7,8 +7,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Ids", "LogProbs", "Vectors", "Weights", "rows_within"]
-
 Ids: TypeAlias = NDArray[np.int32]
 """``(T,)`` word ids: ``0..V-1`` are words, ``V`` is the unknown word."""
 

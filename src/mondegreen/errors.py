@@ -31,7 +31,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from mondegreen.amounts import amount
+from mondegreen.wording import amount
 
 __all__ = [
     "ConfigurationError",

@@ -10,9 +10,6 @@ from typing import Any, Final, final
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 
-__all__ = ["Guarantee"]
-
-
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "Mapping[str, Any]": (Mapping,),
     "Mapping[str, float]": (Mapping,),

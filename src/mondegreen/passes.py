@@ -14,8 +14,6 @@ from typing import Any, Final, final
 
 from mondegreen.guarantee import Guarantee
 
-__all__ = ["Pass", "all_private", "from_json", "to_json"]
-
 _LONGEST: Final = 1 << 20
 """Characters of the longest list that is read: some thousand passes."""
 

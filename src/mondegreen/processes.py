@@ -11,14 +11,19 @@ from collections.abc import Iterator
 from multiprocessing.context import BaseContext
 from typing import Final
 
-from mondegreen.threads import THREADS
+THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+"""What the libraries that compute read when they are loaded."""
 
-__all__ = ["SPAWN", "one_thread", "warm_up", "without_interrupts"]
 
 # Not forked from here: a fork would copy threads of faiss and BLAS half-way.
 SPAWN: Final = multiprocessing.get_context("spawn")
 
-_LOADED: Final = ["faiss", "pyarrow.compute", "randomgen", "mondegreen.parallel"]
+_LOADED: Final = [
+    "faiss",
+    "pyarrow.compute",
+    "randomgen",
+    "mondegreen.privatizer.parallel",
+]
 """What a server of forks loads; none of them starts a thread by that."""
 
 

@@ -22,8 +22,7 @@ from mondegreen.audit.run import audit_mechanism, audit_state
 from mondegreen.audit.run_target import audit_target
 from mondegreen.errors import LawUnknownError
 from mondegreen.mechanisms.noise.mahalanobis import regularized_covariance
-from mondegreen.sampling.laplace import multivariate_laplace
-from mondegreen.sampling.sphere import uniform_direction
+from mondegreen.sampling.laplace import multivariate_laplace, uniform_direction
 from mondegreen.space.space import Space
 
 HERE = Path(__file__).parent

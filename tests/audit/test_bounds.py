@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mondegreen.audit.bounds import (
+from mondegreen.errors import InvalidParameterError
+from mondegreen.scores.bounds import (
     incomplete_beta,
     largest_loss,
     lower_bound,
@@ -16,7 +17,6 @@ from mondegreen.audit.bounds import (
     upper_bound,
     wilson,
 )
-from mondegreen.errors import InvalidParameterError
 
 
 @pytest.mark.parametrize("alpha", [0.3, 0.05, 1e-3, 1e-9])

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mondegreen as mg
-from mondegreen.calibration.chances import best_tree, closeness, told_by
 from mondegreen.calibration.guess import success_of
+from mondegreen.calibration.tree_levels import best_tree, closeness, told_by
 from mondegreen.errors import ConfigurationError, InvalidParameterError
-from mondegreen.mechanisms.selection.tree_law import TreeLaw, weights_of
+from mondegreen.mechanisms.laws.tree import TreeLaw, weights_of
 from mondegreen.space.store import with_tree
 from mondegreen.space.tree import WordTree
 

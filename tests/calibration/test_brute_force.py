@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import mondegreen as mg
-from mondegreen.mechanisms.selection.certificate import exact_epsilons, lower_bounds
-from mondegreen.mechanisms.selection.law import ExponentialLaw
+from mondegreen.mechanisms.laws.certificate import exact_epsilons, lower_bounds
+from mondegreen.mechanisms.laws.truncated import ExponentialLaw
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import brute_force

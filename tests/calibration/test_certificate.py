@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import mondegreen as mg
 from mondegreen.calibration.certificate import certify
 from mondegreen.errors import LawUnknownError, SpaceError
-from mondegreen.mechanisms.selection import certified
-from mondegreen.mechanisms.selection.certificate import exact_epsilons
-from mondegreen.mechanisms.selection.law import ExponentialLaw
+from mondegreen.mechanisms.laws import certified
+from mondegreen.mechanisms.laws.certificate import exact_epsilons
+from mondegreen.mechanisms.laws.truncated import ExponentialLaw
 from mondegreen.space import pairs
 
 

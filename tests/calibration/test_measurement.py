@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mondegreen as mg
-from mondegreen.calibration import batches, measurement
+from mondegreen.calibration import batches
 from mondegreen.calibration.baseline import random_loss
 from mondegreen.calibration.cache import kept
 from mondegreen.calibration.found import Effort
@@ -339,7 +339,3 @@ def test_progress_rises_to_one(cloud):
 def test_a_prior_that_is_none_is_refused(cloud):
     with pytest.raises(ValueError, match="prior"):
         measure(settings(), cloud, {"uniform": np.ones(200)})
-
-
-def test_the_interface_is_where_the_report_looks():
-    assert measurement.__all__ == ["Measurement", "measure"]

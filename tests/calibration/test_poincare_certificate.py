@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import mondegreen as mg
 from mondegreen.audit.run import audit_mechanism
 from mondegreen.errors import SpaceError
-from mondegreen.mechanisms.selection.certificate import exact_epsilons
-from mondegreen.mechanisms.selection.law import ExponentialLaw
+from mondegreen.mechanisms.laws.certificate import exact_epsilons
+from mondegreen.mechanisms.laws.truncated import ExponentialLaw
 from mondegreen.space import pairs
-from mondegreen.space.metric import relative_error
+from mondegreen.space.distances import relative_error
 from mondegreen.space.pairs import PairTiles
 
 WORDNET = Path(__file__).parents[2] / "../shared/data/wordnet"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mondegreen.calibration.epsilon import Target, parse_target
 from mondegreen.calibration.measurement import Measurement
 from mondegreen.calibration.search import calibrate, rounded
+from mondegreen.calibration.targets import Target, parse_target
 from mondegreen.errors import InvalidParameterError, UnknownNameError
 
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import mondegreen as mg
-from mondegreen.calibration.epsilon import Target
 from mondegreen.calibration.measurement import Measurement
 from mondegreen.calibration.plan import Plan
 from mondegreen.calibration.search import Calibration, calibrate
 from mondegreen.calibration.setting import Bench, Setting
+from mondegreen.calibration.targets import Target
 from mondegreen.calibration.vickrey import T_GRID, calibrate_vickrey, preference
 from mondegreen.scores.risk import uniform_prior
 

@@ -104,7 +104,7 @@ def test_chances_that_break_the_bound_are_not_written(run, monkeypatch):
     def wrong(space, tree, prior, *, epsilon, **_):
         return mg.mechanism("tree", epsilon=epsilon)
 
-    monkeypatch.setattr("mondegreen.calibration.chances.best_tree", wrong)
+    monkeypatch.setattr("mondegreen.calibration.tree_levels.best_tree", wrong)
     arguments = "chances", "public.txt", "-o", "c.json", "--success", "0.13", "-e", "9"
     assert "was not reached" in run(*arguments, expect=2).output
     assert not Path("c.json").exists()

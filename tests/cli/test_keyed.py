@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import mondegreen as mg
 from mondegreen.cli.main import cli
-from mondegreen.parallel import privatize_batches
+from mondegreen.privatizer.parallel import privatize_batches
 from mondegreen.processes import SPAWN
 from mondegreen.sampling.noise import KeyedNoise
 from mondegreen.space.store import save_space

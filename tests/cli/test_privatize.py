@@ -22,8 +22,8 @@ from click.testing import CliRunner
 
 import mondegreen as mg
 from mondegreen.cli.main import cli, main
-from mondegreen.mechanisms.selection import certified
-from mondegreen.privatizer import Privatizer
+from mondegreen.mechanisms.laws import certified
+from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.space.store import save_space
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgklmnpr" for b in "aeiou" for c in "dgkmnprst"]
@@ -901,7 +901,7 @@ def test_an_error_in_a_worker_shows_no_message(shell, folder):
     Path("sitecustomize.py").write_text(
         "import sys\n"
         "if any('forkserver' in each for each in sys.orig_argv):\n"
-        "    from mondegreen.privatizer import Privatizer\n"
+        "    from mondegreen.privatizer.privatizer import Privatizer\n"
         "    def explode(*a, **k):\n"
         f"        raise ValueError('{CANARY}')\n"
         "    Privatizer.counted = explode\n"

@@ -7,6 +7,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+from pathlib import Path
 
 import pytest
 
@@ -28,15 +29,22 @@ MODULES = [
 MECHANISMS = list(mg.mechanisms())
 
 
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+
+
 def public():
-    """Yield the classes and functions that modules export, each once."""
-    for name in MODULES:
-        module = importlib.import_module(name)
-        for exported in getattr(module, "__all__", ()):
-            value = getattr(module, exported, None)
-            is_code = inspect.isclass(value) or inspect.isfunction(value)
-            if is_code and value.__module__ == name:
-                yield pytest.param(value, id=f"{name}.{exported}")
+    """Yield the classes and functions of the reference, each once."""
+    pages = sorted(REFERENCE.glob("*.md"))
+    found = [n for p in pages for n in re.findall(r"^::: (\S+)", p.read_text(), re.M)]
+    assert len(found) > 25
+    for path in found:
+        module, _, name = path.rpartition(".")
+        if path == "mondegreen.errors":
+            for error in mg.errors.__all__:
+                yield pytest.param(getattr(mg.errors, error), id=error)
+        else:
+            value = getattr(importlib.import_module(module), name)
+            yield pytest.param(value, id=path)
 
 
 PUBLIC = list(public())
@@ -66,10 +74,7 @@ def test_examples_of_a_module_run(name):
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_says_what_it_is_about(name):
     text = inspect.getdoc(importlib.import_module(name)) or ""
-    # A package without a word of its own leaves it to its modules.
-    assert text.partition("\n")[0].endswith((".", ":")) or (
-        not text and not hasattr(importlib.import_module(name), "__all__")
-    )
+    assert text.partition("\n")[0].endswith((".", ":"))
 
 
 @pytest.mark.parametrize("value", PUBLIC)
@@ -92,7 +97,7 @@ def test_a_parameters_section_names_every_parameter(value):
 
 @pytest.mark.parametrize("name", [n for n in mg.__all__ if n != "errors"])
 def test_a_public_name_has_parameters_and_an_example(name):
-    value = mg.mechanisms.mechanisms if name == "mechanisms" else getattr(mg, name)
+    value = getattr(mg, name)
     if set(inspect.signature(value).parameters) - {"self"}:
         assert "Parameters" in sections(value)
 

@@ -24,7 +24,7 @@ from mondegreen.sampling.bits import draw_flips, flip_threshold, realised_epsilo
 from mondegreen.sampling.noise import Batch, OSNoise
 from mondegreen.space.binarize import with_codes
 from mondegreen.space.codes import Codes
-from mondegreen.space.neighbours.hamming import HammingSearch
+from mondegreen.space.search.hamming import HammingSearch
 from mondegreen.space.space import Space
 
 

@@ -10,7 +10,7 @@ import pytest
 import mondegreen as mg
 from mechanisms.laws import table_violation
 from mondegreen.errors import MondegreenError
-from mondegreen.mechanisms.selection.kept import (
+from mondegreen.mechanisms.laws.kept import (
     SHARED_NUMBERS,
     SharedRows,
     packed,
@@ -242,8 +242,8 @@ def test_a_packed_law_is_the_same_law(space):
 def test_tight_by_blocks_is_tight_in_whole_rows(space):
     state = mg.mechanism("tight", epsilon=12.0).prepare(space)
     law = state.law
-    from mondegreen.mechanisms.selection.dense import DenseLaws
-    from mondegreen.mechanisms.selection.floors import OwnFloors
+    from mondegreen.mechanisms.laws.dense import DenseLaws
+    from mondegreen.mechanisms.laws.floors import OwnFloors
 
     laws = DenseLaws(
         space,
@@ -269,7 +269,7 @@ def test_tight_by_blocks_is_tight_in_whole_rows(space):
 
 
 def test_what_is_kept_stays_within_its_bounds(space, monkeypatch):
-    from mondegreen.mechanisms.selection import kept
+    from mondegreen.mechanisms.laws import kept
 
     monkeypatch.setattr(kept, "_KEPT_BYTES", 200_000)
     monkeypatch.setattr(kept, "_OUTLINE_BYTES", 9_000)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mondegreen as mg
-from mondegreen.mechanisms.selection.discrete import discrete_epsilon
+from mondegreen.mechanisms.laws.discrete import discrete_epsilon
 
 
 def make_space(seed, size=25, dim=4):

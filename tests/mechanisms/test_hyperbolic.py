@@ -28,8 +28,8 @@ from mondegreen.sampling.hyperbolic import (
     hyperbolic_radius,
     mobius_translate,
 )
-from mondegreen.sampling.sphere import uniform_direction
-from mondegreen.space.neighbours.poincare import PoincareSearch
+from mondegreen.sampling.laplace import uniform_direction
+from mondegreen.space.search.poincare import PoincareSearch
 from mondegreen.space.space import Space
 
 PLANE = [[0, 0], [0.5, 0.1], [-0.3, 0.6], [0.8, 0.5], [-0.9, -0.3], [0.45, 0.2]]

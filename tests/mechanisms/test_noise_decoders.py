@@ -10,8 +10,7 @@ import pytest
 
 import mondegreen as mg
 from mondegreen.errors import InvalidParameterError
-from mondegreen.mechanisms.noise.ahead import drawn_ahead
-from mondegreen.mechanisms.noise.base import _BLOCK
+from mondegreen.mechanisms.noise.base import _BLOCK, drawn_ahead
 from mondegreen.sampling.noise import chacha20
 from mondegreen.space.space import Space
 

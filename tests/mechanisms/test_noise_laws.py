@@ -23,8 +23,7 @@ from mechanisms.laws import (
     vickrey_line_law,
 )
 from mondegreen.mechanisms.noise.mahalanobis import regularized_covariance
-from mondegreen.sampling.laplace import multivariate_laplace
-from mondegreen.sampling.sphere import uniform_direction
+from mondegreen.sampling.laplace import multivariate_laplace, uniform_direction
 from mondegreen.space.space import Space
 
 # n, epsilon, distance, P(flip) printed in the specification, draws

@@ -16,9 +16,12 @@ from mechanisms.laws import (
     two_words_p_value,
 )
 from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
-from mondegreen.mechanisms.noise.private_vectors import PrivateVectors
-from mondegreen.space import projection
-from mondegreen.space.projection import gaussian_projection, lipschitz_constant
+from mondegreen.mechanisms.noise import private_vectors as projection
+from mondegreen.mechanisms.noise.private_vectors import (
+    PrivateVectors,
+    gaussian_projection,
+    lipschitz_constant,
+)
 from mondegreen.space.space import Space
 from strategies import spaces
 

@@ -9,7 +9,8 @@ import pytest
 
 import mondegreen as mg
 from mondegreen.errors import UnknownNameError
-from mondegreen.mechanisms import AbstractMechanism, mechanism_class
+from mondegreen.mechanisms import mechanism_class
+from mondegreen.mechanisms.base import AbstractMechanism
 
 
 def test_mechanisms_come_sorted_by_name_and_once():

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import mondegreen as mg
-from mondegreen.mechanisms.selection import scan as module
-from mondegreen.mechanisms.selection.scan import EuclideanScan
+from mondegreen.mechanisms.laws import scan as module
+from mondegreen.mechanisms.laws.scan import EuclideanScan
 from mondegreen.space.space import Space
 
 COUNT, DIM = 4300, 37

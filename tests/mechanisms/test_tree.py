@@ -18,16 +18,17 @@ from mechanisms.laws import ALPHA, all_inputs, counts, g_test
 from mondegreen.audit.distances import metric_of
 from mondegreen.audit.exact import table_of, worst_pair
 from mondegreen.errors import InvalidParameterError, SpaceError
-from mondegreen.mechanisms.selection import tree as tree_module
-from mondegreen.mechanisms.selection import tree_state, tree_weights
-from mondegreen.mechanisms.selection.tree import Tree
-from mondegreen.mechanisms.selection.tree_law import (
+from mondegreen.mechanisms.laws import tree_weights
+from mondegreen.mechanisms.laws.tree import (
     TreeLaw,
     weights_of,
     weights_within,
 )
+from mondegreen.mechanisms.laws.tree_weights import shipped_weights
+from mondegreen.mechanisms.selection import tree as tree_module
+from mondegreen.mechanisms.selection import tree_state
+from mondegreen.mechanisms.selection.tree import Tree
 from mondegreen.mechanisms.selection.tree_state import TreeState
-from mondegreen.mechanisms.selection.tree_weights import shipped_weights
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.space import Space
 from mondegreen.space.store import with_tree

@@ -35,8 +35,8 @@ from mondegreen.errors import (
     SpaceError,
     UnprovedGuaranteeError,
 )
-from mondegreen.mechanisms.selection.custext import clusters_of
-from mondegreen.mechanisms.selection.truncated_gumbel import (
+from mondegreen.mechanisms.baselines.custext import clusters_of
+from mondegreen.mechanisms.baselines.truncated_gumbel import (
     gumbel_scale,
     lambert_w,
     log_law,

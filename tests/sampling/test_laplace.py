@@ -7,8 +7,7 @@ import pytest
 from scipy import stats
 
 from mechanisms.laws import ALPHA, noise_p_value
-from mondegreen.sampling.laplace import multivariate_laplace
-from mondegreen.sampling.sphere import uniform_direction
+from mondegreen.sampling.laplace import multivariate_laplace, uniform_direction
 
 # In n dimensions wrong laws differ by about 1/n: rows are chosen to see it.
 DIMS = [(1, 40_000), (5, 40_000), (50, 50_000), (300, 50_000)]

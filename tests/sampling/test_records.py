@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from mondegreen.errors import ConfigurationError, DataError, InvalidParameterError
-from mondegreen.sampling.numbers import BatchNumbers
-from mondegreen.sampling.records import SeenIds, record_id, record_ids
+from mondegreen.sampling.records import BatchNumbers, SeenIds, record_id, record_ids
 
 
 class Kind(enum.IntEnum):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mechanisms.laws import ALPHA, direction_p_value
-from mondegreen.sampling.sphere import uniform_direction
+from mondegreen.sampling.laplace import uniform_direction
 
 DIMS = [(1, 60_000), (2, 60_000), (5, 60_000), (50, 40_000), (300, 20_000)]
 

@@ -13,7 +13,7 @@ from mondegreen.errors import ConfigurationError, InvalidParameterError, LawUnkn
 from mondegreen.scores import deniability, exact, risk
 from mondegreen.scores.exact import law_scores
 from mondegreen.space.binarize import with_codes
-from mondegreen.space.metric import distances
+from mondegreen.space.distances import distances
 from strategies import epsilons, spaces
 
 CASES = [

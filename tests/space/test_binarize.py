@@ -17,7 +17,7 @@ from mondegreen.errors import InvalidParameterError, SpaceError, SpaceIntegrityE
 from mondegreen.space import store
 from mondegreen.space.binarize import binarize, majority, train_encoder, with_codes
 from mondegreen.space.codes import Codes, measure_codes
-from mondegreen.space.layout import read_header
+from mondegreen.space.file import read_header
 from mondegreen.space.space import Space
 from mondegreen.space.store import codes_of, load_space, save_space
 

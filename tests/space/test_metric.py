@@ -15,7 +15,7 @@ from mondegreen.errors import (
     UnknownNameError,
 )
 from mondegreen.space.build import build_space
-from mondegreen.space.metric import METRICS, distances, relative_error, room
+from mondegreen.space.distances import METRICS, distances, relative_error, room
 from mondegreen.space.space import Space
 from mondegreen.space.store import load_space, save_space
 
@@ -92,7 +92,7 @@ def test_distances_are_the_same_chunk_by_chunk(monkeypatch):
     points = np.random.default_rng(0).uniform(-0.5, 0.5, (50, 3)).astype(np.float16)
     for metric in METRICS:
         whole = distances(metric, points[:5], points)
-        monkeypatch.setattr("mondegreen.space.metric._CHUNK_ROWS", 7)
+        monkeypatch.setattr("mondegreen.space.distances._CHUNK_ROWS", 7)
         assert (distances(metric, points[:5], points) == whole).all()
     with pytest.raises(UnknownNameError):
         distances("cosine", points, points)

@@ -20,11 +20,12 @@ from mondegreen.errors import (
     SpaceIntegrityError,
     UnknownNameError,
 )
+from mondegreen.files import home
 from mondegreen.space.codes import Codes
+from mondegreen.space.file import read_header
 from mondegreen.space.geometry import Geometry
-from mondegreen.space.layout import read_header
 from mondegreen.space.space import Space
-from mondegreen.space.store import home, load_space, save_space, space_names
+from mondegreen.space.store import load_space, save_space, space_names
 
 DEFAULT_DIGEST = "02ecad8b7461565077a158cc5f0300ecfb09e0af64b7eee8a73599c57f5ba4fc"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mondegreen.errors import SpaceError
-from mondegreen.space.strata import CLOSED_CLASSES, WordNet, word_classes
+from mondegreen.space.word_classes import CLOSED_CLASSES, WordNet, word_classes
 
 HEADER = "  1 This line stands for the licence, which begins with blanks.\n"
 FILES = {

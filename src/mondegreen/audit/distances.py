@@ -17,11 +17,9 @@ from mondegreen.arrays import Ids
 from mondegreen.errors import ConfigurationError, UnknownNameError
 from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.noise.mahalanobis import regularized_covariance
-from mondegreen.space.metric import METRICS, distances
+from mondegreen.space.distances import METRICS, distances
 from mondegreen.space.space import Space
 from mondegreen.space.store import codes_of
-
-__all__ = ["METRIC_NAMES", "ClaimMetric", "metric_named", "metric_of"]
 
 METRIC_NAMES: Final = ("discrete", "euclidean", "hamming", "poincare")
 """Metrics that a claim can be audited in besides that of the guarantee."""

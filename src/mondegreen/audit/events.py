@@ -8,10 +8,8 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.audit.bounds import wilson
 from mondegreen.audit.sampler import Counts
-
-__all__ = ["Event", "choose_event"]
+from mondegreen.scores.bounds import wilson
 
 _CAUTION: Final = 2.5
 """Deviations by which counts are mistrusted when events are compared."""

@@ -20,8 +20,6 @@ from mondegreen.errors import LawUnknownError, MondegreenError
 from mondegreen.mechanisms.base import State
 from mondegreen.space.space import Space
 
-__all__ = ["LARGEST_TABLE", "LawTable", "input_word", "table_of", "worst_pair"]
-
 LARGEST_TABLE: Final = 4096
 """Words of the largest space whose whole law is compared, all pairs and outputs."""
 

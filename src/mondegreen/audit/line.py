@@ -17,8 +17,6 @@ from mondegreen.errors import LawUnknownError
 from mondegreen.mechanisms.base import State
 from mondegreen.space.space import Space
 
-__all__ = ["line_table"]
-
 Floats = NDArray[np.float64]
 
 _LARGEST: Final = {"nearest": 4096, "vickrey": 1024, "vickrey_literal": 256}

@@ -8,7 +8,6 @@ from typing import Final, final
 
 import numpy as np
 
-from mondegreen.amounts import amount
 from mondegreen.audit.distances import ClaimMetric
 from mondegreen.audit.exact import LARGEST_TABLE, LawTable, table_of, worst_pair
 from mondegreen.audit.pairs import choose_pairs
@@ -19,8 +18,7 @@ from mondegreen.audit.sampler import StateSampler
 from mondegreen.audit.statistical import comparison_of, measure_pairs, strongest
 from mondegreen.errors import LawUnknownError
 from mondegreen.mechanisms.base import State
-
-__all__ = ["Audit"]
+from mondegreen.wording import amount
 
 Progress = Callable[[str, float], object]
 _Rows = list[tuple[int, int]]

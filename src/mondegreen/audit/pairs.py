@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids
 from mondegreen.audit.distances import ClaimMetric
 
-__all__ = ["KINDS", "choose_pairs"]
-
 KINDS: Final = ("duplicate", "near", "hub", "rare", "unknown", "far")
 """What is tried in turn: words at one point; nearest neighbours; a word that is close
 to many, and its neighbour; a lonely or late word; the unknown word; distant words."""

@@ -26,8 +26,6 @@ from mondegreen.errors import LawUnknownError
 from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.noise.mahalanobis import regularized_covariance
 
-__all__ = ["cell_law", "plane_table", "voronoi_cells"]
-
 Floats = NDArray[np.float64]
 
 _LARGEST: Final = 128

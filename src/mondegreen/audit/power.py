@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mondegreen.audit.bounds import largest_loss, rarest_event
 from mondegreen.errors import InvalidParameterError
-
-__all__ = ["check_settings", "power_of", "reach"]
+from mondegreen.scores.bounds import largest_loss, rarest_event
 
 
 def check_settings(runs: int, pairs: int, alpha: float) -> None:

@@ -9,8 +9,6 @@ from typing import Final
 from mondegreen.audit.report import Finding
 from mondegreen.audit.target import started
 
-__all__ = ["chance_of_agreement", "repeats"]
-
 _DRAWS: Final = 200
 
 

@@ -7,9 +7,7 @@ import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal, final
 
-from mondegreen.amounts import amount
-
-__all__ = ["AuditReport", "Evidence", "Finding", "Verdict"]
+from mondegreen.wording import amount
 
 Verdict = Literal["holds", "broken", "not rejected"]
 """``holds`` is exact or certified; ``not rejected`` proves nothing."""

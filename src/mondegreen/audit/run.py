@@ -20,8 +20,6 @@ from mondegreen.mechanisms.base import AbstractMechanism, State
 from mondegreen.sampling.noise import Batch, OSNoise
 from mondegreen.space.space import Space
 
-__all__ = ["audit_mechanism", "audit_state"]
-
 Method = Literal["auto", "exact", "statistical"]
 Progress = Callable[[str, float], object]
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from mondegreen.amounts import amount
 from mondegreen.audit.distances import metric_named
 from mondegreen.audit.pairs import choose_pairs
 from mondegreen.audit.power import check_settings, power_of, reach
@@ -22,8 +21,7 @@ from mondegreen.audit.statistical import (
 from mondegreen.audit.target import UNKNOWN_WORDS, started
 from mondegreen.errors import InvalidParameterError
 from mondegreen.space.space import Space
-
-__all__ = ["audit_target"]
+from mondegreen.wording import amount
 
 Progress = Callable[[str, float], object]
 

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mondegreen.audit.bounds import lower_bound
 from mondegreen.audit.exact import LawTable, input_word
 from mondegreen.audit.report import Finding
 from mondegreen.audit.sampler import Counts, Sampler
+from mondegreen.scores.bounds import lower_bound
 from mondegreen.space.space import Space
-
-__all__ = ["law_findings"]
 
 
 def law_findings(

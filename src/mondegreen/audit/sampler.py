@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from mondegreen.mechanisms.base import State
 
-__all__ = ["Counts", "Sampler", "StateSampler"]
-
 Counts = NDArray[np.int64]
 """``(outputs,)``; outputs that were seen for the first time later are further back."""
 

@@ -19,15 +19,13 @@ from typing import Final, final
 
 import numpy as np
 
-from mondegreen.audit.bounds import lower_bound, upper_bound
 from mondegreen.audit.distances import ClaimMetric
 from mondegreen.audit.events import choose_event
 from mondegreen.audit.exact import input_word
 from mondegreen.audit.report import Evidence
 from mondegreen.audit.sampler import Counts, Sampler
+from mondegreen.scores.bounds import lower_bound, upper_bound
 from mondegreen.space.space import Space
-
-__all__ = ["Comparison", "comparison_of", "measure_pairs", "strongest"]
 
 Progress = Callable[[float], object]
 

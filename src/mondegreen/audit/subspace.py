@@ -12,8 +12,6 @@ from mondegreen.space.codes import Codes
 from mondegreen.space.space import Space
 from mondegreen.space.store import codes_of
 
-__all__ = ["subspace"]
-
 
 def subspace(space: Space, words: int) -> Space:
     """Return a part of a space, so that exact methods apply: an even choice of words.

@@ -19,8 +19,6 @@ import numpy as np
 from mondegreen.audit.sampler import Counts
 from mondegreen.errors import ConfigurationError
 
-__all__ = ["UNKNOWN_WORDS", "Target", "started"]
-
 UNKNOWN_WORDS: Final = ("qzmeisenbacherz", "vrondelfrixia", "4929-1234-5678-9010")
 """Invented words outside any vocabulary: two names, and the number of a card."""
 

@@ -16,8 +16,6 @@ from mondegreen.calibration.rows import draw_inputs, ends_of, gaps_of
 from mondegreen.scores.interval import bounded_mean
 from mondegreen.space.space import Space
 
-__all__ = ["random_loss"]
-
 _BLOCK: Final = 256
 _NAME: Final = "mean-distances"
 

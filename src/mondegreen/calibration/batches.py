@@ -15,11 +15,9 @@ from mondegreen.calibration.found import Effort, Found, Progress
 from mondegreen.calibration.rows import gaps_of, survey
 from mondegreen.calibration.runs import trial
 from mondegreen.errors import LawUnknownError
-from mondegreen.mechanisms import State
+from mondegreen.mechanisms.base import State
 from mondegreen.scores.kernel import Gaps, kernel_of
 from mondegreen.space.space import Space
-
-__all__ = ["Batches"]
 
 _TOGETHER: Final = 8
 """Closed laws in one pass over all pairs: what an interrupt can lose."""

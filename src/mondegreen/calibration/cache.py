@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen import __version__
-from mondegreen.caches import home, read_own, write_own
+from mondegreen.files import home, read_own, write_own
 from mondegreen.space.space import Space
-
-__all__ = ["digest_of", "folder", "keep", "keep_array", "kept", "kept_array"]
 
 
 def digest_of(settings: Mapping[str, Any]) -> str:

@@ -6,11 +6,9 @@ from collections.abc import Callable
 
 from mondegreen.errors import LawUnknownError
 from mondegreen.mechanisms.base import AbstractMechanism
+from mondegreen.mechanisms.laws.certified import CertifiableLaw, certificate_of
 from mondegreen.mechanisms.selection.base import SelectionState
-from mondegreen.mechanisms.selection.certified import CertifiableLaw, certificate_of
 from mondegreen.space.space import Space
-
-__all__ = ["certify"]
 
 
 def certify(

@@ -18,11 +18,9 @@ from mondegreen.calibration.found import (
     worst_words,
 )
 from mondegreen.calibration.rows import support_scores, supports_of
-from mondegreen.mechanisms import State
+from mondegreen.mechanisms.base import State
 from mondegreen.scores.exact import law_scores
 from mondegreen.scores.law import LawScores
-
-__all__ = ["SMALL", "every_input"]
 
 SMALL = 4096
 """Words of the largest space whose laws are sorted, every one, for :math:`S_w`."""

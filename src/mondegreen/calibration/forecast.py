@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Final, final
 
-from mondegreen.amounts import amount
 from mondegreen.calibration.found import Effort, Progress
-
-__all__ = ["Forecast"]
+from mondegreen.wording import amount
 
 _LONG: Final = 60.0
 """Seconds that nobody need be told of."""

@@ -9,21 +9,6 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "ETA",
-    "FULL",
-    "PERCENTILES",
-    "QUICK",
-    "ROUGH",
-    "ROUGH_SUPPORT",
-    "Effort",
-    "Ends",
-    "Found",
-    "Progress",
-    "hundred",
-    "worst_words",
-]
-
 ETA: Final = 0.05
 """The mass that :math:`S_w` leaves out."""
 

@@ -20,12 +20,10 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.mechanisms.selection.tree_law import TreeLaw
+from mondegreen.mechanisms.laws.tree import TreeLaw
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.scores.risk import check_prior
 from mondegreen.space.tree import WordTree
-
-__all__ = ["Guess", "class_of_words", "success_of"]
 
 Floats = NDArray[np.float64]
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from mondegreen.calibration.epsilon import Target
 from mondegreen.calibration.measurement import Measurement
+from mondegreen.calibration.targets import Target
 from mondegreen.errors import ConfigurationError, UnknownNameError
-
-__all__ = ["MATCHES", "match_target"]
 
 MATCHES: Final = {
     "certified_epsilon": "the same certified epsilon: comparable in one metric only",
@@ -35,7 +33,7 @@ def match_target(
     by : str
         One of :data:`MATCHES`.
     over, prior : str
-        As for :class:`mondegreen.calibration.epsilon.Target`.
+        As for :class:`mondegreen.calibration.targets.Target`.
 
     Raises
     ------

@@ -17,11 +17,9 @@ from mondegreen.calibration.batches import Batches
 from mondegreen.calibration.cache import digest_of, keep, kept
 from mondegreen.calibration.found import ETA, FULL, QUICK, Effort, Ends, Found, Progress
 from mondegreen.calibration.promise import certify_states, promise, stated
-from mondegreen.mechanisms import AbstractMechanism, State
+from mondegreen.mechanisms.base import AbstractMechanism, State
 from mondegreen.scores.risk import check_prior
 from mondegreen.space.space import Space
-
-__all__ = ["Measurement", "measure"]
 
 _FORMAT: Final = 1
 """Of what is kept; another number makes all of it new."""

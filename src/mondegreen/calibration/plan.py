@@ -7,17 +7,15 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import final
 
-from mondegreen.calibration.epsilon import Target
 from mondegreen.calibration.forecast import Forecast
 from mondegreen.calibration.found import FULL, QUICK, ROUGH_SUPPORT
 from mondegreen.calibration.matching import match_target
 from mondegreen.calibration.measurement import Measurement
 from mondegreen.calibration.search import Attempt, Calibration, calibrate
 from mondegreen.calibration.setting import Bench, Setting
+from mondegreen.calibration.targets import Target
 from mondegreen.calibration.vickrey import T_GRID, calibrate_vickrey, preference
 from mondegreen.errors import ConfigurationError
-
-__all__ = ["Plan", "Row"]
 
 _TOLERANCE = 0.01
 _QUICK_TOLERANCE = 0.04

@@ -8,17 +8,15 @@ from collections.abc import Sequence
 from mondegreen.calibration.exact import SMALL
 from mondegreen.calibration.found import Ends
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms import State
-from mondegreen.mechanisms.selection.base import SelectionState
-from mondegreen.mechanisms.selection.certified import (
+from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.laws.certified import (
     CertifiableLaw,
     certificate_of,
     certificates_of,
     has_certificate,
 )
-from mondegreen.mechanisms.selection.law import ExponentialLaw
-
-__all__ = ["certify_states", "promise", "stated"]
+from mondegreen.mechanisms.laws.truncated import ExponentialLaw
+from mondegreen.mechanisms.selection.base import SelectionState
 
 
 def stated(state: State) -> Guarantee:

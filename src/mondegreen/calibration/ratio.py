@@ -8,8 +8,6 @@ from typing import final
 from mondegreen.errors import InvalidParameterError
 from mondegreen.space.geometry import Geometry
 
-__all__ = ["PrivacyRatio"]
-
 
 @final
 @dataclass(frozen=True, slots=True)

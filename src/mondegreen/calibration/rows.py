@@ -36,20 +36,11 @@ from mondegreen.calibration.found import (
     worst_words,
 )
 from mondegreen.calibration.tail import exceeded
-from mondegreen.mechanisms import State
+from mondegreen.mechanisms.base import State
 from mondegreen.scores.deniability import effective_support
 from mondegreen.scores.interval import Interval, bounded_mean, deviation
 from mondegreen.scores.kernel import Gaps, Kernel, kernel_of
 from mondegreen.space.space import Space
-
-__all__ = [
-    "draw_inputs",
-    "ends_of",
-    "gaps_of",
-    "support_scores",
-    "supports_of",
-    "survey",
-]
 
 _BLOCK: Final = 32
 

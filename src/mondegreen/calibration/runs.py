@@ -26,11 +26,9 @@ from mondegreen.calibration.tail import (
     undercut_by_bounds,
     upper_end,
 )
-from mondegreen.mechanisms import State
+from mondegreen.mechanisms.base import State
 from mondegreen.scores.interval import bounded_mean, deviation
 from mondegreen.scores.mechanism_estimate import estimate_mechanism
-
-__all__ = ["trial"]
 
 _CHUNK: Final = 1 << 14
 

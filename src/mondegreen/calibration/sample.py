@@ -16,8 +16,6 @@ from mondegreen.space.space import Space
 from mondegreen.text.policy import Lookup
 from mondegreen.text.tokenizer import tokenize
 
-__all__ = ["Sample", "read_sample"]
-
 
 @final
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, final
 
-from mondegreen.calibration.epsilon import Target
 from mondegreen.calibration.measurement import Measurement
-
-__all__ = ["Attempt", "Calibration", "calibrate", "rounded"]
+from mondegreen.calibration.targets import Target
 
 _DOUBLINGS: Final = 8
 """How far from the start a target is looked for."""

@@ -15,11 +15,10 @@ from mondegreen.calibration.measurement import Measurement, measure
 from mondegreen.calibration.promise import stated
 from mondegreen.calibration.search import Attempt, rounded
 from mondegreen.errors import InvalidParameterError, SpaceError
-from mondegreen.mechanisms import AbstractMechanism, State, mechanism
+from mondegreen.mechanisms import mechanism
+from mondegreen.mechanisms.base import AbstractMechanism, State
 from mondegreen.scores.similarity import pair_distances
 from mondegreen.space.space import Space
-
-__all__ = ["CURVE", "Bench", "Setting"]
 
 CURVE: Final = 8
 """Epsilons of a curve."""

@@ -13,16 +13,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.audit.bounds import lower_bound, upper_bound
 from mondegreen.calibration.found import Ends
-
-__all__ = [
-    "exceeded",
-    "exceeded_by_runs",
-    "lower_end",
-    "undercut_by_bounds",
-    "upper_end",
-]
+from mondegreen.scores.bounds import lower_bound, upper_bound
 
 _MISSED = 0.1
 """Share of a tail that runs may overlook; what is searched is that much smaller."""

@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from mondegreen.calibration.epsilon import Target
 from mondegreen.calibration.measurement import Measurement
 from mondegreen.calibration.search import Calibration
-
-__all__ = ["T_GRID", "calibrate_vickrey", "preference"]
+from mondegreen.calibration.targets import Target
 
 T_GRID: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Weights of the second neighbour that are tried."""

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from mondegreen.audit.report import AuditReport
     from mondegreen.space.space import Space
 
-__all__ = ["audit"]
 
 _BROKEN: Final = 4
 _TIMEOUT: Final = 600.0

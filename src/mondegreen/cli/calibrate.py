@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mondegreen.amounts import amount
 from mondegreen.cli import completion
 from mondegreen.cli.options import columns_option, space_option
 from mondegreen.cli.sample import PUBLIC_SAMPLE, counted
@@ -18,12 +17,11 @@ from mondegreen.errors import (
     InvalidParameterError,
     UnprovedGuaranteeError,
 )
+from mondegreen.wording import amount
 
 if TYPE_CHECKING:
     from mondegreen.calibration.setting import Setting
     from mondegreen.space.space import Space
-
-__all__ = ["calibrate"]
 
 
 @click.command()
@@ -171,10 +169,10 @@ def calibrate(
     mondegreen calibrate tweets.csv --column text --target n_w=0.5
     mondegreen calibrate tweets.csv -m tem -m laplace --match bayes_risk --to tem:2.5
     """  # noqa: D301
-    from mondegreen.calibration.epsilon import parse_target
     from mondegreen.calibration.forecast import Forecast
     from mondegreen.calibration.plan import Plan
     from mondegreen.calibration.setting import Bench
+    from mondegreen.calibration.targets import parse_target
     from mondegreen.cli.calibrate_report import read_lines, write
     from mondegreen.cli.calibrate_text import Outcome, infeasible, lines_of, values_of
     from mondegreen.cli.progress import say, shower

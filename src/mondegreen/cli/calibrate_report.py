@@ -13,12 +13,10 @@ from mondegreen.calibration.measurement import Measurement
 from mondegreen.cli.calibrate_text import Outcome, command_of
 from mondegreen.errors import DecodeError, SourceError
 from mondegreen.mechanisms import mechanism
-from mondegreen.privatizer import Privatizer
+from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.report.html import write_report
 from mondegreen.report.study import SampleRelease, study_of
 from mondegreen.sampling.noise import Seeded
-
-__all__ = ["read_lines", "write"]
 
 _SHOWN: Final = 4
 """Settings of a mechanism whose sentences are shown."""

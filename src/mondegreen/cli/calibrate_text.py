@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
-from mondegreen.amounts import amount
 from mondegreen.calibration.matching import MATCHES
 from mondegreen.calibration.measurement import Measurement
 from mondegreen.calibration.plan import Plan, Row
@@ -16,8 +15,7 @@ from mondegreen.calibration.sample import Sample
 from mondegreen.calibration.setting import Setting
 from mondegreen.mechanisms import mechanism_class
 from mondegreen.space.store import DEFAULT_SPACE
-
-__all__ = ["Outcome", "command_of", "infeasible", "lines_of", "values_of"]
+from mondegreen.wording import amount
 
 _COLUMNS: Final = (
     ("certified", "certified_epsilon", "number"),

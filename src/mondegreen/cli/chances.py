@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from mondegreen.amounts import amount
 from mondegreen.cli.options import built, columns_option, space_option
 from mondegreen.cli.render import echo_facts, echo_json, echo_table
 from mondegreen.cli.sample import PUBLIC_SAMPLE, counted
+from mondegreen.wording import amount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["chances"]
 
 _SHOWN: Final = 3
 """Words that stand for a class."""
@@ -112,7 +111,7 @@ def chances(
     mondegreen chances public.csv --success 0.2 --epsilon 10 -o chances.json
     mondegreen privatize notes.csv -o safe.csv -m tree -e 10 --set @chances.json
     """  # noqa: D301
-    from mondegreen.calibration.chances import best_tree, told_by
+    from mondegreen.calibration.tree_levels import best_tree, told_by
     from mondegreen.cli.progress import say
     from mondegreen.io.target import Target
     from mondegreen.mechanisms.selection.tree import tree_for

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from click.shell_completion import CompletionItem
 
-__all__ = ["columns", "mechanisms", "spaces"]
 
 _HEAD_BYTES: Final = 1 << 16
 

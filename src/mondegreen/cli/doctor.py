@@ -9,8 +9,6 @@ from typing import Any, Final
 
 import click
 
-__all__ = ["doctor"]
-
 _LIBRARIES: Final = (
     "numpy",
     "pyarrow",
@@ -57,7 +55,8 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
     3 the embedded space is damaged.
     """  # noqa: D301
     from mondegreen.cli.render import echo_facts, echo_json
-    from mondegreen.space.store import home, space_names
+    from mondegreen.files import home
+    from mondegreen.space.store import space_names
 
     libraries = {name: _version(name) for name in _LIBRARIES}
     source = _random_source()

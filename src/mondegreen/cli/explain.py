@@ -17,10 +17,8 @@ from mondegreen.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from mondegreen.guarantee import Guarantee
-    from mondegreen.privatizer import Privatizer
+    from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.scores.word import WordScores
-
-__all__ = ["explain"]
 
 
 @click.command()
@@ -112,7 +110,7 @@ def explain(
     from mondegreen.cli.explain_text import lines_of
     from mondegreen.cli.privatize import _certify
     from mondegreen.cli.render import echo_json
-    from mondegreen.privatizer import Privatizer
+    from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.scores.word import score_word
     from mondegreen.text.policy import KEEP, read_keep_list
 

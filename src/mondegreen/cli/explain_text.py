@@ -6,14 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from mondegreen.amounts import amount
+from mondegreen.wording import amount
 
 if TYPE_CHECKING:
     from mondegreen.guarantee import Guarantee
     from mondegreen.scores.odds import DocumentLoss, Odds
     from mondegreen.scores.word import WordScores
 
-__all__ = ["lines_of"]
 
 _LARGEST_FACTOR: Final = 1e6
 """Larger factors are shown as powers of ten."""

@@ -21,7 +21,6 @@ from mondegreen.errors import DataError, MondegreenError
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["cli", "main"]
 
 # verb: (module, attribute, one line of help); modules are loaded when they are used.
 _VERBS: Final = {

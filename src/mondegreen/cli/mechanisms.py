@@ -7,8 +7,6 @@ from typing import Any
 
 import click
 
-__all__ = ["mechanisms"]
-
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print a list of objects.")

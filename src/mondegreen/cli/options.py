@@ -13,18 +13,8 @@ from mondegreen.cli import completion
 from mondegreen.errors import InvalidParameterError, SourceError
 
 if TYPE_CHECKING:
-    from mondegreen.mechanisms import AbstractMechanism
+    from mondegreen.mechanisms.base import AbstractMechanism
 
-__all__ = [
-    "built",
-    "columns_option",
-    "epsilon_option",
-    "mechanism_option",
-    "parameters_of",
-    "reading_options",
-    "settings_option",
-    "space_option",
-]
 
 epsilon_option = click.option(
     "-e",

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mondegreen.amounts import amount
 from mondegreen.cli import completion
 from mondegreen.cli.options import (
     built,
@@ -22,17 +21,16 @@ from mondegreen.cli.options import (
     space_option,
 )
 from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.wording import amount
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from mondegreen.io.source import AbstractSource
-    from mondegreen.mechanisms import AbstractMechanism
-    from mondegreen.privatizer import Privatizer
+    from mondegreen.mechanisms.base import AbstractMechanism
+    from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.sampling.noise import NoiseSource
     from mondegreen.space.space import Space
-
-__all__ = ["privatize"]
 
 
 @click.command()
@@ -201,9 +199,9 @@ def privatize(
     from mondegreen.cli.release import announce, earlier_passes, report_of
     from mondegreen.io.sink import open_sink
     from mondegreen.io.source import open_source
-    from mondegreen.parallel import privatize_batches
     from mondegreen.passes import Pass, to_json
-    from mondegreen.privatizer import Privatizer
+    from mondegreen.privatizer.parallel import privatize_batches
+    from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.space.store import load_space
     from mondegreen.text.policy import read_keep_list
 
@@ -285,14 +283,14 @@ def _calibrate(mechanism: AbstractMechanism, space: Space, *, quiet: bool) -> No
 def _certify(privatizer: Privatizer, *, quiet: bool) -> None:
     """Show that the first certificate of a law on a large space takes a while."""
     from mondegreen.cli.progress import say, shower
-    from mondegreen.mechanisms.selection.base import SelectionState
-    from mondegreen.mechanisms.selection.certified import (
+    from mondegreen.mechanisms.laws.certified import (
         CertifiableLaw,
         certificate_of,
         has_certificate,
         is_certifiable,
         is_kept,
     )
+    from mondegreen.mechanisms.selection.base import SelectionState
 
     state = privatizer.state
     law = state.law if isinstance(state, SelectionState) else None

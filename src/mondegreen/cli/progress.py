@@ -12,8 +12,6 @@ import click
 if TYPE_CHECKING:
     from mondegreen.io.source import AbstractSource
 
-__all__ = ["progress", "say", "shower"]
-
 
 @contextlib.contextmanager
 def progress(source: AbstractSource, *, quiet: bool) -> Iterator[Callable[[], None]]:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from mondegreen.io.source import AbstractSource
     from mondegreen.passes import Pass
 
-__all__ = ["announce", "earlier_passes", "report_of"]
 
 _FORMAT: Final = "mondegreen-report/2"
 _LONGEST: Final = 16 << 20

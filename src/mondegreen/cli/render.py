@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-__all__ = ["echo_facts", "echo_json", "echo_table"]
-
 
 def echo_json(value: object) -> None:
     """Print a value as JSON."""

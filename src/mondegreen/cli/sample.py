@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from mondegreen.calibration.sample import Sample
     from mondegreen.space.space import Space
 
-__all__ = ["PUBLIC_SAMPLE", "counted"]
 
 PUBLIC_SAMPLE: Final = (
     "SAMPLE must be PUBLIC: what is chosen on a text tells about that text."

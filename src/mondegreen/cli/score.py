@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from mondegreen.amounts import amount
 from mondegreen.cli import completion
 from mondegreen.cli.options import columns_option
 from mondegreen.errors import ConfigurationError, DecodeError, SourceError
+from mondegreen.wording import amount
 
 if TYPE_CHECKING:
     from mondegreen.io.source import AbstractSource
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from mondegreen.scores.similarity import SentenceModel
     from mondegreen.space.space import Space
 
-__all__ = ["score"]
 
 _NOT_PRIVATE: Final = (
     "These numbers are computed from the private text. They are NOT PRIVATE: "

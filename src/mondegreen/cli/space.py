@@ -9,8 +9,6 @@ from mondegreen.cli.space_binarize import binarize
 from mondegreen.cli.space_build import build, facts_of, fetch
 from mondegreen.cli.space_tree import branch_of, tree
 
-__all__ = ["space"]
-
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
@@ -30,7 +28,7 @@ def list_spaces(as_json: bool) -> None:
     Example: mondegreen space list --json
     """
     from mondegreen.space.fetch import PUBLIC_SPACES
-    from mondegreen.space.layout import read_header
+    from mondegreen.space.file import read_header
     from mondegreen.space.store import locate, space_names
 
     rows: list[dict[str, object]] = []
@@ -68,7 +66,7 @@ def info(name: str, branch: str | None, as_json: bool) -> None:
 
     Example: mondegreen space info glove-840b-34k --branch doctor
     """
-    from mondegreen.space.layout import read_header, read_space
+    from mondegreen.space.file import read_header, read_space
     from mondegreen.space.store import locate
 
     path = locate(name)

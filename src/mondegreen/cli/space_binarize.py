@@ -10,8 +10,6 @@ from mondegreen.cli.progress import shower
 from mondegreen.cli.render import echo_facts, echo_json
 from mondegreen.cli.space_build import facts_of
 
-__all__ = ["binarize"]
-
 
 @click.command(short_help="Make a binary code for every word of a space.")
 @click.argument("space")
@@ -63,7 +61,7 @@ def binarize(
     """
     from mondegreen.space.binarize import with_codes
     from mondegreen.space.codes import check_bits
-    from mondegreen.space.layout import read_header
+    from mondegreen.space.file import read_header
     from mondegreen.space.space import Space
     from mondegreen.space.store import load_space, refuse_existing, save_space
 

@@ -13,10 +13,9 @@ from mondegreen.cli.render import echo_facts
 
 if TYPE_CHECKING:
     from mondegreen.space.build import Built
-    from mondegreen.space.layout import SpaceHeader
+    from mondegreen.space.file import SpaceHeader
     from mondegreen.space.rows import BadRows, VectorSource
 
-__all__ = ["build", "facts_of", "fetch"]
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -157,9 +156,10 @@ def fetch(
 
     Example: mondegreen space fetch glove-6b-50d
     """
+    from mondegreen.files import home
     from mondegreen.space.fetch import download, open_member, public_space
     from mondegreen.space.rows import BadRows
-    from mondegreen.space.store import home, refuse_existing
+    from mondegreen.space.store import refuse_existing
 
     public = public_space(name)
     output = home() / "spaces" / f"{public.name}.safetensors"
@@ -209,8 +209,8 @@ def _build_and_save(
 ) -> None:
     """Build, save, and say what was made and what was left out."""
     from mondegreen.space.build import build_space
+    from mondegreen.space.file import read_header
     from mondegreen.space.formats import read_words
-    from mondegreen.space.layout import read_header
     from mondegreen.space.store import save_space
 
     only = None

@@ -15,7 +15,6 @@ from mondegreen.errors import SpaceError
 if TYPE_CHECKING:
     from mondegreen.space.space import Space
 
-__all__ = ["branch_of", "tree"]
 
 _SHOWN: Final = 24
 """Words of a node that are listed."""
@@ -94,15 +93,15 @@ def tree(
 
     Example: mondegreen space tree vectors.safetensors -o tree.safetensors --leaf 22
     """
-    from mondegreen.space.layout import read_header
+    from mondegreen.space.file import read_header
     from mondegreen.space.store import (
         load_space,
         refuse_existing,
         save_space,
         with_tree,
     )
-    from mondegreen.space.strata import FUNCTION_CLASSES, WordNet, word_classes
     from mondegreen.space.tree_build import build_tree
+    from mondegreen.space.word_classes import FUNCTION_CLASSES, WordNet, word_classes
 
     refuse_existing(output, force=force)
     loaded = load_space(space)

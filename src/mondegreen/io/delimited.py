@@ -22,8 +22,6 @@ from mondegreen.io.stream import (
 )
 from mondegreen.io.text import string_bytes
 
-__all__ = ["DelimitedSource"]
-
 # The csv module has one limit for the whole process, of 131,072 characters, which a
 # long text passes. It is raised here once, on import, and never lowered. A limit is
 # kept, since a quote that is never closed would else read the rest into memory.

@@ -11,8 +11,6 @@ import pyarrow.parquet as pq
 
 from mondegreen.errors import SourceError
 
-__all__ = ["open_parquet"]
-
 _READ_BYTES: Final = 1 << 20
 _MAX_FOOTER: Final = 1 << 28
 _MAX_ITEMS: Final = 1 << 20

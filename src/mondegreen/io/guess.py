@@ -10,8 +10,6 @@ from typing import Final
 
 from mondegreen.errors import SourceError
 
-__all__ = ["advice_on_name", "refuse_unlike_text"]
-
 _NAMES: Final = {
     ".xlsx .xls .ods .numbers": "export the sheet as CSV UTF-8",
     ".json .geojson": "make JSON Lines of a list: jq -c '.[]' x.json > x.jsonl",

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import NoReturn, final
 
-__all__ = ["Found", "SpanScanner", "UnfitValueError"]
-
 _Scan = Callable[[str, int], tuple[object, int]]
 
 # Numbers are skipped as text: 1e400 stays what it is, and a huge integer neither takes

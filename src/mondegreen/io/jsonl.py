@@ -16,9 +16,6 @@ from mondegreen.io.json_spans import Found, SpanScanner, UnfitValueError
 from mondegreen.io.source import AbstractByteSource, Missing, missing_column
 from mondegreen.io.stream import BATCH_ROWS, ByteStream, LineBlocks, decode_prefix
 
-__all__ = ["JsonLinesSource"]
-
-
 _HELD_BYTES = 32 << 20
 """What ``missing="pass"`` holds back at most until each column has been met."""
 

@@ -13,8 +13,6 @@ from mondegreen.errors import DataError, InvalidParameterError
 from mondegreen.io.source import AbstractByteSource, AbstractSource, format_of
 from mondegreen.io.target import Target, is_same_file
 
-__all__ = ["AbstractSink", "open_sink"]
-
 
 class AbstractSink(ABC):
     """Takes the batches of a source, privatized; a context manager.

@@ -14,8 +14,6 @@ from mondegreen.errors import InvalidParameterError, MissingColumnError, SourceE
 from mondegreen.io.guess import advice_on_name
 from mondegreen.io.stream import ByteStream
 
-__all__ = ["AbstractSource", "Format", "format_of", "open_source"]
-
 Format = Literal["csv", "jsonl", "parquet", "tsv", "txt"]
 
 Missing = Literal["stop", "pass"]

@@ -15,8 +15,6 @@ from typing import BinaryIO, cast
 
 from mondegreen.errors import DecodeError, InvalidParameterError, SourceError
 
-__all__ = ["BATCH_ROWS", "CHUNK_BYTES", "MAX_RECORD_BYTES", "ByteStream", "LineBlocks"]
-
 CHUNK_BYTES = 2 << 20
 """Bytes asked for at once, and so about the text of one batch."""
 

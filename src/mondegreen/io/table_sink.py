@@ -15,8 +15,6 @@ from mondegreen.io.tables import ParquetSource
 from mondegreen.io.target import Target
 from mondegreen.text import columns as nested
 
-__all__ = ["ROW_GROUP_BYTES", "ParquetSink"]
-
 ROW_GROUP_BYTES = 16 << 20
 """About the data in one row group of the output; it is held in memory."""
 

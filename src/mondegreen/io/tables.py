@@ -17,9 +17,7 @@ from mondegreen.io.footer import open_parquet
 from mondegreen.io.source import AbstractSource, Metadata, id_in_text, missing_column
 from mondegreen.io.stream import BATCH_ROWS
 from mondegreen.text import columns as nested
-from mondegreen.text.schema import bare
-
-__all__ = ["BATCH_BYTES", "ParquetSource"]
+from mondegreen.text.columns import bare
 
 BATCH_BYTES = 4 << 20
 """About the data in one batch, all columns together."""

@@ -13,8 +13,6 @@ from typing import IO, BinaryIO, cast
 from mondegreen.errors import DataError
 from mondegreen.files import CAN_LOCK, new_temporary
 
-__all__ = ["Target", "is_same_file"]
-
 
 class Target:
     """Bytes for a path, written under a temporary name and renamed by ``commit``.

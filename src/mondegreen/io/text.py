@@ -17,8 +17,6 @@ from mondegreen.io.guess import refuse_unlike_text
 from mondegreen.io.source import AbstractByteSource, missing_column
 from mondegreen.io.stream import BATCH_ROWS, ByteStream, LineBlocks, decode_prefix
 
-__all__ = ["TextSource", "string_bytes"]
-
 _NEWLINE = 10
 
 

@@ -3,41 +3,32 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Iterator
-from types import ModuleType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mondegreen.errors import ConfigurationError, UnknownNameError
-from mondegreen.mechanisms.base import AbstractMechanism, State
 
-__all__ = [
-    "AbstractMechanism",
-    "State",
-    "mechanism",
-    "mechanism_class",
-    "mechanisms",
-    "names",
-]
+if TYPE_CHECKING:
+    from mondegreen.mechanisms.base import AbstractMechanism
 
 # name: (module, class). Modules are imported when they are asked for, so that one
 # mechanism does not pay for the libraries of another.
 _REGISTRY: Final = {
     "brr": ("binary.randomized_response", "Brr"),
     "calibrated": ("selection.calibrated", "Calibrated"),
-    "custext": ("selection.custext", "Custext"),
+    "custext": ("baselines.custext", "Custext"),
     "exponential": ("selection.exponential", "Exponential"),
     "hyperbolic": ("noise.hyperbolic", "Hyperbolic"),
     "laplace": ("noise.laplace", "Laplace"),
     "mahalanobis": ("noise.mahalanobis", "Mahalanobis"),
-    "santext_plus": ("selection.santext_plus", "SantextPlus"),
+    "santext_plus": ("baselines.santext_plus", "SantextPlus"),
     "syntf": ("selection.syntf", "Syntf"),
     "tem": ("selection.tem", "Tem"),
     "tight": ("selection.tight", "Tight"),
     "tree": ("selection.tree", "Tree"),
-    "truncated_gumbel": ("selection.truncated_gumbel", "TruncatedGumbel"),
+    "truncated_gumbel": ("baselines.truncated_gumbel", "TruncatedGumbel"),
     "vickrey": ("noise.vickrey", "Vickrey"),
-    "vickrey_literal": ("noise.vickrey_literal", "VickreyLiteral"),
+    "vickrey_literal": ("baselines.vickrey_literal", "VickreyLiteral"),
 }
 _ALIASES: Final = {"cmp": "laplace", "madlib": "laplace", "santext": "exponential"}
 
@@ -116,17 +107,3 @@ def mechanisms() -> Iterator[type[AbstractMechanism]]:
 def names() -> list[str]:
     """Return all names and aliases, sorted; no mechanism is imported for it."""
     return sorted([*_REGISTRY, *_ALIASES])
-
-
-class _Registry(ModuleType):
-    """Make this package callable: ``mondegreen.mechanisms()`` is :func:`mechanisms`.
-
-    Importing the package binds its name in ``mondegreen``, where the public function
-    of the same name must be.
-    """
-
-    def __call__(self) -> Iterator[type[AbstractMechanism]]:
-        return mechanisms()
-
-
-sys.modules[__name__].__class__ = _Registry

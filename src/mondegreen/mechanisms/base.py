@@ -14,17 +14,6 @@ from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.space.space import Space
 
-__all__ = [
-    "EPSILON_RANGE",
-    "AbstractMechanism",
-    "State",
-    "check_epsilon",
-    "check_ids",
-    "check_interval",
-    "check_space",
-    "parameter",
-]
-
 EPSILON_RANGE: Final = (1e-9, 1e9)
 """Outside of it noise or weights would leave the range of floating point."""
 

@@ -9,8 +9,6 @@ from mondegreen.errors import InvalidParameterError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import State
 
-__all__ = ["draw_term_frequencies", "term_frequency_loss"]
-
 Counts = NDArray[np.int64]
 
 _LARGEST_TOTAL = 1 << 53

@@ -18,8 +18,6 @@ from mondegreen.space.store import DEFAULT_SPACE
 if TYPE_CHECKING:
     from mondegreen.calibration.measurement import Measurement
 
-__all__ = ["answer", "command_line", "odds", "python_lines"]
-
 
 def answer(study: Study) -> str:
     """Return the section of the chosen setting; without one, what to do instead."""

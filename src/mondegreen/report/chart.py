@@ -7,23 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, final
 
-__all__ = [
-    "Axis",
-    "Chart",
-    "Ends",
-    "Fan",
-    "Histograms",
-    "Line",
-    "Panel",
-    "Point",
-    "at_most",
-    "exactly",
-    "in_words",
-    "middle",
-    "ticks",
-    "written",
-]
-
 Unit = Literal["share", "number", "nats"]
 Ends: TypeAlias = tuple[float, float]
 """The ends of an interval; equal where a value is exact."""

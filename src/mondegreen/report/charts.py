@@ -12,8 +12,6 @@ from mondegreen.report.study import Study, score_of
 if TYPE_CHECKING:
     from mondegreen.calibration.measurement import Measurement
 
-__all__ = ["AGAINST", "curve_charts", "frontier", "main_prior", "styles"]
-
 
 @final
 @dataclass(frozen=True, slots=True)

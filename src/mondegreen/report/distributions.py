@@ -13,7 +13,6 @@ from mondegreen.report.study import Study
 if TYPE_CHECKING:
     from mondegreen.calibration.measurement import Measurement
 
-__all__ = ["binned", "neighbour_fan", "stay_histograms", "support_histograms"]
 
 _BINS: Final = 20
 

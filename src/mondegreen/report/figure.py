@@ -9,8 +9,6 @@ from mondegreen.report.chart import Chart, Fan, Histograms, exactly, in_words, w
 from mondegreen.report.markup import escaped, table, with_symbols
 from mondegreen.report.svg.element import svg, swatch
 
-__all__ = ["figure_element"]
-
 _MANY: Final = 6
 """More curves than these have a legend in columns."""
 

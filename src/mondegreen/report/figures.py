@@ -21,8 +21,6 @@ from mondegreen.report.markup import to_bytes
 from mondegreen.report.study import Study
 from mondegreen.report.svg.element import svg
 
-__all__ = ["FORMATS", "Figure", "curve_key", "figures", "save", "write_figures"]
-
 Figure: TypeAlias = Chart | Histograms | Fan
 
 FORMATS: Final = ("png", "svg")

@@ -25,8 +25,6 @@ from mondegreen.report.sentences import sentences
 from mondegreen.report.study import Study
 from mondegreen.report.svg.element import STYLE
 
-__all__ = ["report_html", "write_report"]
-
 # What the page may load: nothing. Its own style and links to its own data remain.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'"
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Final
 
-__all__ = ["escaped", "table", "to_bytes", "with_symbols", "word"]
-
 # What XML cannot hold, and a browser would replace or drop.
 _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 

@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
-from mondegreen.space.metric import distances
+from mondegreen.space.distances import distances
 from mondegreen.space.space import Space
-
-__all__ = ["RANKS", "NeighbourDistances", "neighbour_distances"]
 
 Floats = NDArray[np.float64]
 

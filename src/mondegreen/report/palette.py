@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["DARK", "DASHES", "INK", "LIGHT", "MARKERS", "marker", "style_of"]
-
 LIGHT: Final = (
     "#0067a8",
     "#c05200",

@@ -18,8 +18,6 @@ from mondegreen.report.chart import (
 from mondegreen.report.palette import DASHES, INK, LIGHT, style_of
 from mondegreen.scores.picture import check_plotting
 
-__all__ = ["png"]
-
 _MARKERS = {
     "circle": "o",
     "square": "s",

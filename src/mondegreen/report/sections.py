@@ -28,16 +28,6 @@ from mondegreen.report.svg.element import swatch
 if TYPE_CHECKING:
     from mondegreen.calibration.measurement import Measurement
 
-__all__ = [
-    "all_settings",
-    "curves",
-    "limits",
-    "reading",
-    "space_section",
-    "tradeoff",
-    "words",
-]
-
 
 _PRIORS: Final = {
     "sample": "the word frequencies of the sample, smoothed by one",

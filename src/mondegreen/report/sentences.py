@@ -10,8 +10,6 @@ from mondegreen.report.chart import exactly
 from mondegreen.report.markup import escaped, word
 from mondegreen.report.study import SampleRelease, Study, curve_name
 
-__all__ = ["marked", "sentences"]
-
 _OPEN: Final = 1
 """Sentences that are shown at once; the others unfold. A page has to be scanned."""
 

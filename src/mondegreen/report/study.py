@@ -16,15 +16,6 @@ if TYPE_CHECKING:
     from mondegreen.calibration.measurement import Measurement
     from mondegreen.space.space import Space
 
-__all__ = [
-    "SampleRelease",
-    "Study",
-    "curve_name",
-    "score_of",
-    "study_of",
-    "told_parameters",
-]
-
 
 @final
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["draw_flips", "flip_threshold", "realised_epsilon"]
-
 _ONE: Final = 1 << 64
 _HALF_WORD: Final = 32
 _EXACT: Final = decimal.Context(

@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Vectors
-from mondegreen.sampling.sphere import uniform_direction
-
-__all__ = ["hyperbolic_laplace", "hyperbolic_radius", "mobius_translate"]
+from mondegreen.sampling.laplace import uniform_direction
 
 
 def hyperbolic_radius(

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Weights
 
-__all__ = ["SHRINK", "TOTAL", "TOTAL_BITS", "draw_uniform", "quantize"]
-
 TOTAL_BITS: Final = 62
 TOTAL: Final = 1 << TOTAL_BITS
 """The sum of the integer weights of every law."""

@@ -19,15 +19,6 @@ from randomgen import ChaCha
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 
-__all__ = [
-    "Batch",
-    "KeyedNoise",
-    "NoiseSource",
-    "OSNoise",
-    "Seeded",
-    "stream_key",
-]
-
 _KEY_BYTES: Final = 32
 _LONGEST_KEY: Final = 4096
 _HEX_KEY: Final = re.compile("[0-9a-fA-F]{64}")

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from mondegreen.errors import InvalidParameterError
 
-__all__ = ["composite", "puc"]
-
 
 def composite(
     utilities: Sequence[float],

@@ -19,8 +19,6 @@ from mondegreen.space.space import Space
 from mondegreen.text.policy import Lookup
 from mondegreen.text.tokenizer import TokenizedBatch, canonical, tokenize
 
-__all__ = ["RARE_TYPES", "CorpusScorer", "CorpusScores"]
-
 RARE_TYPES: Final = 1000
 """Types that count as rare, as in the benchmark paper."""
 

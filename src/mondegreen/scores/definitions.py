@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, final
 
-__all__ = ["SCORES", "Definition"]
-
 Direction = Literal["larger", "smaller", "neither"]
 
 

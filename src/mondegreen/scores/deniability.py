@@ -15,17 +15,6 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError
 
-__all__ = [
-    "ORDERS",
-    "check_eta",
-    "distinct_outputs",
-    "effective_support",
-    "expected_distance",
-    "expected_rank",
-    "renyi_entropy",
-    "stay_probability",
-]
-
 ORDERS: Final = (0.0, 1.0, 2.0, math.inf)
 """Orders of the entropies that are reported."""
 

@@ -25,8 +25,6 @@ from mondegreen.scores.risk import check_prior, uniform_prior
 from mondegreen.scores.table import ScoreTable
 from mondegreen.space.space import Space
 
-__all__ = ["law_scores"]
-
 _BLOCK_BYTES: Final = 96 << 20
 """Distances computed together by a thread: large products are the quickest."""
 

@@ -10,10 +10,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.audit.bounds import lower_bound, upper_bound
 from mondegreen.errors import InvalidParameterError
-
-__all__ = ["Interval", "bounded_mean", "check_confidence", "deviation", "proportion"]
+from mondegreen.scores.bounds import lower_bound, upper_bound
 
 
 @final

@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
 from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.laws.truncated import ExponentialLaw
 from mondegreen.mechanisms.selection.base import SelectionState
-from mondegreen.mechanisms.selection.law import ExponentialLaw
 from mondegreen.mechanisms.selection.tight import TightLaw
-from mondegreen.space.metric import METRICS, distances
+from mondegreen.space.distances import METRICS, distances
 from mondegreen.space.space import Space
-
-__all__ = ["Gaps", "Kernel", "kernel_of"]
 
 Floats = NDArray[np.float64]
 

@@ -9,8 +9,6 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LawScores", "Risk"]
-
 Floats = NDArray[np.float64]
 
 

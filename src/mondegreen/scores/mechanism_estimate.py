@@ -28,8 +28,6 @@ from mondegreen.scores.risk import check_prior
 from mondegreen.scores.similarity import pair_distances
 from mondegreen.scores.word_estimate import check_runs
 
-__all__ = ["MechanismEstimate", "estimate_mechanism", "estimate_stays"]
-
 _CHUNK: Final = 1 << 14
 
 Floats = NDArray[np.float64]

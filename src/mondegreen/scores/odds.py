@@ -12,8 +12,6 @@ from mondegreen.audit.distances import metric_of
 from mondegreen.mechanisms.base import State
 from mondegreen.scores.kernel import Gaps
 
-__all__ = ["DocumentLoss", "Odds", "document_loss", "odds_of"]
-
 
 @final
 @dataclass(frozen=True, slots=True)

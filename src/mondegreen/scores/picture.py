@@ -10,8 +10,6 @@ from mondegreen.errors import InvalidParameterError, MissingExtraError
 from mondegreen.scores.interval import Interval
 from mondegreen.scores.word import WordScores
 
-__all__ = ["FORMATS", "check_plotting", "picture_format", "word_picture"]
-
 FORMATS: Final = ("png", "svg")
 """Formats of pictures, by the suffix of the file."""
 

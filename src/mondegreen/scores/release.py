@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterator
 from itertools import islice, zip_longest
 from typing import Any, Final
 
-from mondegreen.amounts import amount
 from mondegreen.errors import SourceError
 from mondegreen.io.source import AbstractSource
-
-__all__ = ["Pairs", "text_pairs"]
+from mondegreen.wording import amount
 
 _ROWS: Final = 1024
 

@@ -16,17 +16,6 @@ from numpy.typing import NDArray
 from mondegreen.errors import InvalidParameterError
 from mondegreen.scores.deniability import effective_support
 
-__all__ = [
-    "bayes_risk",
-    "check_prior",
-    "frequency_prior",
-    "inference_error",
-    "posterior",
-    "posterior_support",
-    "uniform_prior",
-    "utility_loss",
-]
-
 _SUM: Final = 1e-9
 
 Floats = NDArray[np.float64]

@@ -10,15 +10,8 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import ConfigurationError
-from mondegreen.space.metric import room
+from mondegreen.space.distances import room
 from mondegreen.space.space import Space
-
-__all__ = [
-    "SentenceModel",
-    "cosines",
-    "pair_distances",
-    "sentence_cosines",
-]
 
 Floats = NDArray[np.float64]
 

@@ -13,8 +13,6 @@ from mondegreen.scores.deniability import ORDERS, effective_support
 from mondegreen.scores.kernel import Kernel
 from mondegreen.scores.law import LawScores, Risk
 
-__all__ = ["Columns", "ScoreTable"]
-
 _ROUNDING: Final = 2.0**-22
 """Relative, above the error of a sum of probabilities rounded to float32."""
 

@@ -26,8 +26,6 @@ from mondegreen.scores.kernel import Gaps
 from mondegreen.scores.odds import DocumentLoss, Odds, document_loss, odds_of
 from mondegreen.scores.word_estimate import estimate_word
 
-__all__ = ["Output", "WordScores", "score_word"]
-
 _ENTROPIES: Final = {order: f"entropy_{order:g}" for order in ORDERS}
 
 Floats = NDArray[np.float64]

@@ -31,8 +31,6 @@ from mondegreen.scores.interval import (
 from mondegreen.scores.kernel import Gaps
 from mondegreen.space.space import Space
 
-__all__ = ["WordEstimate", "check_runs", "estimate_word"]
-
 Counts = NDArray[np.int64]
 
 

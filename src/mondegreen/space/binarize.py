@@ -15,8 +15,6 @@ from mondegreen.space.codes import Bits, Codes, check_bits
 from mondegreen.space.geometry import canonical_ids
 from mondegreen.space.space import Space
 
-__all__ = ["METHODS", "binarize", "majority", "train_encoder", "with_codes"]
-
 METHODS: Final = ("tissier", "hyperplane")
 
 _SEED: Final = 2019

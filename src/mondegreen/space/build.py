@@ -17,13 +17,11 @@ from mondegreen.errors import (
     InvalidParameterError,
     SpaceError,
 )
+from mondegreen.space.distances import METRICS, check_points
 from mondegreen.space.geometry import measure, unknown_point
-from mondegreen.space.metric import METRICS, check_points
 from mondegreen.space.names import checked_name, problem_of
 from mondegreen.space.rows import BadRows, Block, VectorSource
 from mondegreen.space.space import Space
-
-__all__ = ["DTYPES", "Built", "build_space"]
 
 DTYPES: Final = ("float16", "float32")
 

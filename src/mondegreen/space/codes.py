@@ -16,8 +16,6 @@ from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.space.geometry import Geometry
 
-__all__ = ["Bits", "Codes", "check_bits", "measure_codes"]
-
 Bits = NDArray[np.uint8]
 """``(rows, bits / 8)`` packed bits, the first bit of a code in the highest place."""
 

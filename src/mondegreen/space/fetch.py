@@ -16,14 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast, final
 
 from mondegreen.errors import FetchError, SpaceIntegrityError, UnknownNameError
+from mondegreen.files import home
 from mondegreen.space.formats import HEAD_BYTES, open_stream
 from mondegreen.space.rows import BadRows, VectorSource
-from mondegreen.space.store import home
 
 if TYPE_CHECKING:
     from http.client import HTTPResponse
 
-__all__ = ["PUBLIC_SPACES", "PublicSpace", "download", "open_member", "public_space"]
 
 _CHUNK_BYTES = 1 << 20
 _TIMEOUT_SECONDS = 60.0

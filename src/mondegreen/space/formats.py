@@ -17,15 +17,6 @@ from mondegreen.space.glove import numbers_at_end, read_text, split_lines
 from mondegreen.space.rows import MAX_DIM, BadRows, Block, VectorSource
 from mondegreen.space.word2vec import read_binary
 
-__all__ = [
-    "FORMATS",
-    "HEAD_BYTES",
-    "open_stream",
-    "open_vectors",
-    "read_words",
-    "sibling_word_list",
-]
-
 FORMATS: Final = ("glove", "word2vec", "word2vec-binary", "fasttext", "npy")
 
 HEAD_BYTES: Final = 1 << 20

@@ -11,20 +11,8 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Vectors
 from mondegreen.errors import SpaceError, SpaceIntegrityError
-from mondegreen.space.metric import distances as distances_of
-from mondegreen.space.metric import relative_error
-
-__all__ = [
-    "Geometry",
-    "canonical_ids",
-    "check_geometry",
-    "check_measured",
-    "estimate",
-    "measure",
-    "misstated",
-    "scaled_covariance",
-    "unknown_point",
-]
+from mondegreen.space.distances import distances as distances_of
+from mondegreen.space.distances import relative_error
 
 _TILE_ROWS = 2048
 _ASKED = 64

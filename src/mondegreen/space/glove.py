@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from mondegreen.errors import EmbeddingFormatError
 from mondegreen.space.rows import BadRows, Block
 
-__all__ = ["is_number", "numbers_at_end", "read_text", "split_lines"]
-
 _CHUNK_BYTES = 8 << 20
 _LONGEST_LINE = 16 << 20
 _WRONG_HEADER = "the header is wrong"

@@ -8,8 +8,6 @@ from typing import Final
 
 from mondegreen.errors import InvalidParameterError, SpaceError
 
-__all__ = ["check_words", "checked_name", "problem_of"]
-
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 # White space, line and paragraph separators, control characters, and halves of

@@ -13,11 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Vectors
+from mondegreen.space.distances import distances, relative_error
 from mondegreen.space.geometry import misstated
-from mondegreen.space.metric import distances, relative_error
 from mondegreen.space.space import Space
-
-__all__ = ["PairTiles", "stripes"]
 
 _TILE: Final = 1024
 _STRIPE: Final = 64

@@ -13,8 +13,6 @@ import numpy as np
 from mondegreen.arrays import Vectors
 from mondegreen.errors import EmbeddingFormatError
 
-__all__ = ["MAX_DIM", "BadRows", "Block", "VectorSource"]
-
 MAX_DIM = 65_536
 """No embedding has more dimensions; a header that says so is not a header."""
 

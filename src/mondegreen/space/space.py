@@ -15,6 +15,7 @@ import numpy as np
 from mondegreen.arrays import Ids, Vectors
 from mondegreen.errors import SpaceError, SpaceIntegrityError
 from mondegreen.space.codes import Codes
+from mondegreen.space.distances import check_points
 from mondegreen.space.geometry import (
     Geometry,
     canonical_ids,
@@ -22,11 +23,8 @@ from mondegreen.space.geometry import (
     measure,
     unknown_point,
 )
-from mondegreen.space.metric import check_points
 from mondegreen.space.names import check_words, checked_name
 from mondegreen.space.tree import WordTree
-
-__all__ = ["CODES_FORMAT", "FORMAT", "Space"]
 
 FORMAT: Final = "mondegreen-space/2"
 CODES_FORMAT: Final = "mondegreen-codes/2"
@@ -41,7 +39,7 @@ class Space:
     r"""Words, vectors, a metric, and the point that stands for unknown words.
 
     The metric is Euclidean, :math:`d(w, w') = \lVert \phi(w) - \phi(w') \rVert_2`, or
-    hyperbolic, for vectors in the Poincaré ball (:mod:`mondegreen.space.metric`).
+    hyperbolic, for vectors in the Poincaré ball (:mod:`mondegreen.space.distances`).
     Words have the ids ``0..V-1``. The id ``V`` is *the unknown word*: an input that
     stands for every word outside the vocabulary and lies at the centroid of the
     space, so that unknown words are privatized like any other and cannot be told
@@ -304,7 +302,7 @@ def _is_finite(vectors: Vectors) -> bool:
 
 def _reopened(path: Path, digest: str) -> Space:
     """Read a space that was pickled by its path; it must not have changed since."""
-    from mondegreen.space.layout import read_space
+    from mondegreen.space.file import read_space
 
     space = read_space(path)
     if space.digest != digest:

@@ -9,31 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from mondegreen.caches import home
 from mondegreen.errors import (
     SpaceError,
     SpaceIntegrityError,
     UnknownNameError,
 )
-from mondegreen.files import whole_file
+from mondegreen.files import home, whole_file
 from mondegreen.space.codes import Codes
-from mondegreen.space.layout import read_space, write_space
+from mondegreen.space.file import read_space, write_space
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
-
-__all__ = [
-    "DEFAULT_SPACE",
-    "codes_of",
-    "home",
-    "load_space",
-    "locate",
-    "new_file",
-    "refuse_existing",
-    "save_space",
-    "space_names",
-    "tree_of",
-    "with_tree",
-]
 
 DEFAULT_SPACE: Final = "glove-840b-34k"
 

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError, SpaceError, SpaceIntegrityError
 
-__all__ = ["TREE_FORMAT", "WordTree", "default_heights"]
-
 TREE_FORMAT: Final = "mondegreen-tree/1"
 
 _GROUP_HEIGHT: Final = 0.03

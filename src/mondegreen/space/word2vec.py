@@ -11,8 +11,6 @@ import numpy as np
 
 from mondegreen.space.rows import BadRows, Block
 
-__all__ = ["read_binary"]
-
 _CHUNK_BYTES = 8 << 20
 _LONGEST_WORD = 4096
 

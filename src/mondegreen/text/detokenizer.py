@@ -14,8 +14,6 @@ from mondegreen.errors import InvalidParameterError
 from mondegreen.text.policy import DROP, KEEP, MASK
 from mondegreen.text.tokenizer import TokenizedBatch, canonical
 
-__all__ = ["Case", "Detokenizer", "Span", "Status", "copy_shape"]
-
 Case: TypeAlias = Literal["lower", "restore"]
 Status: TypeAlias = Literal["replaced", "kept", "masked", "dropped"]
 

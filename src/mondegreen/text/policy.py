@@ -28,15 +28,6 @@ from mondegreen.text.tokenizer import (
     tokenize,
 )
 
-__all__ = [
-    "DROP",
-    "KEEP",
-    "MASK",
-    "Lookup",
-    "Unknown",
-    "read_keep_list",
-]
-
 KEEP: Final = -1
 """Code of a word of the public keep-list."""
 

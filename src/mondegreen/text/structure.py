@@ -7,17 +7,6 @@ import re
 from itertools import islice
 from typing import Final
 
-__all__ = [
-    "BLANKS",
-    "CURRENCY",
-    "GAP",
-    "GAP_BITS",
-    "LISTED",
-    "SAME",
-    "SIGNS",
-    "cut_gaps",
-]
-
 SIGNS: Final = (
     "!\"#%&'()*+,-./:;<=>?@[\\]^_`{|}~"  # ASCII
     "‘’‚“”„«»‹›–—…•·¡¿"  # typographic

@@ -13,17 +13,6 @@ import regex
 
 from mondegreen.text.structure import CURRENCY, GAP, LISTED, cut_gaps
 
-__all__ = [
-    "APOSTROPHES",
-    "CLITICS",
-    "HOSTS",
-    "LONGEST",
-    "TokenizedBatch",
-    "canonical",
-    "is_negation",
-    "tokenize",
-]
-
 APOSTROPHES: Final = "'’"
 """Characters that join an ending to a word: ASCII and typographic."""
 

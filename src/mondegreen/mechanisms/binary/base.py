@@ -15,10 +15,8 @@ from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import check_ids
 from mondegreen.sampling.bits import draw_flips
 from mondegreen.space.codes import Bits, Codes
-from mondegreen.space.neighbours.hamming import HammingSearch
+from mondegreen.space.search.hamming import HammingSearch
 from mondegreen.space.space import Space
-
-__all__ = ["LARGEST_LAW_BITS", "BinaryState"]
 
 LARGEST_LAW_BITS: Final = 16
 """Laws of longer codes are not enumerated: a code of n bits has 2**n cells."""

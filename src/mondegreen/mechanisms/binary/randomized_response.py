@@ -9,11 +9,9 @@ from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import AbstractMechanism, check_epsilon, parameter
 from mondegreen.mechanisms.binary.base import BinaryState
 from mondegreen.sampling.bits import flip_threshold, realised_epsilon
-from mondegreen.space.neighbours.hamming import HammingSearch
+from mondegreen.space.search.hamming import HammingSearch
 from mondegreen.space.space import Space
 from mondegreen.space.store import codes_of
-
-__all__ = ["Brr"]
 
 
 @final

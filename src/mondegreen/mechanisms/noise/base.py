@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Final, final
+from typing import Any, Final, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,20 +15,38 @@ from mondegreen.arrays import Ids, LogProbs, Vectors
 from mondegreen.errors import LawUnknownError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import AbstractMechanism, check_ids, parameter
-from mondegreen.mechanisms.noise.ahead import drawn_ahead
-from mondegreen.space.neighbours.base import NeighbourSearch
-from mondegreen.space.neighbours.decoders import DECODERS
+from mondegreen.space.search.base import NeighbourSearch
+from mondegreen.space.search.decoders import DECODERS
 from mondegreen.space.space import Space
 
-__all__ = [
-    "NOISE_ASSUMPTIONS",
-    "AbstractNoise",
-    "Decoder",
-    "NoiseState",
-    "Uniforms",
-    "decode_nearest",
-    "decoder_parameter",
-]
+Item = TypeVar("Item")
+
+
+def drawn_ahead(items: Iterator[Item]) -> Generator[Item]:
+    """Yield the items in order, each made in a thread while the last one is used.
+
+    One thread makes one item after the other: whatever they consume, such as a random
+    generator, is consumed in the same order as without it. Close the result, so
+    that nothing is consumed any more once the caller goes on.
+
+    Examples
+    --------
+    >>> list(drawn_ahead(iter([3, 1, 2])))
+    [3, 1, 2]
+    """
+    with ThreadPoolExecutor(1, thread_name_prefix="mondegreen-noise") as thread:
+        waiting = thread.submit(_one, items)
+        while made := waiting.result():
+            waiting = thread.submit(_one, items)
+            yield made[0]
+
+
+def _one(items: Iterator[Item]) -> tuple[Item, ...]:
+    """Return the next item, or nothing after the last one."""
+    for item in items:
+        return (item,)
+    return ()
+
 
 NOISE_ASSUMPTIONS: Final = (
     "noise is drawn in double precision as if in real numbers; only the index of a "

@@ -22,11 +22,9 @@ from mondegreen.mechanisms.noise.base import (
     decode_nearest,
 )
 from mondegreen.sampling.hyperbolic import hyperbolic_laplace, mobius_translate
-from mondegreen.space.metric import METRICS
-from mondegreen.space.neighbours.poincare import PoincareSearch
+from mondegreen.space.distances import METRICS
+from mondegreen.space.search.poincare import PoincareSearch
 from mondegreen.space.space import Space
-
-__all__ = ["Hyperbolic"]
 
 
 @final

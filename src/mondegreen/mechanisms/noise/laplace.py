@@ -22,10 +22,8 @@ from mondegreen.mechanisms.noise.base import (
     decoder_parameter,
 )
 from mondegreen.sampling.laplace import multivariate_laplace
-from mondegreen.space.neighbours.decoders import check_decoder, decoder_search
+from mondegreen.space.search.decoders import check_decoder, decoder_search
 from mondegreen.space.space import Space
-
-__all__ = ["Laplace"]
 
 
 @final

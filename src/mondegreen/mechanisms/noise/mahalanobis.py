@@ -25,10 +25,8 @@ from mondegreen.mechanisms.noise.base import (
 )
 from mondegreen.sampling.laplace import multivariate_laplace
 from mondegreen.space.geometry import estimate, scaled_covariance
-from mondegreen.space.neighbours.decoders import check_decoder, decoder_search
+from mondegreen.space.search.decoders import check_decoder, decoder_search
 from mondegreen.space.space import Space
-
-__all__ = ["Mahalanobis", "regularized_covariance"]
 
 
 @final

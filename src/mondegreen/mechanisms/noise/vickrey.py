@@ -23,11 +23,9 @@ from mondegreen.mechanisms.noise.base import (
     decoder_parameter,
 )
 from mondegreen.mechanisms.noise.laplace import Laplace
-from mondegreen.space.neighbours.base import NeighbourSearch
-from mondegreen.space.neighbours.decoders import check_decoder
+from mondegreen.space.search.base import NeighbourSearch
+from mondegreen.space.search.decoders import check_decoder
 from mondegreen.space.space import Space
-
-__all__ = ["Vickrey"]
 
 _MAX_K = 64
 

@@ -15,26 +15,24 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids, LogProbs, Weights
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import AbstractMechanism, check_ids
-from mondegreen.mechanisms.selection.certified import (
+from mondegreen.mechanisms.laws.base import IntegerRow, SelectionLaw
+from mondegreen.mechanisms.laws.certified import (
     CertifiableLaw,
     certificate_of,
     is_certifiable,
 )
-from mondegreen.mechanisms.selection.dense import DenseLaws
-from mondegreen.mechanisms.selection.kept import (
+from mondegreen.mechanisms.laws.dense import DenseLaws
+from mondegreen.mechanisms.laws.kept import (
     SHARED_NUMBERS,
     KeptRows,
     SharedRows,
     packed,
     unpacked,
 )
-from mondegreen.mechanisms.selection.law import ExponentialLaw
-from mondegreen.mechanisms.selection.row import IntegerRow, SelectionLaw
+from mondegreen.mechanisms.laws.truncated import ExponentialLaw
 from mondegreen.sampling.integers import TOTAL_BITS, draw_uniform
-from mondegreen.space.metric import METRICS
+from mondegreen.space.distances import METRICS
 from mondegreen.space.space import Space
-
-__all__ = ["SelectionState", "selection_guarantee"]
 
 _CLAIM: Final = 256
 """Laws that one process claims at a time."""

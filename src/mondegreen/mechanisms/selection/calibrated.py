@@ -14,12 +14,10 @@ from mondegreen.mechanisms.base import (
     check_space,
     parameter,
 )
+from mondegreen.mechanisms.laws.certified import certificates_of, shipped_rates
+from mondegreen.mechanisms.laws.truncated import ExponentialLaw
 from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
-from mondegreen.mechanisms.selection.certified import certificates_of, shipped_rates
-from mondegreen.mechanisms.selection.law import ExponentialLaw
 from mondegreen.space.space import Space
-
-__all__ = ["Calibrated", "largest_rate"]
 
 Progress = Callable[[float], object]
 

@@ -15,11 +15,9 @@ from mondegreen.mechanisms.base import (
     check_space,
     parameter,
 )
+from mondegreen.mechanisms.laws.rating import RatingLaw, rating_of
 from mondegreen.mechanisms.selection.base import SelectionState
-from mondegreen.mechanisms.selection.rating import RatingLaw, rating_of
 from mondegreen.space.space import Space
-
-__all__ = ["Syntf"]
 
 
 @final

@@ -13,11 +13,9 @@ from mondegreen.mechanisms.base import (
     check_space,
     parameter,
 )
+from mondegreen.mechanisms.laws.truncated import ExponentialLaw
 from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
-from mondegreen.mechanisms.selection.law import ExponentialLaw
 from mondegreen.space.space import Space
-
-__all__ = ["Tem"]
 
 
 @final

@@ -15,27 +15,25 @@ from numpy.typing import NDArray
 
 from mondegreen import __version__
 from mondegreen.arrays import Ids, Weights, rows_within
-from mondegreen.caches import home, read_own, write_own
 from mondegreen.errors import InvalidParameterError, SpaceError
+from mondegreen.files import home, read_own, write_own
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
     check_epsilon,
     check_space,
     parameter,
 )
+from mondegreen.mechanisms.laws.base import IntegerRow
+from mondegreen.mechanisms.laws.certificate import log_normalisers
+from mondegreen.mechanisms.laws.dense import DenseLaws, lists_many
+from mondegreen.mechanisms.laws.floors import OwnFloors
+from mondegreen.mechanisms.laws.scan import EuclideanScan, scan_of
+from mondegreen.mechanisms.laws.truncated import ExponentialLaw, too_much_rounding
 from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
-from mondegreen.mechanisms.selection.certificate import log_normalisers
-from mondegreen.mechanisms.selection.dense import DenseLaws, lists_many
-from mondegreen.mechanisms.selection.floors import OwnFloors
-from mondegreen.mechanisms.selection.law import ExponentialLaw, too_much_rounding
-from mondegreen.mechanisms.selection.row import IntegerRow
-from mondegreen.mechanisms.selection.scan import EuclideanScan, scan_of
 from mondegreen.sampling.integers import TOTAL
-from mondegreen.space.metric import distances
+from mondegreen.space.distances import distances
 from mondegreen.space.pairs import PairTiles, stripes
 from mondegreen.space.space import Space
-
-__all__ = ["Tight", "TightLaw", "solve_tight"]
 
 _STEPS: Final = 200
 _RESIDUAL: Final = 2.0**-42

@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids, LogProbs, Weights
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import check_ids
-from mondegreen.mechanisms.selection.tree_law import TreeLaw
+from mondegreen.mechanisms.laws.tree import TreeLaw
 from mondegreen.sampling.integers import TOTAL, draw_uniform
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
-
-__all__ = ["TreeState"]
 
 _BLOCK: Final = 1 << 15
 """Words drawn at once: their tables stay in the cache of a core."""

@@ -7,8 +7,6 @@ from mondegreen.report.markup import escaped
 from mondegreen.report.palette import INK, LIGHT, marker, style_of
 from mondegreen.report.svg.frame import HALO, Frame, dashed, joined
 
-__all__ = ["draw_chart"]
-
 
 def draw_chart(chart: Chart, width: int, height: int) -> list[str]:
     """Return the lines of a chart over its axes."""

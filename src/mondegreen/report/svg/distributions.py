@@ -10,8 +10,6 @@ from mondegreen.report.markup import escaped
 from mondegreen.report.palette import DASHES, INK, LIGHT, style_of
 from mondegreen.report.svg.frame import Frame, dashed, joined, label, rule
 
-__all__ = ["draw_fan", "draw_histograms"]
-
 _PANEL_WIDTH, _PANEL_HEIGHT, _ACROSS = 180, 122, 3
 
 

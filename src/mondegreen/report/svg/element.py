@@ -12,8 +12,6 @@ from mondegreen.report.svg.curves import draw_chart
 from mondegreen.report.svg.distributions import draw_fan, draw_histograms
 from mondegreen.report.svg.frame import LEFT, dashed
 
-__all__ = ["STYLE", "svg", "swatch"]
-
 _LEGEND_LINE: Final = 20
 _LONGEST: Final = 44
 """Characters of a name in a legend; the tables have the whole name."""

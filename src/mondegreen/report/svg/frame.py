@@ -10,8 +10,6 @@ from mondegreen.report.chart import Axis, ticks, written
 from mondegreen.report.markup import escaped
 from mondegreen.report.palette import INK
 
-__all__ = ["HALO", "LEFT", "Frame", "dashed", "joined", "label", "rule"]
-
 LEFT: Final = 62
 _RIGHT, _TOP, _BOTTOM = 26, 30, 46
 

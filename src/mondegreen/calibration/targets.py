@@ -1,0 +1,190 @@
+"""Targets: what a setting must keep, as a score and the side of it that is allowed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+from mondegreen.calibration.found import PERCENTILES
+from mondegreen.calibration.measurement import Measurement
+from mondegreen.errors import InvalidParameterError, UnknownNameError
+
+KEYS: Final = {
+    "n_w": "chance that a word stays, at most",
+    "s_w": "likely outputs of a word, at least",
+    "bayes_risk": "error of the best guess, at least",
+    "certified_epsilon": "certified epsilon at most",
+    "worst_loss": "nats between any two words, by the certificate, at most",
+    "privacy_ratio": "epsilon times the mean distance at most",
+    "utility_loss": "distance moved, as a share of that of a random word, at most",
+}
+"""What can be asked for; the last one is about use, the others about privacy."""
+
+OVER: Final = ("worst", *(f"P{percent}" for percent in reversed(PERCENTILES)), "mean")
+"""Which words must keep a target about words: all, a percentage, or their mean."""
+
+_AT_LEAST: Final = ("bayes_risk", "s_w")
+_LINEAR: Final = ("certified_epsilon", "privacy_ratio", "worst_loss")
+_OF_WORDS: Final = ("n_w", "s_w")
+_OF_PRIORS: Final = ("bayes_risk", "utility_loss")
+_RANGES: Final = {
+    "n_w": (0.0, 1.0, "above 0, at most 1"),
+    "s_w": (1.0, math.inf, "at least 1 word"),
+    "bayes_risk": (0.0, 1.0, "above 0, below 1"),
+    "utility_loss": (
+        0.0,
+        1.0,
+        "above 0, at most 1: a share of the loss of a random word",
+    ),
+}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One thing that a setting must keep.
+
+    Parameters
+    ----------
+    key : str
+        One of :data:`KEYS`.
+    value : float
+        The largest, or the least, that is allowed; both ends included.
+    over : str
+        One of :data:`OVER`, for ``n_w`` and ``s_w``. ``P95``: 95 % of the vocabulary.
+    prior : str
+        Of the adversary and of the text, for ``bayes_risk`` and ``utility_loss``.
+
+    Examples
+    --------
+    >>> target = Target("n_w", 0.5)
+    >>> target.score, str(target)
+    ('n_w_95', 'no word stays with probability above 0.5, in 95 % of the vocabulary')
+    """
+
+    key: str
+    value: float
+    over: str = "P95"
+    prior: str = "sample"
+
+    def __post_init__(self) -> None:
+        if self.key not in KEYS:
+            raise UnknownNameError("target", self.key, KEYS)
+        if self.over not in OVER:
+            raise InvalidParameterError("over", self.over, "one of " + ", ".join(OVER))
+        low, high, allowed = _RANGES.get(self.key, (0.0, math.inf, "a positive number"))
+        fits = low < self.value <= high or self.value == low == 1.0
+        if not fits or not math.isfinite(self.value):
+            raise InvalidParameterError(f"target {self.key}", self.value, allowed)
+
+    @property
+    def is_about_use(self) -> bool:
+        """Whether a larger epsilon helps to keep it."""
+        return self.key == "utility_loss"
+
+    @property
+    def is_at_least(self) -> bool:
+        """Whether the value is the least that is allowed."""
+        return self.key in _AT_LEAST
+
+    @property
+    def score(self) -> str:
+        """Name of the score, see :class:`Measurement`."""
+        if self.key in _OF_WORDS:
+            if self.over in ("worst", "mean"):
+                end = "min" if self.key == "s_w" else "max"
+                return f"{self.key}_{'mean' if self.over == 'mean' else end}"
+            percent = int(self.over[1:])
+            return f"{self.key}_{100 - percent if self.key == 's_w' else percent:02d}"
+        if self.key == "utility_loss":
+            return f"utility_loss_share_{self.prior}"
+        return f"{self.key}_{self.prior}" if self.key in _OF_PRIORS else self.key
+
+    def pessimistic(self, measurement: Measurement) -> float | None:
+        """Return the end of the score on the wrong side; None if it is not known."""
+        ends = measurement.scores.get(self.score)
+        return None if ends is None else ends[0 if self.is_at_least else 1]
+
+    def likely(self, measurement: Measurement) -> float | None:
+        """Return a point of the score, to find where to look and for nothing else."""
+        ends = measurement.scores.get(self.score)
+        if ends is None:
+            return None
+        # The upper end of a risk is that of a good adversary; the lower is a bound.
+        # Of supports runs tell the lower end alone.
+        near = {"bayes_risk": ends[1], "s_w": ends[0]}
+        return near.get(self.key, sum(ends) / 2)
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the score grows as epsilon does, or about so."""
+        return self.key in _LINEAR
+
+    def margin(self, measurement: Measurement) -> float:
+        """Return by how much a setting seems to keep the target; negative: misses."""
+        value = self.likely(measurement)
+        if value is None or math.isnan(value):
+            return -math.inf
+        return value - self.value if self.is_at_least else self.value - value
+
+    def allows(self, value: float | None) -> bool:
+        """Whether a score is on the right side; one that is not known is not."""
+        if value is None or math.isnan(value):
+            return False
+        return value >= self.value if self.is_at_least else value <= self.value
+
+    def holds(self, measurement: Measurement) -> bool:
+        """Whether a setting keeps the target even at the wrong end of what is known."""
+        return self.allows(self.pessimistic(measurement))
+
+    def better(self, values: Sequence[float]) -> float:
+        """Return the value that is nearest to keeping the target, or keeps it best."""
+        return max(values) if self.is_at_least else min(values)
+
+    def __str__(self) -> str:
+        value = f"{self.value:g}"
+        if self.key == "n_w":
+            if self.over == "mean":
+                return f"words stay with probability at most {value} on average"
+            return f"no word stays with probability above {value}{self._words}"
+        if self.key == "s_w":
+            what = f"at least {value} likely outputs"
+            return what + (" on average" if self.over == "mean" else self._words)
+        if self.key == "bayes_risk":
+            who = f"the best guess ({self.prior} prior)"
+            return f"{who} errs with probability at least {value}"
+        if self.key == "utility_loss":
+            return (
+                f"words move at most {value} of the way to a random word "
+                f"({self.prior} prior)"
+            )
+        return f"{KEYS[self.key]} {value}"
+
+    @property
+    def _words(self) -> str:
+        """Say for which words it must hold."""
+        if self.over == "worst":
+            return ", whatever the word"
+        return f", in {self.over[1:]} % of the vocabulary"
+
+
+def parse_target(text: str, over: str = "P95", prior: str = "sample") -> Target:
+    """Return the target that ``KEY=VALUE`` asks for.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it has another form, or the value is out of range.
+    UnknownNameError
+        If there is no such key; lists what exists.
+    """
+    key, equals, value = text.partition("=")
+    try:
+        number = float(value)
+    except ValueError:
+        equals, number = "", 0.0
+    if not equals:
+        raise InvalidParameterError("--target", text, "KEY=VALUE, such as n_w=0.5")
+    return Target(key.strip(), number, over, prior)

@@ -1,0 +1,1 @@
+"""Published mechanisms that are not metrically private: for comparison only."""

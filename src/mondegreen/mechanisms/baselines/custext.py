@@ -1,0 +1,223 @@
+"""CusText: draws a word from a small fixed cluster (no metric privacy)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Ids
+from mondegreen.errors import InvalidParameterError
+from mondegreen.guarantee import Guarantee
+from mondegreen.mechanisms.base import (
+    AbstractMechanism,
+    check_epsilon,
+    check_interval,
+    check_space,
+    parameter,
+)
+from mondegreen.mechanisms.baselines.restricted import (
+    RESTRICTED_ASSUMPTIONS,
+    RestrictedRow,
+    RestrictedState,
+)
+from mondegreen.sampling.integers import TOTAL, quantize
+from mondegreen.space.space import Space
+
+_MOST_WORDS: Final = 10_000
+_SMALLEST_WEIGHT: Final = 1 << 14
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Custext(AbstractMechanism):
+    r"""Draw a word from the fixed cluster of the input.
+
+    Clusters :math:`C` of ``k`` words are disjoint: in the order of the space, a word
+    that is in none yet takes its ``k - 1`` nearest words that are in none. Then
+
+    .. math::
+
+        P(y \mid w) \propto e^{\frac{\epsilon}{2} u(w, y)}, \quad y \in C(w), \qquad
+        u(w, y) = 1 - \frac{d(w, y) - \min_C d}{\max_C d - \min_C d}.
+
+    For comparison only. Use ``exponential`` or ``tem``, whose outputs are all words.
+
+    Parameters
+    ----------
+    epsilon : float in [1e-9, 1e9]
+        Loss in nats for two words of one cluster; it has no unit of distance.
+    k : int in 2..10000
+        Words of a cluster; the last cluster may be smaller.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter is out of range.
+
+    Notes
+    -----
+    *Privacy.* Epsilon-differential privacy between words of one cluster, and nothing
+    beyond: the cluster of every word is released in clear, so two words of different
+    clusters, near as they may be, lose infinitely much. Proof and counterexample:
+    ``docs/proofs/custext.md``.
+
+    *Numerics.* Integer weights over :math:`2^{62}`; scores beyond
+    :math:`\ln(2^{48}/k)` nats are cut off and the rate pays for rounding, so that the
+    promise within a cluster holds for the integers.
+
+    *Differs from the paper.* The order of words is that of the public space, not of the
+    private corpus. The unknown word belongs to the cluster of the word nearest to it;
+    in the authors' code such words pass in clear, and digits get other noise. This is
+    the mapping that the authors call conservative; the other one, overlapping sets of
+    nearest words, promises nothing at all. CusText+ keeps stop words: use ``keep``.
+
+    References
+    ----------
+    .. [1] Chen, Mo, Wang, Chen, Nie, Wang, Cui. "A Customized Text Sanitization
+       Mechanism with Differential Privacy." Findings of ACL 2023.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> words = ["ill", "red", "sick", "blue"]
+    >>> space = mg.Space.from_arrays("s", words, [[0], [8], [1], [9]])
+    >>> state = Custext(epsilon=2.0, k=2).prepare(space)
+    >>> np.exp(state.log_prob(np.array([0, 3], dtype=np.int32))).round(3).tolist()
+    [[0.731, 0.0, 0.269, 0.0], [0.0, 0.269, 0.0, 0.731]]
+    """
+
+    epsilon: float = parameter(
+        range="[1e-9, 1e9]",
+        help="claimed for all words, kept within a cluster: loss in nats",
+    )
+    k: int = parameter(20, range="2..10000", help="words of a cluster")
+
+    name: ClassVar[str] = "custext"
+    family: ClassVar[str] = "selection"
+    metric: ClassVar[str] = "1 within a cluster, infinite between clusters"
+    is_private: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        allowed = f"a whole number in 2..{_MOST_WORDS}"
+        k = check_interval("k", self.k, 2, _MOST_WORDS, allowed)
+        if not k.is_integer():
+            raise InvalidParameterError("k", self.k, allowed)
+        object.__setattr__(self, "k", int(k))
+
+    def prepare(self, space: Space) -> RestrictedState:
+        """Cluster the words of the space: seconds for a large one."""
+        check_space(self, space)
+        law = CustextLaw(space, self.epsilon, self.k)
+        guarantee = Guarantee(
+            mechanism=self.name,
+            parameters=self.to_dict()["parameters"],
+            epsilon=self.epsilon,
+            metric=self.metric,
+            scale=dict.fromkeys(("closest", "nearest", "mean", "diameter"), 1.0),
+            space=space.name,
+            space_digest=space.digest,
+            certified_how="not proved: an output reveals the cluster of the input "
+            "(infinite loss between clusters); use exponential or tem",
+            proof="docs/proofs/custext.md",
+            equivalents=(
+                f"what holds: two words of one cluster lose at most {self.epsilon:g} "
+                "nats",
+            ),
+            strata=(
+                f"which of the {law.clusters:,} clusters of at most {self.k} words "
+                "each word belongs to",
+            ),
+            assumptions=(
+                *RESTRICTED_ASSUMPTIONS,
+                "the order of the words in the space is public",
+            ),
+            is_private=False,
+        )
+        return RestrictedState(space, guarantee, law)
+
+
+@final
+class CustextLaw:
+    """The integer laws of CusText on one space.
+
+    Attributes
+    ----------
+    cluster : int32 array, shape (V + 1,)
+        The cluster of every input; the unknown word is in that of its nearest word.
+    clusters : int
+        How many there are.
+    """
+
+    def __init__(self, space: Space, epsilon: float, k: int) -> None:
+        self._space = space
+        self._members = clusters_of(space, k)
+        self.clusters = len(self._members)
+        self.cluster = np.empty(space.vocab_size + 1, dtype=np.int32)
+        for i, members in enumerate(self._members):
+            self.cluster[members] = i
+        gaps = space.vectors.astype(np.float64) - space.unknown
+        nearest = np.argmin(np.einsum("ij,ij->i", gaps, gaps))
+        self.cluster[-1] = self.cluster[nearest]
+        # A utility in [0, 1] changes by at most 1 from one input to another, whatever
+        # the rounding of distances; cut off at g it changes by at most g.
+        k = min(k, space.vocab_size)
+        self._cutoff = math.log(TOTAL / k / _SMALLEST_WEIGHT)
+        smallest = TOTAL / k * math.exp(-min(epsilon / 2, self._cutoff))
+        kappa = 4 / (smallest - 2) + k * (2 * k + 2.0**16) / 2.0**61 + 1e-12
+        self._rate = max(epsilon - kappa, 0.0) / 2
+
+    def rows(self, words: Sequence[int]) -> Iterator[RestrictedRow]:
+        """Yield the law of each input, in order."""
+        for word in words:
+            members = self._members[self.cluster[word]]
+            loss = np.minimum(
+                self._rate * self._disutility(word, members), self._cutoff
+            )
+            _, weights = quantize(np.exp(-loss), 0.0, 0)
+            yield RestrictedRow(word, 0, members, np.cumsum(weights))
+
+    def _disutility(self, word: int, members: Ids) -> NDArray[np.float64]:
+        """Return 1 - u: distances to the cluster, from 0 for the least to 1."""
+        point = self._space.points(np.array([word], dtype=np.int32))
+        gaps = self._space.vectors[members].astype(np.float64) - point
+        distances: NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", gaps, gaps))
+        distances -= distances.min()
+        largest = float(distances.max())
+        if largest > 0:
+            distances /= largest
+        return distances
+
+
+def clusters_of(space: Space, k: int) -> list[Ids]:
+    """Part the words into clusters of ``k``, the last one smaller.
+
+    Every step needs the distances from one word to those that are left, whose number
+    falls to 0: half of all pairs over ``k``.
+    """
+    vectors = space.vectors.astype(np.float64)
+    vectors -= space.unknown  # from the centroid products round least
+    halves = np.einsum("ij,ij->i", vectors, vectors) / 2
+    left = np.arange(space.vocab_size, dtype=np.int32)
+    is_left = np.ones(space.vocab_size, dtype=bool)
+    clusters: list[Ids] = []
+    for first in range(space.vocab_size):
+        if not is_left[first]:
+            continue
+        if np.count_nonzero(is_left) < 0.9 * len(left):
+            kept = is_left[left]
+            left, vectors, halves = left[kept], vectors[kept], halves[kept]
+        own = int(np.searchsorted(left, first))
+        order = halves - vectors @ vectors[own]
+        order[~is_left[left]] = np.inf
+        order[own] = -np.inf
+        some = min(k, int(np.count_nonzero(is_left)))
+        members = np.sort(left[np.argpartition(order, some - 1)[:some]])
+        is_left[members] = False
+        clusters.append(members)
+    return clusters

@@ -1,0 +1,141 @@
+"""Laws that leave some words impossible, as integers: for comparison only.
+
+A zero that depends on the input is an infinite loss. The sound mechanisms therefore
+have rows in which every word has weight (:mod:`mondegreen.mechanisms.laws.base`);
+the laws here are those of published mechanisms that do not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol, final
+
+import numpy as np
+
+from mondegreen.arrays import Ids, LogProbs, Weights
+from mondegreen.guarantee import Guarantee
+from mondegreen.mechanisms.base import check_ids
+from mondegreen.sampling.integers import TOTAL, TOTAL_BITS, draw_uniform
+from mondegreen.space.space import Space
+
+RESTRICTED_ASSUMPTIONS: Final = (
+    "every probability is a product of two integers over 2^62, drawn exactly",
+)
+
+_KEPT_BYTES: Final = 256 << 20
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RestrictedRow:
+    """The law of one input: with ``stay / 2**62`` the word itself, else one of some.
+
+    Parameters
+    ----------
+    word : int
+        The input.
+    stay : int in 0 .. 2**62
+        Weight of releasing the input as it is.
+    ids : int32 array, shape (listed,)
+        The words that are drawn otherwise; all others are impossible.
+    cumulative : int64 array, shape (listed,)
+        Running sums of their weights, up to ``2**62``.
+    """
+
+    word: int
+    stay: int
+    ids: Ids
+    cumulative: Weights
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held, roughly."""
+        return self.ids.nbytes + self.cumulative.nbytes + 400
+
+    def outputs(self, draws: Weights) -> Ids:
+        """Turn pairs of integers uniform on ``0 .. 2**62 - 1`` into words, exactly."""
+        drawn = self.ids[np.searchsorted(self.cumulative, draws[:, 1], side="right")]
+        out: Ids = np.where(draws[:, 0] < self.stay, self.word, drawn).astype(np.int32)
+        return out
+
+    def log_prob(self, vocab_size: int) -> LogProbs:
+        """Return the logarithms of the law of all words, -inf for the impossible."""
+        weights = np.zeros(vocab_size)
+        weights[self.ids] = np.diff(self.cumulative, prepend=0)
+        with np.errstate(divide="ignore"):
+            log = np.log(weights) - TOTAL_BITS * math.log(2)
+            if self.stay:
+                log += np.log((TOTAL - self.stay) / TOTAL)
+                log[self.word] = np.logaddexp(log[self.word], np.log(self.stay / TOTAL))
+        return log
+
+
+class RestrictedLaw(Protocol):
+    """The laws of all inputs of one mechanism on one space."""
+
+    def rows(self, words: Sequence[int]) -> Iterator[RestrictedRow]:
+        """Yield the law of each input, in order, in bounded memory."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RestrictedState:
+    """A mechanism with a restricted law prepared for one space.
+
+    Laws belong to words, not to points: two words at one point may have two laws.
+
+    Parameters
+    ----------
+    space : Space
+        Where inputs and outputs live.
+    guarantee : Guarantee
+        What is claimed, and what holds.
+    law : RestrictedLaw
+        The integer law of every input.
+    """
+
+    space: Space
+    guarantee: Guarantee
+    law: RestrictedLaw
+    _kept: dict[int, RestrictedRow] = field(default_factory=dict, repr=False)
+
+    def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
+        """Draw an output for each input; see :class:`mondegreen.mechanisms.State`.
+
+        Every token consumes two 64-bit words of ``rng``, in order.
+        """
+        check_ids(ids, self.space.vocab_size)
+        draws = draw_uniform(rng, 2 * len(ids)).reshape(-1, 2)
+        order = np.argsort(ids, kind="stable")
+        distinct, starts = np.unique(ids[order], return_index=True)
+        out = np.empty(len(ids), dtype=np.int32)
+        parts = np.split(order, starts[1:])
+        for part, row in zip(parts, self._rows(distinct.tolist()), strict=False):
+            out[part] = row.outputs(draws[part])
+        return out
+
+    def log_prob(self, ids: Ids) -> LogProbs:
+        """Return the logarithms of the integer law, shape (T, V); -inf at zeros."""
+        check_ids(ids, self.space.vocab_size)
+        distinct, inverse = np.unique(ids, return_inverse=True)
+        table = np.empty((len(distinct), self.space.vocab_size))
+        for i, row in enumerate(self.law.rows(distinct.tolist())):
+            table[i] = row.log_prob(self.space.vocab_size)
+        return table[inverse]
+
+    def _rows(self, words: Sequence[int]) -> Iterator[RestrictedRow]:
+        """Yield the law of each input; those computed first are kept, up to 256 MB."""
+        known = dict(self._kept)
+        missing = self.law.rows([word for word in words if word not in known])
+        room = _KEPT_BYTES - sum(row.nbytes for row in known.values())
+        for word in words:
+            if word in known:
+                yield known[word]
+                continue
+            row = next(missing)
+            room -= row.nbytes
+            if room >= 0:
+                self._kept[word] = row
+            yield row

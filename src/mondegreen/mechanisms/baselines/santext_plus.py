@@ -1,0 +1,186 @@
+"""SanText+: frequent words mostly pass in clear (no metric privacy; to compare)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, final
+
+import numpy as np
+
+from mondegreen.guarantee import Guarantee
+from mondegreen.mechanisms.base import (
+    AbstractMechanism,
+    check_epsilon,
+    check_interval,
+    check_space,
+    parameter,
+)
+from mondegreen.mechanisms.baselines.restricted import (
+    RESTRICTED_ASSUMPTIONS,
+    RestrictedRow,
+    RestrictedState,
+)
+from mondegreen.mechanisms.laws.truncated import ExponentialLaw
+from mondegreen.sampling.integers import TOTAL, quantize
+from mondegreen.space.space import Space
+
+_SMALLEST: Final = 1e-6
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SantextPlus(AbstractMechanism):
+    r"""Privatize rare words by distance; pass most frequent words in clear.
+
+    The words are split into the sensitive ones :math:`V_S`, the rarest, and the others
+    :math:`V_N`. With :math:`e(y \mid w) \propto e^{-\frac{\epsilon}{2} d(w, y)}` over
+    :math:`y \in V_S`,
+
+    .. math::
+
+        P(y \mid w) = e(y \mid w) \quad (w \in V_S), \qquad
+        P(y \mid w) = p\, e(y \mid w) + (1 - p)\, [y = w] \quad (w \in V_N).
+
+    For comparison only. Use ``exponential``, the same law over all words.
+
+    Parameters
+    ----------
+    epsilon : float in [1e-9, 1e9], per unit of Euclidean distance
+        What is claimed; the inner rate is half of it.
+    sensitive : float in [1e-6, 1]
+        Share of the words, rounded up to whole words, that are sensitive: the last
+        ones of the space. Spaces list the most frequent words first.
+    p : float in [1e-6, 1]
+        Chance that a word that is not sensitive is privatized.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter is out of range.
+
+    Notes
+    -----
+    *Privacy.* Not metric privacy: an output in :math:`V_N` can only come from itself,
+    so that its loss is infinite, and each such word passes in clear with probability
+    :math:`1 - p`. What holds (UMLDP): for outputs in :math:`V_S` the loss is at most
+    :math:`\epsilon d + \ln(1/p)`, and at most :math:`\epsilon d` if both words are in
+    one class. Proof and counterexample: ``docs/proofs/santext_plus.md``.
+
+    *Numerics.* Integer weights as for ``exponential``, rounded once more to
+    :math:`V_S`; the rate pays for both. The chance to be privatized is rounded up.
+
+    *Differs from the paper.* The split is by the public order of the space; the
+    authors' code counts words of the private corpus, and takes one word more. The
+    unknown word is sensitive; their code replaces it by any word of the corpus.
+
+    References
+    ----------
+    .. [1] Yue, Du, Wang, Li, Sun, Chow. "Differential Privacy for Text Analytics via
+       Natural Text Sanitization." Findings of ACL 2021 (SanText+).
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> space = mg.Space.from_arrays("ab", ["the", "sick", "ill"], [[0], [1], [2]])
+    >>> state = SantextPlus(epsilon=2.0, p=0.25).prepare(space)
+    >>> np.exp(state.log_prob(np.array([0, 1], dtype=np.int32))).round(3).tolist()
+    [[0.75, 0.183, 0.067], [0.0, 0.731, 0.269]]
+    """
+
+    epsilon: float = parameter(
+        range="[1e-9, 1e9]",
+        unit="per unit of Euclidean distance",
+        help="claimed, kept for rare outputs only: loss in nats for words a unit apart",
+    )
+    sensitive: float = parameter(
+        0.5, range="[1e-6, 1]", help="share of the words, the rarest, always privatized"
+    )
+    p: float = parameter(
+        0.2, range="[1e-6, 1]", help="chance that another word is privatized"
+    )
+
+    name: ClassVar[str] = "santext_plus"
+    family: ClassVar[str] = "selection"
+    metric: ClassVar[str] = "Euclidean distance"
+    is_private: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        for name in ("sensitive", "p"):
+            given = getattr(self, name)
+            share = check_interval(name, given, _SMALLEST, 1.0, "in [1e-6, 1]")
+            object.__setattr__(self, name, share)
+
+    def prepare(self, space: Space) -> RestrictedState:
+        """Prepare the integer laws of a space; they are computed when needed."""
+        check_space(self, space)
+        law = SantextPlusLaw(space, self.epsilon, self.sensitive, self.p)
+        frequent, chance = law.frequent, f"ln(1/{self.p:g})"
+        strata = (
+            f"each of the {frequent:,} most frequent words, with chance {1 - self.p:g}",
+        )
+        guarantee = Guarantee(
+            mechanism=self.name,
+            parameters=self.to_dict()["parameters"],
+            epsilon=self.epsilon,
+            metric=self.metric,
+            scale=space.geometry.to_dict(),
+            space=space.name,
+            space_digest=space.digest,
+            certified_how="not proved: an output among the frequent words is the input "
+            "itself (infinite loss); use exponential",
+            proof="docs/proofs/santext_plus.md",
+            equivalents=(
+                f"what holds: outputs among the {space.vocab_size - frequent:,} rarest "
+                f"words lose at most epsilon * d + {chance} = epsilon * d + "
+                f"{math.log(1 / self.p):.4g} nats (UMLDP)",
+            ),
+            strata=strata if frequent and self.p < 1 else (),
+            assumptions=(
+                *RESTRICTED_ASSUMPTIONS,
+                "the order of the words in the space is public",
+            ),
+            is_private=False,
+        )
+        return RestrictedState(space, guarantee, law)
+
+
+@final
+class SantextPlusLaw:
+    """The integer laws of SanText+ on one space.
+
+    Attributes
+    ----------
+    frequent : int
+        Number of words that are not sensitive; their ids are the lowest.
+    stay : int
+        Weight, of 2**62, with which such a word passes in clear.
+    rate, cutoff : float
+        Of the exponential law that is restricted to the sensitive words.
+    """
+
+    def __init__(
+        self, space: Space, epsilon: float, sensitive: float, p: float
+    ) -> None:
+        count = max(1, math.ceil(sensitive * space.vocab_size * (1 - 1e-12)))
+        self.frequent = space.vocab_size - count
+        self.stay = TOTAL - math.ceil(p * TOTAL)
+        # One rounding costs kappa: 2 rate = epsilon - kappa / delta. To restrict the
+        # integers to some words and to round again costs at most two more of it.
+        once = ExponentialLaw.textbook(space, epsilon, math.inf)
+        self._law = ExponentialLaw(space, 3 * once.rate - epsilon, once.cutoff)
+        self.rate, self.cutoff = self._law.rate, self._law.cutoff
+        self._sensitive = np.arange(self.frequent, space.vocab_size, dtype=np.int32)
+        self._space = space
+
+    def rows(self, words: Sequence[int]) -> Iterator[RestrictedRow]:
+        """Yield the law of each input, in order; memory is bounded by a block."""
+        points = self._space.canonical[np.array(words, dtype=np.int32)]
+        rows = self._law.rows(points.tolist())
+        for word, (_, row) in zip(words, rows, strict=True):
+            everywhere = row.weights(self._space.vocab_size)[self.frequent :]
+            _, weights = quantize(everywhere.astype(np.float64), 0.0, 0)
+            stay = self.stay if word < self.frequent else 0
+            yield RestrictedRow(word, stay, self._sensitive, np.cumsum(weights))

@@ -1,0 +1,1 @@
+"""Laws over the words of a space as integers: exact draws, exact certificates."""

@@ -1,0 +1,345 @@
+r"""The exact epsilon of exponential laws over a whole vocabulary.
+
+For :math:`P(y \mid w) = e^{-c\, d_g(w, y)} / Z_w` with the metric
+:math:`d_g = \min(d, g)`, no output separates two words :math:`w, w'` better than one
+of them itself, since :math:`d_g(w', y) - d_g(w, y) \le d_g(w, w')` with equality at
+:math:`y = w`. Hence the largest log-ratio per unit of distance is
+
+.. math:: c + \max_{w \ne w'} \frac{|\ln Z_w - \ln Z_{w'}|}{d_g(w, w')}.
+
+The unknown word :math:`u` is an input and no output. Against a word :math:`w` the one
+order is reached at :math:`y = w` as before; the other is a maximum over words,
+
+.. math:: c \max_y \bigl( d_g(w, y) - d_g(u, y) \bigr) + \ln Z_w - \ln Z_u,
+
+and is computed as such. This holds in any metric: Euclidean, and hyperbolic in the
+Poincaré ball. What rounding to integers may add, and the errors of distances here, are
+counted on top, so the certificate is never below the epsilon of the law that is
+sampled.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Ids
+from mondegreen.mechanisms.laws.truncated import ExponentialLaw
+from mondegreen.space.pairs import PairTiles, stripes
+
+FORMULA: Final = 2
+"""Goes up when a certificate of the same law may come out otherwise."""
+
+_MARGIN: Final = 1e-9
+"""Relative rounding up, above the error of the float64 sums (below 1e-12)."""
+
+_ASKED: Final = 128
+"""Words of which a lower bound is computed."""
+
+_BLOCK: Final = 512
+"""Words that are compared with the unknown word at a time."""
+
+Progress = Callable[[float], object]
+Floats = NDArray[np.float64]
+
+
+def exact_epsilons(
+    laws: Sequence[ExponentialLaw], progress: Progress = lambda share: None
+) -> list[float]:
+    r"""Return the certificate of each law, per unit of its own metric, rounded up.
+
+    Parameters
+    ----------
+    laws : sequence of ExponentialLaw
+        On one space. Many laws at once share the distances, which cost most.
+    progress : callable
+        Called with the share that is done, from 0 to 1.
+
+    Returns
+    -------
+    list of float
+        Nats per unit of ``min(d, cutoff)``. Where all inputs lie at one point, the
+        rate, since there is nothing to tell apart.
+
+    Raises
+    ------
+    SpaceIntegrityError
+        If a distance that the space states is false.
+
+    Notes
+    -----
+    *Numerics.* Distances and normalisers in float64, over tiles of pairs; each pair
+    is computed once. Memory is a few tiles a thread, whatever the vocabulary. Where
+    :math:`\min(d, g)` is off by at most :math:`e`, and :math:`d` by a share
+    :math:`\rho`, each ln Z is off by at most :math:`c e`, and the quotient by the
+    factor :math:`1 + \rho`: near the edge of the Poincaré ball that counts.
+    """
+    space = laws[0].space
+    if space.geometry.closest == 0:
+        return [law.rate for law in laws]
+    tiles = PairTiles(space)
+    log_sums = log_normalisers(tiles, laws, lambda share: progress(share / 2))
+    found = _Largest(
+        _steepest(tiles, laws, log_sums, lambda share: progress(0.5 + 0.4 * share))
+    )
+    _add_unknown(tiles, laws, log_sums, found)
+    progress(1.0)
+    return [float(value * (1 + _MARGIN)) for value in found.values]
+
+
+def lower_bounds(laws: Sequence[ExponentialLaw]) -> list[float]:
+    """Return what no certificate of these laws can be below, in a blink.
+
+    It is their epsilon in real numbers over a fixed few words, taken evenly from the
+    nearest to the unknown word to the farthest, and the unknown word.
+    """
+    space = laws[0].space
+    if space.geometry.closest == 0:
+        return [law.rate for law in laws]
+    tiles = PairTiles(space)
+    everyone = np.arange(tiles.count, dtype=np.int32)
+    order = np.argsort(tiles.between(everyone[-1:], everyone[:-1])[0], kind="stable")
+    places = np.unique(np.linspace(0, len(order) - 1, _ASKED).astype(int))
+    some = np.append(order[places], tiles.count - 1).astype(np.int32)
+    table = tiles.between(some, everyone)
+    return [_least(law, np.minimum(table, law.cutoff), some) for law in laws]
+
+
+def _least(law: ExponentialLaw, gaps: Floats, some: Ids) -> float:
+    """Return the epsilon of a law in real numbers over some inputs, the last unknown.
+
+    ``gaps`` are their distances to all inputs.
+    """
+    log = -law.rate * gaps[:, :-1]
+    log -= np.log(np.exp(log).sum(axis=1, keepdims=True))
+    ratios = log[-1] - log[:-1]
+    of_unknown = np.maximum(ratios.max(axis=1), -ratios.min(axis=1))
+    among = log[:-1][:, some[:-1]]  # ln P(w' | w)
+    losses = np.column_stack([among.diagonal() - among, of_unknown])
+    apart = gaps[:-1][:, some]
+    per_unit = np.zeros_like(losses)
+    np.divide(losses, apart, out=per_unit, where=apart > 0)
+    return float(per_unit.max()) * (1 - _MARGIN)
+
+
+def log_normalisers(
+    tiles: PairTiles,
+    laws: Sequence[ExponentialLaw],
+    progress: Progress = lambda share: None,
+) -> Floats:
+    """Return ln Z of every input under every law, shape (laws, V + 1)."""
+    sums = np.zeros((len(laws), tiles.count))
+    outputs = tiles.count - 1  # the unknown word is no output
+    adding = threading.Lock()
+    # Laws of one rate share their exponentials, each cut at a higher floor than the
+    # one before.
+    order = sorted(range(len(laws)), key=lambda k: (laws[k].rate, -laws[k].cutoff))
+    rates = [
+        (rate, [(k, np.exp(-rate * laws[k].cutoff)) for k in group])
+        for rate, group in groupby(order, key=lambda k: laws[k].rate)
+    ]
+
+    def work(i: int, j: int, table: Floats) -> None:
+        rows, columns = table.shape
+        row_sums = np.zeros((len(laws), rows))
+        column_sums = np.zeros((len(laws), columns))
+        for stripe in stripes(rows):
+            weights = np.empty_like(table[stripe])
+            for rate, floors in rates:
+                np.multiply(table[stripe], -rate, out=weights)
+                np.exp(weights, out=weights)
+                for k, floor in floors:
+                    np.maximum(weights, floor, out=weights)
+                    row_sums[k, stripe] = weights[:, : outputs - j].sum(axis=1)
+                    if i != j:
+                        column_sums[k] += weights.sum(axis=0)
+        with adding:
+            sums[:, i : i + rows] += row_sums
+            sums[:, j : j + columns] += column_sums
+
+    tiles.each(work, progress)
+    return np.log(sums)
+
+
+@final
+class _Largest:
+    """The largest value that was found for each law, by several threads."""
+
+    def __init__(self, values: Floats) -> None:
+        self.values = values
+        self._lock = threading.Lock()
+
+    def raise_to(self, k: int, value: float) -> None:
+        """Take a value if it is larger."""
+        with self._lock:
+            self.values[k] = max(self.values[k], value)
+
+
+def _steepest(
+    tiles: PairTiles,
+    laws: Sequence[ExponentialLaw],
+    log_sums: Floats,
+    progress: Progress,
+) -> Floats:
+    """Return the certificate of every law for pairs of words; -inf without a pair.
+
+    A row of a tile is looked at only where its nearest word and the extremes of ln Z
+    leave room for more than is known.
+    """
+    found = _Largest(np.full(len(laws), -np.inf))
+    charges = [law.kappa + 2 * law.rate * tiles.error(law.cutoff) for law in laws]
+    outputs = tiles.count - 1
+
+    def work(i: int, j: int, table: Floats) -> None:
+        table = table[: outputs - i, : outputs - j]
+        if not table.size:
+            return
+        if i == j or tiles.has_duplicates:
+            table[table == 0] = np.inf  # one point, one law
+        nearest = table.min(axis=1)
+        apart = np.flatnonzero(np.isfinite(nearest))
+        for k, law in enumerate(laws):
+            left = log_sums[k, i : i + len(table)]
+            right = log_sums[k, j : j + table.shape[1]]
+            most = np.maximum(right.max() - left, left - right.min()) + charges[k]
+            limit = most / np.minimum(nearest, law.cutoff)
+            rows = apart[limit[apart] > found.values[k]]
+            for start in range(0, len(rows), _BLOCK):
+                some = rows[start : start + _BLOCK]
+                gaps = table[some]
+                slopes = np.abs(left[some, None] - right)
+                slopes += charges[k]
+                slopes /= np.where(gaps < np.inf, np.minimum(gaps, law.cutoff), gaps)
+                found.raise_to(k, float(slopes.max()))
+
+    tiles.each(work, progress)
+    rates = np.array([law.rate for law in laws])
+    steepest: Floats = rates + found.values * (1 + tiles.relative_error)
+    return steepest
+
+
+def _add_unknown(
+    tiles: PairTiles,
+    laws: Sequence[ExponentialLaw],
+    log_sums: Floats,
+    found: _Largest,
+) -> None:
+    """Raise certificates to what pairs of a word and the unknown word need.
+
+    By the triangle inequality the maximum over outputs is at most the distance of the
+    pair. So words are asked in the order of what that leaves possible, until none can
+    raise any certificate.
+    """
+    unknown = np.array([tiles.count - 1], dtype=np.int32)
+    words = np.arange(tiles.count - 1, dtype=np.int32)
+    gaps = tiles.between(unknown, words)[0]
+    words = words[np.argsort(gaps, kind="stable")]  # as outputs, the nearest first
+    gaps = gaps[words]
+    pairs = [
+        _UnknownPairs.of(tiles, law, gaps, log_sums[k, words] - log_sums[k, -1])
+        for k, law in enumerate(laws)
+    ]
+    for k, pair in enumerate(pairs):
+        found.raise_to(k, pair.at_the_word())
+    room = np.stack([pair.limit() for pair in pairs]) - found.values[:, None]
+    order = np.argsort(-room.max(axis=0), kind="stable")
+    order = order[: np.count_nonzero(room.max(axis=0) > 0)]
+
+    def work(block: NDArray[np.intp]) -> None:
+        open_laws = [
+            (k, pair)
+            for k, pair in enumerate(pairs)
+            if pair.limit(block).max() > found.values[k]
+        ]
+        if not open_laws:
+            return
+        reach = max(pair.reach(block, found.values[k]) for k, pair in open_laws)
+        stop = int(np.searchsorted(gaps, reach))
+        best = np.full((len(laws), len(block)), -np.inf)
+        for start in range(0, stop, _BLOCK):
+            columns = slice(start, start + _BLOCK)
+            table = tiles.between(words[block], words[columns])
+            for k, pair in open_laws:
+                nearer = np.minimum(table, pair.law.cutoff) - pair.gaps[columns]
+                np.maximum(best[k], nearer.max(axis=1), out=best[k])
+        for k, pair in open_laws:
+            found.raise_to(k, pair.at_best(block, best[k]))
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        blocks = range(0, len(order), _BLOCK)
+        list(pool.map(work, (order[start : start + _BLOCK] for start in blocks)))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _UnknownPairs:
+    """The pairs of the unknown word and each word under one law, the nearest first.
+
+    Attributes
+    ----------
+    gaps : float64 array, shape (V,)
+        Distances in the metric of the law.
+    rises : float64 array, shape (V,)
+        ln Z of the word less that of the unknown word.
+    error, charge, share : float
+        What a distance, a log-ratio and a quotient may be off.
+    """
+
+    law: ExponentialLaw
+    gaps: Floats
+    rises: Floats
+    error: float
+    charge: float
+    share: float
+
+    @classmethod
+    def of(
+        cls, tiles: PairTiles, law: ExponentialLaw, gaps: Floats, rises: Floats
+    ) -> _UnknownPairs:
+        error = tiles.error(law.cutoff)
+        charge = law.kappa + 2 * law.rate * error
+        cut = np.minimum(gaps, law.cutoff)
+        return cls(law, cut, rises, error, charge, 1 + tiles.relative_error)
+
+    def at_the_word(self) -> float:
+        """Return the largest loss where the output is the word itself."""
+        return float(self._per_unit(self.gaps, -self.rises, slice(None)).max())
+
+    def limit(self, block: NDArray[np.intp] | slice = slice(None)) -> Floats:
+        """Return what no output in favour of the unknown word can exceed."""
+        most = self.gaps[block] + 2 * self.error
+        return self._per_unit(most, self.rises[block], block)
+
+    def at_best(self, block: NDArray[np.intp], nearer: Floats) -> float:
+        """Return the largest loss where an output is so much nearer to the unknown."""
+        most = np.minimum(nearer, self.gaps[block]) + 2 * self.error
+        return float(self._per_unit(most, self.rises[block], block).max())
+
+    def reach(self, block: NDArray[np.intp], known: float) -> float:
+        """Return how far from the unknown word outputs can raise what is known.
+
+        An output y is nearer to it than to a word by at most g - d(u, y).
+        """
+        loss = known / self.share * self.gaps[block] - self.rises[block] - self.charge
+        least = float(loss.min()) / self.law.rate - 2 * self.error
+        # Beyond the cutoff all outputs are as far as one another.
+        return (self.law.cutoff - least) * (1 + _MARGIN) if least > 0 else np.inf
+
+    def _per_unit(
+        self, most: Floats, rises: Floats, block: NDArray[np.intp] | slice
+    ) -> Floats:
+        """Return a loss per unit of distance; -inf where both lie at one point."""
+        gaps = self.gaps[block]
+        loss = (self.law.rate * most + rises + self.charge) * self.share
+        apart = gaps > 0
+        found = np.full(len(gaps), -np.inf)
+        np.divide(loss, gaps, out=found, where=apart)
+        return found

@@ -1,0 +1,265 @@
+r"""A public rating of word pairs, and the integer laws that follow it (SynTF).
+
+.. math::
+
+    \rho(v, w) = \alpha\, \frac{1 + \cos(\phi(v), \phi(w))}{2}
+               + (1 - \alpha)\, \mathrm{dice}(v, w) \in [0, 1]
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import ClassVar, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Ids, rows_within
+from mondegreen.errors import SpaceError
+from mondegreen.mechanisms.laws.base import Row, row_of
+from mondegreen.sampling.integers import TOTAL
+from mondegreen.space.space import Space
+
+
+@final
+class Bigrams:
+    r"""How many character bigrams two words share (Dice coefficient of sets).
+
+    .. math:: \mathrm{dice}(v, w) = \frac{2 |B_v \cap B_w|}{|B_v| + |B_w|}
+
+    where :math:`B_w` are the pairs of adjacent characters of w, its start and its end
+    counted as a character. Every word shares all with itself, and the unknown word
+    none with any.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Public words, without line breaks.
+
+    Examples
+    --------
+    >>> Bigrams(["night", "nacht", "x"]).overlap(0).round(3).tolist()
+    [1.0, 0.5, 0.0]
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        known: dict[str, int] = {}
+        # A line break marks both ends, since no word has one.
+        sets = [
+            {known.setdefault(a + b, len(known)) for a, b in pairwise(f"\n{word}\n")}
+            for word in words
+        ]
+        self._sizes = np.array([len(each) for each in sets])
+        self._starts = np.concatenate([[0], np.cumsum(self._sizes)])
+        self._bigrams = np.fromiter(
+            (bigram for each in sets for bigram in sorted(each)), dtype=np.int64
+        )
+        # The same table by bigram: the words that have it.
+        order = np.argsort(self._bigrams, kind="stable")
+        owners = np.repeat(np.arange(len(words), dtype=np.int32), self._sizes)
+        counts = np.bincount(self._bigrams, minlength=len(known))
+        self._owners: list[Ids] = np.split(owners[order], np.cumsum(counts)[:-1])
+
+    def overlap(self, word: int) -> NDArray[np.float64]:
+        """Return the coefficients of one input with all words, shape (V,)."""
+        count = len(self._sizes)
+        if word == count:  # the unknown word
+            return np.zeros(count)
+        own = self._bigrams[self._starts[word] : self._starts[word + 1]]
+        owners = np.concatenate([self._owners[bigram] for bigram in own.tolist()])
+        shared = np.bincount(owners, minlength=count)
+        shares: NDArray[np.float64] = 2 * shared / (self._sizes + len(own))
+        return shares
+
+
+_BLOCK_BYTES: Final = 72 << 20
+_CHUNK_WORDS: Final = 8192
+_TILE_ROWS: Final = 2048
+_SMALLEST_WEIGHT: Final = 1 << 14
+
+Floats = NDArray[np.float64]
+
+
+@final
+class Rating:
+    r"""How good a substitute each word of a space is for each input.
+
+    Parameters
+    ----------
+    space : Space
+        Its vectors and its public words; in any metric.
+    vector_share : float in [0, 1]
+        :math:`\alpha`: weight of the vectors; the rest is for bigrams.
+
+    Attributes
+    ----------
+    vector_share : float
+        As given.
+    sensitivity : float
+        Upper bound of :math:`\max_y |\rho(v, y) - \rho(v', y)|` over all inputs.
+    error : float
+        Most that a computed rating differs from the real one.
+
+    Notes
+    -----
+    A vector of length 0 has the cosine 0 with all. The unknown word is rated by the
+    vector of its point, and has no bigrams.
+
+    *Sensitivity.* No rating is above 1 and none below
+    :math:`\alpha (1 + \cos_{\min}) / 2`, with the smallest cosine of an input and a
+    word, over all pairs. The difference is the sensitivity, exactly so where a pair
+    with that cosine shares no bigram.
+    """
+
+    def __init__(self, space: Space, vector_share: float) -> None:
+        self._space, self.vector_share = space, vector_share
+        self._bigrams = Bigrams(space.words)
+        self._inverse_norms = _inverse_norms(space)
+        self.error = (3 * space.dim + 32) * 2.0**-53
+        lowest = self._smallest_cosine() if vector_share > 0 else 0.0
+        sensitivity = 1 - vector_share * (1 + lowest) / 2
+        # At least 2^-20: where all ratings are equal any bound will do.
+        self.sensitivity = min(1.0, max(sensitivity + 1e-12, 2.0**-20))
+
+    def rows(self, block: Ids) -> Floats:
+        """Return the ratings of all words for each input, (rows, V)."""
+        space = self._space
+        directions = space.points(block) * self._inverse_norms[block, None]
+        found = np.empty((len(block), space.vocab_size))
+        for start in range(0, space.vocab_size, _CHUNK_WORDS):
+            part = slice(start, min(start + _CHUNK_WORDS, space.vocab_size))
+            wide = space.vectors[part].astype(np.float64)
+            np.matmul(directions, wide.T, out=found[:, part])
+        found *= self._inverse_norms[:-1]
+        found += 1
+        found *= self.vector_share / 2
+        if self.vector_share < 1:
+            for row, word in zip(found, block.tolist(), strict=True):
+                row += (1 - self.vector_share) * self._bigrams.overlap(word)
+        return found
+
+    def _smallest_cosine(self) -> float:
+        """Return a lower bound of all cosines, tile by tile in float32."""
+        space, count = self._space, self._space.vocab_size
+        starts = range(0, count + 1, _TILE_ROWS)
+        tiles = []
+        for start in starts:
+            ids = np.arange(start, min(start + _TILE_ROWS, count + 1), dtype=np.int32)
+            scaled = space.points(ids) * self._inverse_norms[ids, None]
+            tiles.append(scaled.astype(np.float32))
+        # The pair of the unknown word with itself is no pair of input and output, and
+        # has the cosine 1: it may stay.
+        smallest = min(
+            float((left @ right.T).min())
+            for i, left in enumerate(tiles)
+            for right in tiles[i:]
+        )
+        return max(-1.0, smallest - (space.dim + 8) * 2.0**-22)
+
+
+@functools.lru_cache(maxsize=2)
+def rating_of(space: Space, vector_share: float) -> Rating:
+    """Return a rating that laws at every epsilon share: it takes seconds to measure."""
+    return Rating(space, vector_share)
+
+
+@final
+class RatingLaw:
+    r"""Integer laws :math:`P(y \mid v) \propto \exp(-c \min(1 - \rho(v, y), g))`.
+
+    Parameters
+    ----------
+    rating : Rating
+        Public.
+    space : Space
+        Of the rating.
+    epsilon : float in (0, inf), nats
+        What the law must satisfy for any two inputs.
+
+    Attributes
+    ----------
+    space : Space
+        As given.
+    rate : float
+        :math:`c`: epsilon less what rounding costs, over twice the sensitivity.
+    cutoff : float
+        :math:`g`: 1, or less where weights would fall below 2**14 parts of 2**62.
+    kappa : float
+        Most that rounding moves a log-ratio, in nats.
+
+    Raises
+    ------
+    SpaceError
+        If rounding alone would use up a hundredth of epsilon.
+
+    Notes
+    -----
+    *Privacy.* From one input to another each score moves by at most the sensitivity
+    :math:`\Delta`, so weight and normaliser change by :math:`e^{c \Delta}` each, and
+    :math:`2 c \Delta + \kappa = \epsilon`. No smallest distance enters: inputs that
+    are alike are allowed the whole epsilon too.
+
+    *Numerics.* :math:`\kappa` is that of
+    :class:`mondegreen.mechanisms.laws.truncated.ExponentialLaw`, with the error of a
+    rating in place of that of a distance.
+    """
+
+    def __init__(self, rating: Rating, space: Space, epsilon: float) -> None:
+        self._rating, self.space = rating, space
+        count = space.vocab_size
+        rate = epsilon / (2 * rating.sensitivity)
+        resolution = math.log(TOTAL / count / _SMALLEST_WEIGHT)
+        self.cutoff = min(1.0, resolution / rate)
+        smallest = TOTAL / count * math.exp(-rate * self.cutoff)
+        self.kappa = (
+            4 / (smallest - 2)
+            + 4 * rate * rating.error
+            + count * (2 * count + 2.0**17) / 2.0**61
+            + 1e-12
+        )
+        # At a smaller rate and the same cutoff kappa is less.
+        self.rate = (epsilon - self.kappa) / (2 * rating.sensitivity)
+        if self.rate < 0.99 * rate:
+            raise SpaceError(
+                f"space {space.name!r}: rounding could add {self.kappa:.2g} nats, too "
+                f"much for epsilon {epsilon:g}; take a larger epsilon or fewer words"
+            )
+
+    dense: ClassVar[None] = None
+    """Laws of ratings are kept whole."""
+
+    @property
+    def key(self) -> str:
+        """What names this law among those of its space."""
+        share = self._rating.vector_share
+        return f"rating {share:.10g} {self.rate:.10g} {self.cutoff:.10g}"
+
+    def rows(self, points: Sequence[int]) -> Iterator[tuple[int, Row]]:
+        """Yield the law of each input, in order; memory is bounded by a block."""
+        count = self.space.vocab_size
+        floor = math.exp(-self.rate * self.cutoff)
+        size = rows_within(_BLOCK_BYTES, count)
+        for start in range(0, len(points), size):
+            block = np.array(points[start : start + size], dtype=np.int32)
+            for point, ratings in zip(
+                block.tolist(), self._rating.rows(block), strict=True
+            ):
+                scores = np.clip(1 - ratings, 0.0, self.cutoff)
+                near = np.flatnonzero(scores < self.cutoff).astype(np.int32)
+                if not len(near):  # all alike: the remainder goes to word 0
+                    near = np.zeros(1, dtype=np.int32)
+                excess = np.exp(-self.rate * scores[near]) - floor
+                yield point, row_of(near, np.maximum(excess, 0.0), floor, count)
+
+
+def _inverse_norms(space: Space) -> Floats:
+    """Return 1 over the length of each input's vector; 0 for a vector of length 0."""
+    norms = np.empty(space.vocab_size + 1)
+    for start in range(0, space.vocab_size + 1, _CHUNK_WORDS):
+        stop = min(start + _CHUNK_WORDS, space.vocab_size + 1)
+        points = space.points(np.arange(start, stop, dtype=np.int32))
+        norms[start:stop] = np.linalg.norm(points, axis=1)
+    return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)

@@ -1,0 +1,248 @@
+"""Distances from inputs to the words near them, with a bound on their error."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator
+from typing import Final, Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Ids, Vectors
+from mondegreen.space.distances import distances, relative_error
+from mondegreen.space.space import Space
+
+_CHUNK_WORDS: Final = 8192
+_LARGE: Final = 4096
+"""Words from which a law may be made again in parts, which must then agree."""
+_HARMLESS: Final = 2.0**-13
+"""Error of distances, as a share of the smallest, that rounding may bring."""
+
+
+class Scan(Protocol):
+    """Finds the words near inputs, whatever the metric of the space."""
+
+    def near(
+        self, block: Ids, cutoff: float
+    ) -> Iterator[tuple[Ids, NDArray[np.float64]]]:
+        """Yield for each canonical input the words below the cutoff, and distances.
+
+        A word at the very point of the input is at distance 0 exactly.
+        """
+
+    def inputs(self, block: Ids) -> Vectors:
+        """Return the points that inputs have here, in double precision."""
+
+    def error(self, closest: float, cutoff: float) -> float:
+        """Return the largest error of ``min(distance, cutoff)``.
+
+        ``closest`` is the smallest positive distance; equal points have no error.
+        """
+
+
+@functools.lru_cache(maxsize=2)
+def scan_of(space: Space) -> Scan:
+    """Return the scan for the metric of a space, which the laws on it share."""
+    return EuclideanScan(space) if space.metric == "euclidean" else MetricScan(space)
+
+
+@final
+class MetricScan:
+    """Any metric of :mod:`mondegreen.space.distances`, by its formula in float64."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._error = relative_error(space.metric, space.vectors, space.unknown)
+        self.inputs = space.points
+
+    def near(
+        self, block: Ids, cutoff: float
+    ) -> Iterator[tuple[Ids, NDArray[np.float64]]]:
+        """Yield for each input the words below the cutoff, and distances."""
+        points = self._space.points(block)
+        for row in distances(self._space.metric, points, self._space.vectors):
+            near = np.flatnonzero(row < cutoff).astype(np.int32)
+            yield near, row[near]
+
+    def error(self, closest: float, cutoff: float) -> float:
+        """Return the largest error: a share of the distance, up to the cutoff."""
+        return self._error * cutoff
+
+
+@final
+class EuclideanScan:
+    r"""Squared distances by products: float32 for candidates, float64 for the rest.
+
+    In a large space coordinates are first rounded to multiples of a power of two,
+    :math:`2^{-q}`, so coarse that every partial sum of the products is a whole number
+    below :math:`2^{53}` of units :math:`2^{-2q}`: with :math:`M` the largest norm,
+    :math:`4 M^2 2^{2q} \le 2^{53}`. Then nothing is ever rounded, and a squared
+    distance is the same number whatever the order of summation, the shape of the
+    product, the number of threads or the library; the error is what rounding the
+    coordinates makes of distances. That is not done where inputs are so close together
+    that this error would count.
+
+    Attributes
+    ----------
+    is_exact : bool
+        Whether coordinates are rounded, and distances therefore always the same.
+    """
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._step = _grid(space)
+        self.is_exact = self._step > 0
+        # Words as (y, |y|^2, 1): with (-2x, 1, |x|^2) the product is |x - y|^2.
+        self._words = np.ones((space.vocab_size, space.dim + 2), dtype=np.float32)
+        self._norms = np.empty(space.vocab_size)
+        for start in range(0, space.vocab_size, _CHUNK_WORDS):
+            part = slice(start, start + _CHUNK_WORDS)
+            wide = _rounded(space.vectors[part].astype(np.float64), self._step)
+            self._words[part, :-2] = wide
+            self._norms[part] = np.einsum("ij,ij->i", wide, wide)
+        self._words[:, -2] = self._norms
+        largest = max(float(self._norms.max()), float(space.unknown @ space.unknown))
+        # Rounding of a squared distance by its three terms, in double precision.
+        self._slack = 8.0 * (space.dim + 8) * 2.0**-53 * largest
+        # The same in single precision, which only looks for candidates.
+        self._short_slack = 8.0 * (space.dim + 8) * 2.0**-24 * largest
+        # Words by the point that they lie at.
+        points = space.canonical[:-1]
+        self._by_point = np.argsort(points, kind="stable")
+        self._points = points[self._by_point]
+
+    def error(self, closest: float, cutoff: float) -> float:
+        """Return the largest error of a distance."""
+        if self.is_exact:
+            return _grid_error(self._space, self._step) + 2.0**-52 * cutoff
+        error = math.sqrt(self._slack)
+        return min(error, self._slack / closest) if closest else error
+
+    def inputs(self, block: Ids) -> Vectors:
+        """Return the points that inputs have here."""
+        return _rounded(self._space.points(block), self._step)
+
+    def queries(self, block: Ids) -> Vectors:
+        """Return inputs as ``(-2x, 1, |x|^2)``, in double precision."""
+        points = self.inputs(block)
+        queries = np.ones((len(points), self._space.dim + 2))
+        queries[:, :-2] = -2 * points
+        queries[:, -1] = np.einsum("ij,ij->i", points, points)
+        return queries
+
+    def squared(self, block: Ids, queries: Vectors, words: slice, out: Vectors) -> None:
+        """Fill in squared distances of canonical inputs to a range of words.
+
+        In double precision; 0 exactly for words at the very point of an input.
+        ``queries`` are those of the block.
+        """
+        wide = self._words[words].astype(np.float64)
+        wide[:, -2] = self._norms[words]
+        np.matmul(queries, wide.T, out=out)
+        starts = np.searchsorted(self._points, block).tolist()
+        stops = np.searchsorted(self._points, block, side="right").tolist()
+        for row, (start, stop) in enumerate(zip(starts, stops, strict=True)):
+            for word in self._by_point[start:stop].tolist():
+                if words.start <= word < words.stop:
+                    out[row, word - words.start] = 0.0
+
+    def near(
+        self, block: Ids, cutoff: float
+    ) -> Iterator[tuple[Ids, NDArray[np.float64]]]:
+        """Yield for each input the words below the cutoff, and distances."""
+        canonical = self._space.canonical
+        for point, (near, squared) in zip(
+            block.tolist(), self._squares(block, cutoff), strict=True
+        ):
+            # A word at the very point of the input is at distance 0, not at the root
+            # of a rounding error.
+            squared[point == canonical[near]] = 0.0
+            inside = squared < cutoff**2
+            yield near[inside], np.sqrt(np.maximum(squared[inside], 0.0))
+
+    def _squares(
+        self, block: Ids, cutoff: float
+    ) -> Iterator[tuple[Ids, NDArray[np.float64]]]:
+        """Yield for each input words that may be near, and squared distances.
+
+        Products in float32 find the words that may be near; if these are few, only
+        their distances are computed in float64, else all of them.
+        """
+        count = self._space.vocab_size
+        points, queries = self.inputs(block), self.queries(block)
+        if cutoff == self._space.geometry.diameter:
+            everything = np.arange(count, dtype=np.int32)
+            yield from ((everything, row) for row in self._squared_distances(queries))
+            return
+        rough = queries.astype(np.float32) @ self._words.T
+        maybe = rough <= cutoff**2 + self._short_slack
+        wide = maybe.sum(axis=1) > count // 64
+        dense = iter(self._squared_distances(queries[wide]))
+        for point, is_wide, mask in zip(points, wide.tolist(), maybe, strict=True):
+            near = np.flatnonzero(mask).astype(np.int32)
+            if is_wide:
+                yield near, next(dense)[near]
+            else:
+                gaps = self._words[near, :-2].astype(np.float64) - point
+                yield near, np.einsum("ij,ij->i", gaps, gaps)
+
+    def _squared_distances(self, queries: Vectors) -> NDArray[np.float64]:
+        """Return squared distances to all words in double precision, (rows, V)."""
+        count = self._space.vocab_size
+        squared = np.empty((len(queries), count))
+        if len(queries):
+            for start in range(0, count, _CHUNK_WORDS):
+                words = slice(start, start + _CHUNK_WORDS)
+                wide = self._words[words].astype(np.float64)
+                wide[:, -2] = self._norms[words]
+                np.matmul(queries, wide.T, out=squared[:, words])
+        return squared
+
+
+def _grid(space: Space) -> float:
+    """Return the step that coordinates are rounded to; 0 leaves them as they are."""
+    if space.vocab_size <= _LARGE:
+        return 0.0
+    norms, sizes = [space.unknown @ space.unknown], [np.abs(space.unknown).max()]
+    for start in range(0, space.vocab_size, _CHUNK_WORDS):
+        wide = space.vectors[start : start + _CHUNK_WORDS].astype(np.float64)
+        norms.append(np.einsum("ij,ij->i", wide, wide).max())
+        sizes.append(np.abs(wide).max())
+    largest = float(max(norms))
+    if not 2.0**-60 < largest < 2.0**60:
+        return 0.0
+    # Sums below 2^53 units, with a little room for rounding the norms up; and
+    # coordinates of 24 bits, which float32 holds.
+    bits = (53 - math.frexp(4.0 * largest * (1 + 2.0**-10))[1]) // 2
+    step = 2.0 ** -min(bits, 24 - math.frexp(float(max(sizes)))[1])
+    closest = space.geometry.closest
+    return step if _grid_error(space, step) <= _HARMLESS * closest else 0.0
+
+
+def _rounded(points: Vectors, step: float) -> Vectors:
+    """Return points with coordinates rounded to multiples of a power of two."""
+    if not step:
+        return points
+    scaled = points * (1 / step)  # exact, as a power of two is
+    np.rint(scaled, out=scaled)
+    scaled *= step
+    return scaled
+
+
+@functools.lru_cache(maxsize=4)
+def _grid_error(space: Space, step: float) -> float:
+    """Return the most that rounding moves an input from a word, or towards it."""
+    moved = [0.0]
+    for start in range(0, space.vocab_size, _CHUNK_WORDS):
+        wide = space.vectors[start : start + _CHUNK_WORDS].astype(np.float64)
+        moved.append(_farthest(wide - _rounded(wide, step)))
+    unknown = space.unknown[None]
+    farthest = max(moved)
+    return farthest + max(farthest, _farthest(unknown - _rounded(unknown, step)))
+
+
+def _farthest(gaps: Vectors) -> float:
+    """Return the largest norm, rounded up."""
+    return float(np.sqrt(np.einsum("ij,ij->i", gaps, gaps).max())) * (1 + 1e-9)

@@ -1,0 +1,173 @@
+"""One call for text in whatever holds it: a string, a list, a series, an array."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final, overload
+
+from mondegreen.errors import InvalidParameterError
+from mondegreen.mechanisms import mechanism as registered
+from mondegreen.privatizer.privatizer import Privatizer
+from mondegreen.privatizer.release import is_null
+from mondegreen.privatizer.spec import cached_space, prepared_on
+from mondegreen.sampling.noise import NoiseSource
+from mondegreen.sampling.records import record_ids
+from mondegreen.space.space import Space
+from mondegreen.text.detokenizer import Case
+from mondegreen.text.policy import Unknown
+
+_TEXTS: Final = 4096
+"""Texts that are privatized together, which bounds the memory for their words."""
+
+
+@overload
+def privatize(texts: str, *, epsilon: float, **settings: Any) -> str: ...
+
+
+@overload
+def privatize(
+    texts: list[Any] | tuple[Any, ...], *, epsilon: float, **settings: Any
+) -> list[Any]: ...
+
+
+@overload
+def privatize(texts: Any, *, epsilon: float, **settings: Any) -> Any: ...
+
+
+def privatize(
+    texts: Any,
+    *,
+    epsilon: float,
+    mechanism: str = "tree",
+    space: Space | str | Path | None = None,
+    ids: Any = None,
+    column: str = "text",
+    unknown: Unknown = "word",
+    keep: Iterable[str] = (),
+    case: Case = "lower",
+    noise: NoiseSource | None = None,
+    allow_unproved: bool = False,
+    **settings: Any,
+) -> Any:
+    """Privatize text, and return it in the container that it came in.
+
+    Parameters
+    ----------
+    texts : str, list, tuple, pandas or polars Series, or Arrow array
+        Text; ``None``, NaN and ``pandas.NA`` are nulls, and come back as they are. A
+        tuple comes back as a list.
+    epsilon : float
+        That of the mechanism; there is no default.
+    mechanism : str
+        A name that ``mondegreen.mechanisms()`` lists.
+    space : Space, str or path, optional
+        A space, its name, or its file; the embedded default if not given.
+    ids : sequence of str or int, optional
+        One identifier per text, or one for one text; needed by keyed noise.
+    column : str
+        Logical column, for keyed noise.
+    unknown, keep, case, noise, allow_unproved
+        As for :class:`mondegreen.Privatizer`, which is prepared once in a
+        process and kept.
+    **settings
+        Further parameters of the mechanism.
+
+    Returns
+    -------
+    str, list, Series or Arrow array
+        With the index, name and type of a series. The guarantee is that of the
+        ``Privatizer``; build one to read it.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is, or holds, anything but text. Names the type alone.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> text = mg.privatize("I met Ann in Oslo.", epsilon=10.0)
+    >>> len(text.split())
+    5
+    >>> [t and len(t.split()) for t in mg.privatize(["Two texts.", None], epsilon=10.0)]
+    [2, None]
+    """
+    words = tuple(keep)
+    if isinstance(keep, str) or not all(isinstance(word, str) for word in words):
+        raise InvalidParameterError("keep", type(keep).__name__, "many strings")
+    chosen = registered(mechanism, epsilon=epsilon, **settings)
+    policies = {
+        "unknown": unknown,
+        "keep": sorted(set(words)),
+        "case": case,
+        "allow_unproved": allow_unproved,
+    }
+    found = space if isinstance(space, Space) else cached_space(space)
+    base = prepared_on(
+        lambda: found, found.digest, Privatizer, chosen.to_dict(), policies
+    )
+    return _contained(base.with_noise(noise), texts, ids, column)
+
+
+def _contained(privatizer: Privatizer, texts: Any, ids: Any, column: str) -> Any:
+    """Privatize what a container holds, and return one of its kind."""
+    if isinstance(texts, str) or is_null(texts):
+        one = None if ids is None else [ids]
+        return _listed(privatizer, [texts], one, column)[0]
+    if isinstance(texts, list | tuple):
+        return _listed(privatizer, texts, ids, column)
+    for library, name, privatized in _CONTAINERS:
+        # Whoever holds a series has loaded its library; none is loaded here.
+        kind = getattr(sys.modules.get(library), name, None)
+        if kind is not None and isinstance(texts, kind):
+            return privatized(privatizer, texts, ids, column=column)
+    allowed = "text, a list or tuple of it, a pandas or polars Series or an Arrow array"
+    raise InvalidParameterError("texts", type(texts).__name__, allowed)
+
+
+def _listed(
+    privatizer: Privatizer, texts: Sequence[Any], ids: Any, column: str
+) -> list[Any]:
+    """Return the texts as a list, nulls as they are."""
+    records = record_ids(ids, len(texts))
+    released: list[Any] = []
+    for first in range(0, len(texts), _TEXTS):
+        some = slice(first, first + _TEXTS)
+        mine = None if records is None else records[some]
+        released += privatizer.texts(texts[some], mine, column)[0]
+    return [
+        given if text is None and not isinstance(given, str) else text
+        for given, text in zip(texts, released, strict=True)
+    ]
+
+
+def _pandas(privatizer: Privatizer, series: Any, ids: Any, *, column: str) -> Any:
+    """Return a pandas Series with the same index, name and type."""
+    texts = _listed(privatizer, list(series), ids, column)
+    # The categories of a column are its texts, and the release has others.
+    is_category = type(series.dtype).__name__ == "CategoricalDtype"
+    kind: Any = type(series)
+    dtype = "category" if is_category else series.dtype
+    return kind(texts, index=series.index, name=series.name, dtype=dtype)
+
+
+def _polars(privatizer: Privatizer, series: Any, ids: Any, *, column: str) -> Any:
+    """Return a polars Series with the same name, and type but for an Enum."""
+    given = series.to_arrow()
+    if str(given.type) == "null":
+        return series
+    released = privatizer.column(given, ids, column=column)
+    kind: Any = type(series)
+    made = kind(series.name, released)
+    # The values of an Enum are its texts, and the release has others.
+    return made if type(series.dtype).__name__ == "Enum" else made.cast(series.dtype)
+
+
+_CONTAINERS: Final[tuple[tuple[str, str, Callable[..., Any]], ...]] = (
+    ("pandas", "Series", _pandas),
+    ("polars", "Series", _polars),
+    ("pyarrow", "Array", Privatizer.column),
+    ("pyarrow", "ChunkedArray", Privatizer.column),
+)

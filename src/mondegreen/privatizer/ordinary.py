@@ -1,0 +1,157 @@
+"""What a setting leaves of ordinary words: themselves, or words of near meaning."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Ids
+from mondegreen.mechanisms.base import State
+from mondegreen.space.distances import distances
+from mondegreen.space.space import Space
+from mondegreen.space.store import tree_of
+from mondegreen.text.policy import KEEP, Lookup
+from mondegreen.text.tokenizer import tokenize
+
+PATH: Final = Path(__file__).parents[1] / "text" / "data" / "ordinary.txt"
+
+
+@functools.cache
+def ordinary_words() -> tuple[str, ...]:
+    """Return 1,000 running words of public text, alike ones side by side.
+
+    They stand for 16 million words of openly licensed English, which NOTICE names:
+    each word as often as its share of them.
+
+    Examples
+    --------
+    >>> words = ordinary_words()
+    >>> len(words), words[0]
+    (1000, 'the')
+    """
+    lines = PATH.read_text(encoding="utf-8").splitlines()
+    pairs = (line.split() for line in lines)
+    return tuple(word for word, share in pairs for _ in range(int(share)))
+
+
+_NEAREST: Final = 24
+"""Words that count as near in meaning: about as many as a group of the tree has."""
+
+_SEED: Final = 20_202
+"""The draws are of public words and go nowhere, so anyone may repeat them."""
+
+_BLOCK: Final = 64
+Table = NDArray[np.floating[Any]]
+
+
+def ordinary_text(state: State, lookup: Lookup) -> tuple[float, float | None, str]:
+    """Return which share of public words stays, which near meaning, and whose they are.
+
+    Words of ordinary English, or, where the space knows less than half of these, of
+    its vocabulary. Kept words stay; masked and dropped ones do not.
+    """
+    words, of = ordinary_words(), "ordinary English text"
+    known = [word for word in words if word in state.space.index]
+    if len(known) < len(words) / 2:
+        known, of = list(state.space.words[: len(words)]), "its vocabulary"
+    elif lookup.unknown != "fail":  # that releases known words alone
+        known = list(words)
+    codes = lookup.codes(tokenize(known))
+    through = codes >= 0
+    stay, near = shares_kept(state, codes[through])
+    kept, share = float(np.mean(codes == KEEP)), float(np.mean(through))
+    near = None if near is None else kept + share * near
+    return kept + share * stay, near, of
+
+
+def shares_kept(state: State, ids: Ids) -> tuple[float, float | None]:
+    """Return which share of words stays, and which stays within near meaning.
+
+    Parameters
+    ----------
+    state : State
+        A prepared mechanism.
+    ids : int32 array, shape (T,)
+        Public words, alike ones as often as they stand in ordinary text.
+
+    Returns
+    -------
+    tuple of float in [0, 1]
+        From one draw for each word, with a fixed seed: with 1,000 of them either is
+        right to 0.03 (95 %). The second counts those that stay too, and is None in a
+        space without vectors.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> state = mg.mechanism("tree", epsilon=10.0).prepare(mg.load_space())
+    >>> same, near = shares_kept(state, np.arange(1000, dtype=np.int32))
+    >>> same < 0.1 < 0.8 < near
+    True
+    """
+    if not len(ids):
+        return 0.0, 0.0 if state.space.has_vectors else None
+    drawn = state.sample(ids, np.random.Generator(np.random.PCG64(_SEED)))
+    same = drawn == ids
+    if not state.space.has_vectors:
+        return float(same.mean()), None
+    near = same | near_words(state, ids, drawn)
+    return float(same.mean()), float(near.mean())
+
+
+def near_words(state: State, ids: Ids, outputs: Ids) -> NDArray[np.bool_]:
+    """Return whether each output is near its input in meaning.
+
+    That is: in its group of the word tree, if there is one, or among its 24 nearest
+    words by distance (1 % of the words, in a small space). The unknown word has no
+    meaning to be near to.
+    """
+    space = state.space
+    near = np.zeros(len(ids), dtype=bool)
+    known = ids < space.vocab_size
+    tree = getattr(state, "tree", None) or tree_of(space)
+    if tree is not None and tree.levels > 1:
+        group = tree.nodes[1]
+        near[known] = group[ids[known]] == group[outputs[known]]
+    asked = np.flatnonzero(known & ~near & (ids != outputs))
+    near[asked] = _among_nearest(space, ids[asked], outputs[asked])
+    return near
+
+
+def _among_nearest(space: Space, ids: Ids, outputs: Ids) -> NDArray[np.bool_]:
+    """Return whether at most 23 other words are nearer to an input than its output."""
+    allowed = min(_NEAREST, space.vocab_size // 100)
+    found = np.empty(len(ids), dtype=bool)
+    order = _euclidean(space) if space.metric == "euclidean" else _by_formula(space)
+    for start in range(0, len(ids), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        table = order(ids[block])
+        own = np.arange(len(table))
+        gaps = table[own, outputs[block]]
+        table[own, ids[block]] = np.inf  # the word itself is not another
+        found[block] = np.count_nonzero(table < gaps[:, None], axis=1) < allowed
+    return found
+
+
+def _euclidean(space: Space) -> Callable[[Ids], Table]:
+    """Return what sorts all words by their distance to inputs, (rows, V), quickly."""
+    words = space.vectors.astype(np.float32)  # as good as ranks need
+    squares = np.einsum("ij,ij->i", words, words)
+
+    def order(ids: Ids) -> Table:
+        table: Table = words[ids] @ words.T
+        table *= -2
+        table += squares
+        return table
+
+    return order
+
+
+def _by_formula(space: Space) -> Callable[[Ids], Table]:
+    """Return the same for any metric."""
+    return lambda ids: distances(space.metric, space.points(ids), space.vectors)

@@ -1,0 +1,428 @@
+"""The one way of the data: texts to words, words through a mechanism, back to texts."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, final
+
+import numpy as np
+
+from mondegreen.arrays import Ids
+from mondegreen.errors import InvalidParameterError, UnprovedGuaranteeError
+from mondegreen.guarantee import Guarantee
+from mondegreen.mechanisms.base import AbstractMechanism, State
+from mondegreen.privatizer.ordinary import ordinary_text
+from mondegreen.privatizer.release import Release, draw, texts_of, words_of
+from mondegreen.privatizer.spec import prepared, settings_digest, spec_of
+from mondegreen.sampling.noise import Batch, NoiseSource, OSNoise
+from mondegreen.sampling.records import BatchNumbers, SeenIds, record_ids
+from mondegreen.space.space import Space
+from mondegreen.space.store import DEFAULT_SPACE, load_space
+from mondegreen.text.detokenizer import Case, Detokenizer
+from mondegreen.text.policy import Lookup, Unknown
+from mondegreen.text.tokenizer import TokenizedBatch
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+_STREAM_TEXTS: Final = 1024
+
+
+@final
+class Privatizer:
+    """Replaces every word of texts by a mechanism on a space.
+
+    Parameters
+    ----------
+    mechanism : AbstractMechanism
+        Such as ``mg.mechanism("tree", epsilon=10.0)``.
+    space : Space, str or path, optional
+        A space, its name, or its file; the embedded default if not given.
+    unknown : {"word", "mask", "drop", "fail"}
+        What becomes of words outside the vocabulary; see
+        :class:`mondegreen.text.policy.Lookup`. They are never copied to the output.
+    keep : iterable of str
+        *Public* words that pass in clear, a declared stratum.
+    case : {"lower", "restore"}
+        ``restore`` copies the case of each input word, a declared stratum.
+    noise : NoiseSource, optional
+        :class:`OSNoise` if not given.
+    allow_unproved : bool
+        Needed for mechanisms without a proof.
+
+    Raises
+    ------
+    UnprovedGuaranteeError
+        If the mechanism has no proof and ``allow_unproved`` is not set.
+
+    Notes
+    -----
+    *Privacy.* Words reach the mechanism as integers, which is all it sees. Every
+    output word is drawn by it, or is a declared stratum. Errors stop the batch; no
+    text is ever returned in place of its release.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> words = ["i", "met", "saw", "in"]
+    >>> space = mg.Space.from_arrays("line", words, [[0], [9], [8], [20]])
+    >>> p = mg.Privatizer(mg.mechanism("tem", epsilon=1.0), space, noise=mg.Seeded(1))
+    >>> release = p("I met Ann in Oslo.")
+    >>> release
+    Release(<17 characters>, <5 words>)
+    >>> release.text
+    'i met met in met.'
+    """
+
+    def __init__(
+        self,
+        mechanism: AbstractMechanism,
+        space: Space | str | None = None,
+        *,
+        unknown: Unknown = "word",
+        keep: Iterable[str] = (),
+        case: Case = "lower",
+        noise: NoiseSource | None = None,
+        allow_unproved: bool = False,
+    ) -> None:
+        if not isinstance(mechanism, AbstractMechanism):
+            raise InvalidParameterError("mechanism", mechanism, "mg.mechanism(...)")
+        if not mechanism.is_private and not allow_unproved:
+            raise UnprovedGuaranteeError(
+                f"{mechanism.name} does not keep a metric-privacy promise; to compare "
+                "with it all the same, pass allow_unproved=True (--allow-unproved)"
+            )
+        self._keep = words_of(keep)  # as given: a canonical form need not be one word
+        self.mechanism = mechanism
+        self.space = (
+            space if isinstance(space, Space) else load_space(space or DEFAULT_SPACE)
+        )
+        self.noise: NoiseSource = OSNoise() if noise is None else noise
+        self.state: State = mechanism.prepare(self.space)
+        self._lookup = Lookup(self.space, unknown, self._keep)
+        self._detokenizer = Detokenizer(self.space.words, case, self._lookup.keep)
+        self._guarantee: Guarantee | None = None
+        self._settings: bytes | None = None
+        self._numbers = BatchNumbers()
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What every release of this privatizer promises."""
+        if self._guarantee is None:
+            is_private = self.noise.is_private and self.mechanism.is_private
+            self._guarantee = (
+                self.state.guarantee.with_text(
+                    self._lookup.strata + self._detokenizer.strata,
+                    self._lookup.conditions + self._detokenizer.conditions,
+                )
+                .with_ordinary_text(*ordinary_text(self.state, self._lookup))
+                .with_noise(self.noise.describe(), is_private=is_private)
+            )
+        return self._guarantee
+
+    def __call__(
+        self, text: str, *, id: str | int | None = None, **options: Any
+    ) -> Release:
+        """Privatize one text.
+
+        Parameters
+        ----------
+        text : str
+            The text.
+        id : str or int, optional
+            Identifier of the record; needed by keyed noise.
+        **options
+            ``column``, ``number`` and ``include_originals`` of :meth:`batch`.
+        """
+        (release,) = self.batch([text], None if id is None else [id], **options)
+        if release is None:
+            raise InvalidParameterError("text", type(text).__name__, "a string")
+        return release
+
+    def batch(
+        self,
+        texts: Sequence[Any],
+        ids: Sequence[str | int] | None = None,
+        *,
+        column: str = "text",
+        number: int | None = None,
+        unique_ids: bool = False,
+        include_originals: bool = False,
+    ) -> list[Release | None]:
+        """Privatize texts; a null becomes ``None`` and order is kept.
+
+        Parameters
+        ----------
+        texts : sequence of str or null
+            The texts; ``None``, NaN, ``pandas.NA`` and ``pandas.NaT`` are nulls.
+        ids : sequence of str or int, optional
+            One identifier per text; needed by keyed noise. ``7`` and ``"7"`` are the
+            same record. Two records of one id and one text repeat each other.
+        column : str
+            Logical column, for keyed noise: a text has other noise in another column,
+            and the same in one of this name wherever it is stored.
+        number : int, optional
+            Number of the batch, for seeded noise; counted if not given, but not in a
+            copy of the privatizer.
+        unique_ids : bool
+            Refuse an id that occurs twice.
+        include_originals : bool
+            Put the input words into the spans, which are private from then on.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a text is neither a string nor a null, or an id neither a string nor an
+            integer. Names the type alone.
+        DataError
+            If an id occurs twice under ``unique_ids``.
+        """
+        records = record_ids(ids, len(texts), SeenIds() if unique_ids else None)
+        tokens, codes = self._release(texts, records, column, number)
+        ends = np.cumsum(tokens.counts())
+        releases: list[Release | None] = []
+        for parts, end in zip(tokens.parts, ends.tolist(), strict=True):
+            if parts is None:
+                releases.append(None)
+                continue
+            mine = codes[end - len(parts) // 2 : end]
+            text, spans = self._detokenizer.spans(
+                parts, mine, include_originals=include_originals
+            )
+            releases.append(Release(text, spans, self.guarantee))
+        return releases
+
+    def stream(
+        self,
+        texts: Iterable[Any],
+        ids: Iterable[str | int] | None = None,
+        *,
+        column: str = "text",
+        unique_ids: bool = False,
+    ) -> Iterator[Release | None]:
+        """Privatize any number of texts in constant memory, order kept.
+
+        Parameters
+        ----------
+        texts : iterable of str or null
+            Read as far as the releases are asked for, in chunks of 1,024.
+        ids, column
+            As for :meth:`batch`.
+        unique_ids : bool
+            Refuse an id that has occurred; some 110 bytes of memory for each record.
+        """
+        iterator, names = iter(texts), None if ids is None else iter(ids)
+        seen = SeenIds() if unique_ids else None
+        while chunk := list(itertools.islice(iterator, _STREAM_TEXTS)):
+            some = None if names is None else itertools.islice(names, len(chunk))
+            records = record_ids(some, len(chunk), seen)
+            yield from self.batch(chunk, records, column=column)
+
+    def column(
+        self,
+        array: pa.Array | pa.ChunkedArray,
+        ids: Any = None,
+        *,
+        column: str = "text",
+        number: int | None = None,
+        unique_ids: bool = False,
+    ) -> pa.Array | pa.ChunkedArray:
+        """Privatize an Arrow array of strings, or of lists of strings.
+
+        Parameters
+        ----------
+        array : pyarrow.Array or pyarrow.ChunkedArray
+            The same kind, type and chunks come back, nulls kept; a dictionary that has
+            no room for the released texts gets indices of 32 bits.
+        ids : array or sequence of str or int, optional
+            One identifier per row; needed by keyed noise.
+        column, number, unique_ids
+            As for :meth:`batch`.
+        """
+        from mondegreen.privatizer.arrow import privatize_column
+
+        return privatize_column(self, array, ids, column, number, unique_ids)
+
+    def arrow(
+        self,
+        batch: pa.RecordBatch,
+        columns: Sequence[str] | Mapping[str, str] = ("text",),
+        *,
+        id_column: str | None = None,
+        number: int | None = None,
+        unique_ids: bool = False,
+        metadata: bool = False,
+    ) -> pa.RecordBatch:
+        """Privatize text columns of a record batch; everything else is passed on.
+
+        Parameters
+        ----------
+        batch : pyarrow.RecordBatch
+            Nulls stay null; rows and types stay the same, but for a dictionary that
+            has no room. Metadata of the schema may hold text and is dropped.
+        columns : sequence of str, or mapping of str to str
+            Columns of strings or of lists of strings; ``msg.body`` is a field of a
+            struct, or of the structs of a list. A mapping gives each its logical
+            name: a renamed column repeats its release under the name it had.
+        id_column : str, optional
+            Column with a stable identifier per row, of strings or integers; needed by
+            keyed noise. It may be a field of a struct.
+        number, unique_ids
+            As for :meth:`batch`.
+        metadata : bool
+            Add the guarantee of each column to the metadata of the schema, under
+            ``mondegreen``; what is there already is extended.
+
+        Raises
+        ------
+        MissingColumnError, InvalidParameterError
+            If a column is absent, or holds anything but text, or ids are no ids.
+        """
+        from mondegreen.privatizer.arrow import privatize_batch
+
+        number = self._numbers.next(number)
+        return privatize_batch(
+            self, batch, columns, id_column, number, unique_ids, metadata
+        )
+
+    def counted(
+        self,
+        batch: pa.RecordBatch,
+        columns: Sequence[str] | Mapping[str, str],
+        *,
+        id_column: str | None = None,
+        number: int | None = None,
+    ) -> tuple[pa.RecordBatch, int]:
+        """Do as :meth:`arrow` with whole columns, and return the number of words.
+
+        A dot in a name is a dot here: the sources of files have followed the paths.
+        """
+        from mondegreen.privatizer.arrow import count_batch
+
+        return count_batch(self, batch, columns, id_column, self._numbers.next(number))
+
+    def texts(
+        self,
+        texts: Sequence[Any],
+        records: Sequence[str] | None,
+        column: str,
+        number: int | None = None,
+        places: Sequence[int] | None = None,
+    ) -> tuple[list[str | None], int]:
+        """Return the released texts alone, and the number of words.
+
+        What the Arrow way stands on: ids are strings, and ``places`` says how many
+        texts of the same record and column precede each.
+        """
+        tokens, codes = self._release(texts, records, column, number, places)
+        return self._detokenizer.join(tokens, codes), len(codes)
+
+    def with_noise(self, noise: NoiseSource | None) -> Privatizer:
+        """Return the same privatizer, its prepared state shared, with other noise.
+
+        :class:`OSNoise` if None.
+        """
+        other = Privatizer.__new__(Privatizer)
+        other.__dict__.update(self.__dict__)
+        other.noise = OSNoise() if noise is None else noise
+        other._guarantee, other._numbers = None, self._numbers.fresh()
+        return other
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as JSON values, from which another process can build it.
+
+        The space is named with its digest, and with its path where it is a file of
+        your own. The keep-list is public and is in it. Noise is not, and no key.
+
+        Raises
+        ------
+        ConfigurationError
+            If the space is in memory alone.
+        """
+        return spec_of(self.mechanism, self.space, self._policies())
+
+    @classmethod
+    def from_dict(
+        cls, spec: Mapping[str, Any], noise: NoiseSource | None = None
+    ) -> Privatizer:
+        """Build from what :meth:`to_dict` returned; once per process and settings.
+
+        Parameters
+        ----------
+        spec : mapping
+            JSON values.
+        noise : NoiseSource, optional
+            :class:`OSNoise` if not given. It is no part of what is kept.
+
+        Raises
+        ------
+        ConfigurationError
+            If it is not what :meth:`to_dict` returns.
+        SpaceIntegrityError
+            If the space of that name has another digest here.
+
+        Examples
+        --------
+        >>> import mondegreen as mg
+        >>> spec = mg.Privatizer(mg.mechanism("tree", epsilon=10.0)).to_dict()
+        >>> one, two = mg.Privatizer.from_dict(spec), mg.Privatizer.from_dict(spec)
+        >>> one.state is two.state
+        True
+        """
+        return prepared(spec, cls).with_noise(noise)
+
+    def _policies(self) -> dict[str, Any]:
+        """Return what is set besides mechanism and space, as JSON values."""
+        return {
+            "unknown": self._lookup.unknown,
+            "keep": sorted(set(self._keep)),
+            "case": self._detokenizer.case,
+            "allow_unproved": not self.mechanism.is_private,
+        }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the settings; the heavy state is prepared again where it is used."""
+        options = {**self._policies(), "keep": self._keep, "noise": self.noise}
+        return _restore, (self.mechanism, self.space, options)
+
+    def _release(
+        self,
+        texts: Sequence[Any],
+        records: Sequence[str] | None,
+        column: str,
+        number: int | None,
+        places: Sequence[int] | None = None,
+    ) -> tuple[TokenizedBatch, Ids]:
+        """Return the tokens of the texts, and the codes that replace them."""
+        scope, number = self._scope(column), self._numbers.next(number)
+        batch = Batch(number, scope, texts_of(texts), records, places)
+        return draw(self.state, self._lookup, self.noise, batch)
+
+    def _scope(self, column: str) -> bytes:
+        """Return a digest of the settings and of the logical column."""
+        if not isinstance(column, str):
+            raise InvalidParameterError("column", type(column).__name__, "a string")
+        name = column.encode("utf-8", "surrogatepass")
+        if self._settings is None:
+            policies = {**self._policies(), "keep": self._lookup.keep_digest}
+            made_by = (self.mechanism, self.space, self.state)
+            self._settings = settings_digest(*made_by, policies)
+        return hashlib.sha256(self._settings + name).digest()
+
+    def __repr__(self) -> str:
+        return (
+            f"Privatizer({self.mechanism!r}, {self.space.name!r}, "
+            f"unknown={self._lookup.unknown!r}, case={self._detokenizer.case!r})"
+        )
+
+
+def _restore(
+    mechanism: AbstractMechanism, space: Space, options: dict[str, Any]
+) -> Privatizer:
+    """Build a copy, which does not know which numbers of batches are taken."""
+    privatizer = Privatizer(mechanism, space, **options)
+    privatizer._numbers = BatchNumbers(is_counting=False)
+    return privatizer

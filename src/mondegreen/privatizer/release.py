@@ -1,0 +1,141 @@
+"""What becomes of one text, and the words of texts drawn anew."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from mondegreen.arrays import Ids
+from mondegreen.errors import InvalidParameterError, MondegreenError
+from mondegreen.guarantee import Guarantee
+from mondegreen.mechanisms.base import State
+from mondegreen.sampling.noise import Batch, NoiseSource
+from mondegreen.text.detokenizer import Span
+from mondegreen.text.policy import Lookup
+from mondegreen.text.tokenizer import TokenizedBatch, tokenize
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One privatized text.
+
+    Parameters
+    ----------
+    text : str
+        What may be released; also what ``str`` gives. Not shown by ``repr``.
+    spans : tuple of Span
+        Where its words are, and what became of each.
+    guarantee : Guarantee
+        What it promises.
+    """
+
+    text: str
+    spans: tuple[Span, ...]
+    guarantee: Guarantee
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"Release(<{len(self.text)} characters>, <{len(self.spans)} words>)"
+
+
+def is_null(value: object) -> bool:
+    """Whether a value stands for a missing text: None, NaN, or pandas' NA and NaT.
+
+    Examples
+    --------
+    >>> [is_null(value) for value in (None, float("nan"), np.float32("nan"), "", 0)]
+    [True, True, True, False, False]
+    """
+    if value is None:
+        return True
+    if isinstance(value, float | np.floating):
+        return bool(value != value)
+    pandas = sys.modules.get("pandas")  # whoever holds its nulls has loaded it
+    return pandas is not None and (
+        value is getattr(pandas, "NA", None) or value is getattr(pandas, "NaT", None)
+    )
+
+
+def texts_of(given: Sequence[Any]) -> Sequence[str | None]:
+    """Return texts, and None for each null.
+
+    Raises
+    ------
+    InvalidParameterError
+        If one is neither a string nor a null. Names the type alone.
+
+    Examples
+    --------
+    >>> texts_of(["a", float("nan"), None])
+    ['a', None, None]
+    """
+    if isinstance(given, str):
+        raise InvalidParameterError("texts", "one string", "a sequence of strings")
+    if set(map(type, given)) <= {str, type(None)}:
+        return given
+    texts: list[str | None] = []
+    for text in given:
+        if isinstance(text, str):
+            texts.append(text)
+        elif is_null(text):
+            texts.append(None)
+        else:
+            raise InvalidParameterError("text", type(text).__name__, "a string")
+    return texts
+
+
+def words_of(keep: Iterable[str]) -> tuple[str, ...]:
+    """Return the entries of a keep-list; one string is no list of its characters."""
+    if isinstance(keep, Iterable) and not isinstance(keep, str):
+        entries = tuple(keep)
+        if all(isinstance(each, str) for each in entries):
+            return entries
+    raise InvalidParameterError("keep", type(keep).__name__, "many strings")
+
+
+def draw(
+    state: State, lookup: Lookup, noise: NoiseSource, batch: Batch
+) -> tuple[TokenizedBatch, Ids]:
+    """Return the tokens of the texts of a batch, and the codes that replace them.
+
+    Raises
+    ------
+    MondegreenError
+        If a word got no noise, or the mechanism drew what is no word.
+    """
+    tokens = tokenize(batch.texts)
+    codes = lookup.codes(tokens)
+    ends = np.cumsum([0, *tokens.counts()])
+    out = np.full_like(codes, lookup.vocab_size)  # fits no printer
+    for covered, rng in noise.streams(batch):
+        span = slice(ends[covered.start], ends[covered.stop])
+        mine = codes[span]
+        drawn = np.array(mine)
+        through = mine >= 0
+        drawn[through] = _sampled(state, mine[through], rng, lookup.vocab_size)
+        out[span] = drawn
+    if len(out) and int(out.max()) >= lookup.vocab_size:
+        raise MondegreenError("a word was not privatized; nothing was released")
+    return tokens, out
+
+
+def _sampled(state: State, ids: Ids, rng: np.random.Generator, words: int) -> Ids:
+    """Return what the mechanism draws, if all of it is words of the space.
+
+    A negative number, such as a search returns that found nothing, would be read
+    as the code of a kept word and print the original.
+    """
+    drawn = state.sample(ids, rng)
+    is_word = (drawn >= 0) & (drawn < words)
+    if drawn.shape != ids.shape or not is_word.all():
+        raise MondegreenError(
+            f"{state.guarantee.mechanism} drew what is no word; nothing was released"
+        )
+    return drawn

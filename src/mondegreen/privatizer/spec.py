@@ -1,0 +1,220 @@
+"""A privatizer as JSON values, and the prepared ones that a process keeps."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, final
+
+from mondegreen.errors import ConfigurationError, SpaceIntegrityError, UnknownNameError
+from mondegreen.mechanisms import mechanism
+from mondegreen.mechanisms.base import AbstractMechanism, State
+from mondegreen.space.space import Space
+from mondegreen.space.store import DEFAULT_SPACE, load_space, locate
+
+if TYPE_CHECKING:
+    from mondegreen.privatizer.privatizer import Privatizer
+
+
+_FORMAT: Final = "mondegreen-privatizer/1"
+
+_KEPT: Final = 4
+_FIELDS: Final = {
+    "format": str,
+    "mechanism": Mapping,
+    "space": Mapping,
+    "unknown": str,
+    "keep": list,
+    "case": str,
+    "allow_unproved": bool,
+}
+
+_Value = TypeVar("_Value")
+
+
+def spec_of(
+    mechanism: AbstractMechanism, space: Space, policies: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return settings as JSON values.
+
+    Raises
+    ------
+    ConfigurationError
+        If the space is in memory alone.
+    """
+    law, named = mechanism.to_dict(), _space_spec(space)
+    return {"format": _FORMAT, "mechanism": law, "space": named, **policies}
+
+
+def _space_spec(space: Space) -> dict[str, str]:
+    """Return how another process finds a space: by name and digest, or by path."""
+    if space.path is None:
+        raise ConfigurationError(
+            f"space {space.name!r} is in memory alone, where no other process finds "
+            "it: write it with save_space and read it with load_space"
+        )
+    spec = {"name": space.name, "digest": space.digest}
+    try:
+        is_known = locate(space.name).samefile(space.path)
+    except (UnknownNameError, OSError):
+        is_known = False
+    return spec if is_known else {**spec, "path": str(space.path.absolute())}
+
+
+def settings_digest(
+    mechanism: AbstractMechanism,
+    space: Space,
+    state: State,
+    policies: Mapping[str, Any],
+) -> bytes:
+    """Return a digest of all that shapes a release besides column, text, id and key.
+
+    SHA-256 of JSON with sorted keys and no spaces. Codes, tree and integers of a law
+    are public, and may come with the package and not with the space.
+    """
+    codes, tree = (getattr(state, name, None) for name in ("codes", "tree"))
+    settings = {
+        "mechanism": mechanism.to_dict(),
+        "space": space.digest,
+        "codes": codes and codes.digest,
+        "tree": tree and tree.digest,
+        "law": getattr(state, "law_digest", None),
+        **policies,
+    }
+    return hashlib.sha256(_canonical(settings).encode()).digest()
+
+
+def prepared(spec: Mapping[str, Any], build: Callable[..., Privatizer]) -> Privatizer:
+    """Return the privatizer of a spec, built the first time that it is asked for.
+
+    Raises
+    ------
+    ConfigurationError
+        If it is not what ``Privatizer.to_dict`` returns.
+    SpaceIntegrityError
+        If the space of that name has another digest here.
+    """
+    _check(spec)
+    named = spec["space"]
+
+    def space() -> Space:
+        found = cached_space(Path(named["path"]) if "path" in named else named["name"])
+        if found.digest != named["digest"]:
+            raise SpaceIntegrityError(
+                f"space {named['name']!r} is another one here than the settings name: "
+                f"its digest is {found.digest[:12]}, not {str(named['digest'])[:12]}"
+            )
+        return found
+
+    return prepared_on(
+        space,
+        str(named["digest"]),
+        build,
+        spec["mechanism"],
+        {name: spec[name] for name in ("unknown", "keep", "case", "allow_unproved")},
+    )
+
+
+def prepared_on(
+    space: Callable[[], Space],
+    digest: str,
+    build: Callable[..., Privatizer],
+    law: Mapping[str, Any],
+    policies: Mapping[str, Any],
+) -> Privatizer:
+    """Return the privatizer of a mechanism on the space of a digest."""
+    key = _canonical({"mechanism": law, "space": digest, **policies})
+
+    def made() -> Privatizer:
+        chosen = mechanism(law["name"], **law["parameters"])
+        return build(chosen, space(), **policies)
+
+    found: Privatizer = _PREPARED.get(key, made)
+    return found
+
+
+def cached_space(name_or_path: str | Path | None) -> Space:
+    """Return a space; its file is read again only where it has changed."""
+    path = locate(DEFAULT_SPACE if name_or_path is None else name_or_path)
+    try:
+        status = path.stat()
+    except OSError:
+        return load_space(path)  # which says what is wrong
+    key = (str(path.absolute()), status.st_ino, status.st_size, status.st_mtime_ns)
+    return _SPACES.get(str(key), lambda: load_space(path))
+
+
+@final
+class _Slot(Generic[_Value]):
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.value: _Value | None = None
+
+
+@final
+class _Kept(Generic[_Value]):
+    """The values that were asked for last, each built once however many ask."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._slots: dict[str, _Slot[_Value]] = {}
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._unlock)
+
+    def _unlock(self) -> None:
+        """Forget the locks that another thread of the parent may have held."""
+        self._lock = threading.Lock()
+        for slot in self._slots.values():
+            slot.lock = threading.Lock()
+
+    def get(self, key: str, build: Callable[[], _Value]) -> _Value:
+        with self._lock:
+            slot = self._slots.pop(key, None) or _Slot()
+            self._slots[key] = slot  # the last one now
+            while len(self._slots) > _KEPT:
+                del self._slots[next(iter(self._slots))]
+        with slot.lock:
+            if slot.value is None:
+                slot.value = build()
+            return slot.value
+
+
+_PREPARED: Final[_Kept[Any]] = _Kept()
+_SPACES: Final[_Kept[Space]] = _Kept()
+
+
+def _check(spec: Mapping[str, Any]) -> None:
+    """Refuse what ``to_dict`` does not return; a setting that is lost would matter."""
+    if not isinstance(spec, Mapping) or spec.get("format") != _FORMAT:
+        raise ConfigurationError(
+            f"settings must be an object of the format {_FORMAT!r}, as "
+            "Privatizer.to_dict returns it"
+        )
+    named, law = spec.get("space", {}), spec.get("mechanism", {})
+    has_all = (
+        set(spec) == set(_FIELDS)
+        and all(isinstance(spec[name], kind) for name, kind in _FIELDS.items())
+        and set(law or ()) == {"name", "parameters"}
+        and isinstance(law["name"], str)
+        and isinstance(law["parameters"], Mapping)
+        and set(named or ()) - {"path"} == {"name", "digest"}
+        and all(isinstance(v, str) for v in (*named.values(), *spec["keep"]))
+    )
+    if not has_all:
+        raise ConfigurationError(
+            "settings lack a field, or have one too many, or of another type; they "
+            "have: " + ", ".join(_FIELDS)
+        )
+
+
+def _canonical(values: Mapping[str, Any]) -> str:
+    """Return JSON that is the same for the same values."""
+    try:
+        return json.dumps(values, sort_keys=True, separators=(",", ":"))
+    except (TypeError, ValueError):
+        pass
+    raise ConfigurationError("settings must be JSON values")

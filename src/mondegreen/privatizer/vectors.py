@@ -1,0 +1,178 @@
+"""Releases that are vectors and not texts: term frequencies, and word vectors."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Ids
+from mondegreen.errors import InvalidParameterError, UnprovedGuaranteeError
+from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.noise.private_vectors import VectorState
+from mondegreen.mechanisms.term_frequency import draw_term_frequencies
+from mondegreen.sampling.noise import Batch, NoiseSource, OSNoise
+from mondegreen.sampling.records import record_ids
+from mondegreen.text.policy import Lookup
+from mondegreen.text.tokenizer import tokenize
+
+
+def term_frequencies(
+    state: State,
+    texts: Sequence[str],
+    size: int,
+    *,
+    noise: NoiseSource | None = None,
+    ids: Sequence[str | int] | None = None,
+    column: str = "text",
+    number: int = 0,
+) -> NDArray[np.int64]:
+    """Return how often each word occurs in a synthetic document for each text (SynTF).
+
+    Parameters
+    ----------
+    state : State
+        A prepared mechanism; ``syntf`` in the paper.
+    texts : sequence of str
+        Documents. One without words counts as one unknown word.
+    size : int, at least 1
+        Words of every synthetic document: a public number, the same for all.
+    noise : NoiseSource, optional
+        :class:`OSNoise` if not given.
+    ids : sequence of str or int, optional
+        One identifier per text; needed by keyed noise.
+    column : str
+        Logical column, for keyed noise: another one has other noise.
+    number : int
+        Number of the batch, for seeded noise: another one for every call.
+
+    Returns
+    -------
+    int64 array, shape (texts, V)
+        Rows sum to ``size``; dense, so pass some hundred texts at a time.
+
+    Raises
+    ------
+    UnprovedGuaranteeError
+        If the mechanism has no proof.
+    InvalidParameterError
+        If a text is no string, or ``size`` is below 1.
+
+    Notes
+    -----
+    *Privacy.* Any two documents, of any lengths, differ by at most
+    :func:`mondegreen.mechanisms.term_frequency.term_frequency_loss`: ``size * epsilon``
+    nats for ``syntf``. Nothing of the text passes in clear, not even its length. See
+    :func:`mondegreen.mechanisms.term_frequency.draw_term_frequencies`.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> words, vectors = ["cat", "cow", "tax"], [[1, 0], [1, 1], [-1, 0]]
+    >>> space = mg.Space.from_arrays("s", words, vectors)
+    >>> state = mg.mechanism("syntf", epsilon=2.0).prepare(space)
+    >>> counts = term_frequencies(state, ["A cow, a cat.", "Tax!"], 5)
+    >>> counts.shape, counts.sum(axis=1).tolist()
+    ((2, 3), [5, 5])
+    """
+    inputs = state.space.vocab_size + 1
+    out = np.empty((len(texts), inputs - 1), dtype=np.int64)
+    scope = {"release": "term frequencies", "size": int(size), "column": column}
+    for place, words, rng in _drawn(state, texts, noise, ids, scope, number):
+        own = words if len(words) else np.array([inputs - 1], dtype=np.int32)
+        counts = np.bincount(own, minlength=inputs)
+        out[place] = draw_term_frequencies(state, counts, size, rng)
+    return out
+
+
+def word_vectors(
+    state: VectorState,
+    texts: Sequence[str],
+    *,
+    noise: NoiseSource | None = None,
+    ids: Sequence[str | int] | None = None,
+    column: str = "text",
+    number: int = 0,
+) -> list[NDArray[np.float64]]:
+    """Return a noisy vector for every word of each text.
+
+    Parameters
+    ----------
+    state : VectorState
+        Of :class:`mondegreen.mechanisms.noise.private_vectors.PrivateVectors`.
+    texts : sequence of str
+        Documents.
+    noise : NoiseSource, optional
+        :class:`OSNoise` if not given.
+    ids : sequence of str or int, optional
+        One identifier per text; needed by keyed noise.
+    column : str
+        Logical column, for keyed noise: another one has other noise.
+    number : int
+        Number of the batch, for seeded noise: another one for every call.
+
+    Returns
+    -------
+    list of float64 arrays, shape (words of the text, k)
+        On the public grid of ``state.step``; ``state.decode`` turns rows into words.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a text is no string.
+
+    Notes
+    -----
+    *Privacy.* That of ``state.guarantee`` for every word; the losses of the words of a
+    text add up, and their number and order pass in clear. What is computed from the
+    vectors, such as their mean, is post-processing.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> from mondegreen.mechanisms.noise.private_vectors import PrivateVectors
+    >>> space = mg.Space.from_arrays("line", ["cold", "hot"], [[0, 1], [8, 1]])
+    >>> state = PrivateVectors(epsilon=4.0).prepare(space)
+    >>> [rows.shape for rows in word_vectors(state, ["Hot and cold", ""])]
+    [(3, 2), (0, 2)]
+    """
+    scope: dict[str, object] = {"release": "word vectors", "column": column}
+    drawn = _drawn(state, texts, noise, ids, scope, number)
+    return [state.vectors(words, rng) for _, words, rng in drawn]
+
+
+def _drawn(
+    state: State,
+    texts: Sequence[str],
+    noise: NoiseSource | None,
+    ids: Sequence[str | int] | None,
+    scope: dict[str, object],
+    number: int,
+) -> Iterator[tuple[int, Ids, np.random.Generator]]:
+    """Yield the place and the inputs of every text in order, with its noise."""
+    guarantee = state.guarantee
+    if not guarantee.is_private:
+        raise UnprovedGuaranteeError(
+            f"{guarantee.mechanism} does not keep a metric-privacy promise"
+        )
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+        raise InvalidParameterError("texts", "others", "a sequence of strings")
+    records = record_ids(ids, len(texts))
+    settings = {
+        **scope,
+        "mechanism": guarantee.mechanism,
+        "parameters": dict(guarantee.parameters),
+        "space": state.space.digest,
+        "law": getattr(state, "law_digest", None),
+    }
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).digest()
+    tokens = tokenize(texts)
+    codes = Lookup(state.space).codes(tokens)
+    ends = np.cumsum([0, *tokens.counts()])
+    source: NoiseSource = OSNoise() if noise is None else noise
+    for covered, rng in source.streams(Batch(number, digest, texts, records)):
+        for place in covered:
+            yield place, codes[ends[place] : ends[place + 1]], rng

@@ -1,0 +1,110 @@
+"""Exact nearest codes in Hamming distance, with all words that tie."""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+import faiss
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Ids
+from mondegreen.space.codes import Bits
+
+_FIRST: Final = 4
+"""Classes asked for at first: with 256 bits all that tie are among them but for one
+code in 300, and they cost no more than two."""
+_CELLS: Final = 1 << 21
+
+
+@final
+class HammingSearch:
+    """Exhaustive search over codes that leaves ties to the caller.
+
+    Words with one code make one class; classes are numbered by their codes. Which of
+    two classes at the same distance faiss would name first makes no difference:
+    all of them are found, and put in order.
+
+    Parameters
+    ----------
+    table : uint8 array, shape (V, bits / 8)
+        Public codes of the words.
+    """
+
+    def __init__(self, table: Bits) -> None:
+        distinct, inverse, counts = np.unique(
+            table, axis=0, return_inverse=True, return_counts=True
+        )
+        self._members = np.argsort(inverse.ravel(), kind="stable").astype(np.int32)
+        self._counts = np.append(counts, 0).astype(np.int64)
+        self._starts = np.append(0, np.cumsum(counts)).astype(np.int64)
+        self._index = faiss.IndexBinaryFlat(8 * table.shape[1])
+        self._index.add(np.ascontiguousarray(distinct))
+
+    def pick(self, codes: Bits, draws: NDArray[np.uint64]) -> Ids:
+        """Return one word nearest to each code, uniform among all such words.
+
+        Parameters
+        ----------
+        codes : uint8 array, shape (rows, bits / 8)
+            Any codes.
+        draws : uint64 array, shape (rows,)
+            Uniform on ``0 .. 2**64 - 1``, one for each code: number ``r`` takes the
+            word in place ``r * ties >> 64``.
+        """
+        nearest = self._tied(codes)
+        total = self._counts[nearest].cumsum(axis=1)
+        place = _multiply_high(draws, total[:, -1].astype(np.uint64))
+        column = (total <= place[:, None]).sum(axis=1)
+        rows = np.arange(len(codes))
+        found = nearest[rows, column]
+        offset = place - (total[rows, column] - self._counts[found])
+        picked: Ids = self._members[self._starts[found] + offset]
+        return picked
+
+    def ties(self, codes: Bits) -> list[Ids]:
+        """Return the words nearest to each code, by class and then by id."""
+        starts, counts = self._starts, self._counts
+        return [
+            np.concatenate(
+                [self._members[starts[c] : starts[c] + counts[c]] for c in row]
+            )
+            for row in self._tied(codes)
+        ]
+
+    def _tied(self, codes: Bits) -> NDArray[np.int64]:
+        """Return the nearest classes, sorted; an empty class fills the rows."""
+        size = int(self._index.ntotal)
+        k = min(_FIRST, size)
+        out = self._nearest(codes, k)
+        open_rows = np.flatnonzero(out[:, -1] < size)
+        while k < size and len(open_rows):
+            k = min(8 * k, size)
+            wider = np.full((len(codes), k), size)
+            wider[:, : out.shape[1]] = out
+            step = max(1, _CELLS // k)
+            for start in range(0, len(open_rows), step):
+                rows = open_rows[start : start + step]
+                wider[rows] = self._nearest(codes[rows], k)
+            out = wider
+            open_rows = open_rows[out[open_rows, -1] < size]
+        return out
+
+    def _nearest(self, codes: Bits, k: int) -> NDArray[np.int64]:
+        """Return those of the k nearest classes that are at the least distance."""
+        distance, found = self._index.search(np.ascontiguousarray(codes), k)
+        found[distance > distance[:, :1]] = self._index.ntotal
+        found.sort(axis=1)
+        nearest: NDArray[np.int64] = found
+        return nearest
+
+    def describe(self) -> str:
+        """Return one sentence for the guarantee."""
+        return "exhaustive Hamming search (faiss), which sees the noisy code only"
+
+
+def _multiply_high(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return ``a * b >> 64`` for b below 2**31, without overflow."""
+    low = (a & np.uint64(0xFFFFFFFF)) * b >> np.uint64(32)
+    high = (a >> np.uint64(32)) * b
+    return ((high + low) >> np.uint64(32)).astype(np.int64)

@@ -26,7 +26,7 @@ import measure
 import pyarrow as pa
 
 import mondegreen as mg
-from mondegreen.privatizer.privatizer import privatizer as module
+from mondegreen.privatizer import privatizer as module
 from mondegreen.text.detokenizer import Detokenizer
 from mondegreen.text.policy import Lookup
 

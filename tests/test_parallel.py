@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 import mondegreen as mg
+from mondegreen.privatizer import parallel
 from mondegreen.privatizer.parallel import privatize_batches
-from mondegreen.privatizer.privatizer import parallel
 from mondegreen.processes import SPAWN
 
 

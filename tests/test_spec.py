@@ -20,7 +20,7 @@ from mondegreen.errors import (
     SpaceIntegrityError,
     UnprovedGuaranteeError,
 )
-from mondegreen.privatizer.privatizer import spec as spec_module
+from mondegreen.privatizer import spec as spec_module
 from mondegreen.space.store import save_space
 from vectors.keyed import tiny_space
 

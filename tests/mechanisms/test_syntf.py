@@ -14,6 +14,7 @@ from scipy import special
 import mondegreen as mg
 from mechanisms.laws import ALPHA, all_inputs, counts, g_test, input_points
 from mondegreen.errors import InvalidParameterError, SpaceError
+from mondegreen.mechanisms.laws import rating as rating_module
 from mondegreen.mechanisms.laws.rating import Bigrams, Rating
 from mondegreen.mechanisms.term_frequency import (
     draw_term_frequencies,
@@ -109,8 +110,8 @@ def test_the_sensitivity_is_nearly_the_true_one(monkeypatch):
     true = float((rho.max(axis=0) - rho.min(axis=0)).max())
     assert Rating(space, 0.75).sensitivity == pytest.approx(true, abs=1e-4)
     whole = Rating(space, 0.75).sensitivity
-    monkeypatch.setattr("mondegreen.mechanisms.laws.rating._TILE_ROWS", 3)
-    monkeypatch.setattr("mondegreen.mechanisms.laws.rating._CHUNK_WORDS", 4)
+    monkeypatch.setattr(rating_module, "_TILE_ROWS", 3)
+    monkeypatch.setattr(rating_module, "_CHUNK_WORDS", 4)
     assert Rating(space, 0.75).sensitivity == pytest.approx(whole, abs=1e-7)
     np.testing.assert_allclose(Rating(space, 0.75).rows(all_inputs(space)), rho)
 

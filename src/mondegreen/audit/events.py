@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.audit.sampler import Counts
-from mondegreen.scores.bounds import wilson
+from mondegreen.scores.interval import wilson
 
 _CAUTION: Final = 2.5
 """Deviations by which counts are mistrusted when events are compared."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mondegreen.errors import InvalidParameterError
-from mondegreen.scores.bounds import largest_loss, rarest_event
+from mondegreen.scores.interval import largest_loss, rarest_event
 
 
 def check_settings(runs: int, pairs: int, alpha: float) -> None:

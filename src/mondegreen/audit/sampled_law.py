@@ -9,7 +9,7 @@ import numpy as np
 from mondegreen.audit.exact import LawTable, input_word
 from mondegreen.audit.report import Finding
 from mondegreen.audit.sampler import Counts, Sampler
-from mondegreen.scores.bounds import lower_bound
+from mondegreen.scores.interval import lower_bound
 from mondegreen.space.space import Space
 
 

@@ -24,7 +24,7 @@ from mondegreen.audit.events import choose_event
 from mondegreen.audit.exact import input_word
 from mondegreen.audit.report import Evidence
 from mondegreen.audit.sampler import Counts, Sampler
-from mondegreen.scores.bounds import lower_bound, upper_bound
+from mondegreen.scores.interval import lower_bound, upper_bound
 from mondegreen.space.space import Space
 
 Progress = Callable[[float], object]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.calibration.found import Ends
-from mondegreen.scores.bounds import lower_bound, upper_bound
+from mondegreen.scores.interval import lower_bound, upper_bound
 
 _MISSED = 0.1
 """Share of a tail that runs may overlook; what is searched is that much smaller."""

@@ -20,8 +20,7 @@ import numpy as np
 
 from mondegreen import load_space, mechanism
 from mondegreen.scores import deniability
-from mondegreen.scores.exact import law_scores
-from mondegreen.scores.law import LawScores
+from mondegreen.scores.law import LawScores, law_scores
 
 SPACE = load_space()
 CASES = [("tem", 2.5), ("tight", 2.0)]

@@ -64,9 +64,9 @@ from tree_texts import public_prior
 from word_model import WordModel, public_model, split_of
 
 import mondegreen as mg
-from mondegreen.calibration.guess import success_of
+from mondegreen.calibration.guess import vulnerability
 from mondegreen.calibration.tree_levels import best_tree
-from mondegreen.scores.exact import law_scores
+from mondegreen.scores.law import law_scores
 from mondegreen.space.store import tree_of
 
 RESULT = machine.RESULTS / "tree_evidence.json"
@@ -163,7 +163,7 @@ def measured(bench: Bench, data: str, name: str, setting: float) -> dict[str, An
     }
     if is_tree(name):
         row["tree"] = bench.tree.digest
-        row["attack"] = success_of(state.law, bench.prior(data))
+        row["attack"] = vulnerability(state.law, bench.prior(data))
     if name in SAMPLED or (name == CHECKED and data != "imdb"):
         row["attack_at_least"] = learnt(texts.ids, drawn)
     return row

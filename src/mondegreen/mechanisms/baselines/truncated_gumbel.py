@@ -15,6 +15,7 @@ from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
+    State,
     check_epsilon,
     check_ids,
     check_space,
@@ -161,7 +162,7 @@ class TruncatedGumbel(AbstractMechanism):
 
 @final
 @dataclass(frozen=True, slots=True)
-class TruncatedGumbelState:
+class TruncatedGumbelState(State):
     """Truncated Gumbel prepared for one space.
 
     Parameters

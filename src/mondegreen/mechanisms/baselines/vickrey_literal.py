@@ -13,6 +13,7 @@ from mondegreen.errors import LawUnknownError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
+    State,
     check_epsilon,
     check_ids,
     check_interval,
@@ -124,7 +125,7 @@ class VickreyLiteral(AbstractMechanism):
 
 @final
 @dataclass(frozen=True, slots=True)
-class VickreyLiteralState:
+class VickreyLiteralState(State):
     """The printed algorithm prepared for one space.
 
     A state of its own: its decoder must know the input, which the decoders of

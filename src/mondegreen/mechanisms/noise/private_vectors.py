@@ -14,6 +14,7 @@ from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
+    State,
     check_epsilon,
     check_ids,
     check_space,
@@ -247,7 +248,7 @@ class PrivateVectors(AbstractMechanism):
 
 @final
 @dataclass(frozen=True, slots=True)
-class VectorState:
+class VectorState(State):
     """Private vectors prepared for one space.
 
     Parameters

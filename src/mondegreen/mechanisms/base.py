@@ -8,6 +8,7 @@ from dataclasses import Field, field, fields
 from typing import Any, ClassVar, Final, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, LogProbs
 from mondegreen.errors import InvalidParameterError, SpaceError
@@ -51,6 +52,12 @@ class State(Protocol):
         ------
         LawUnknownError
             If the law has no closed form.
+        """
+
+    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+        """Return the metric of the guarantee between inputs, (first, second).
+
+        Exactly 0 between inputs that nothing may tell apart.
         """
 
 

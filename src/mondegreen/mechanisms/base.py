@@ -77,6 +77,13 @@ class State(ABC):
             If the law has no closed form.
         """
 
+    @abstractmethod
+    def distances(self, first: Ids, second: Ids) -> Floats:
+        """Return the metric of the guarantee between inputs, (first, second).
+
+        Exactly 0 between inputs that nothing may tell apart.
+        """
+
     # --- the promise and its certificate
 
     @property

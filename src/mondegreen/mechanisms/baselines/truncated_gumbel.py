@@ -21,6 +21,7 @@ from mondegreen.mechanisms.base import (
     check_space,
     parameter,
 )
+from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.space.space import Space
 
 _BLOCK: Final = 4096
@@ -225,6 +226,10 @@ class TruncatedGumbelState(State):
         for row, words, gaps in zip(table, near, distances, strict=True):
             row[words] = log_law(gaps, self.space.geometry.diameter, self.scale)
         return table[inverse]
+
+    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+        """Return the metric of the guarantee, (first, second)."""
+        return space_distances(self.space, first, second)
 
     def _nearest(self, points: Ids, count: int) -> tuple[Ids, Array]:
         """Return the nearest words of inputs and their distances, nearest first."""

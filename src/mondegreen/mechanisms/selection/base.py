@@ -40,6 +40,7 @@ from mondegreen.mechanisms.laws.kept import (
     unpacked,
 )
 from mondegreen.mechanisms.laws.truncated import ExponentialLaw
+from mondegreen.mechanisms.metrics import discrete_distances, space_distances
 from mondegreen.sampling.integers import TOTAL_BITS, draw_uniform
 from mondegreen.space.distances import METRICS
 from mondegreen.space.space import Space
@@ -268,6 +269,14 @@ class SelectionState(State):
             table[i] = np.log(row.weights(self.space.vocab_size))
         table -= TOTAL_BITS * math.log(2)
         return table[inverse]
+
+    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+        """Return the metric of the guarantee, (first, second)."""
+        if self.inputs is not None:  # each input has a law of its own: all are 1 apart
+            return discrete_distances(first, second)
+        # Truncated metrics state their cutoff as the diameter.
+        cutoff = self.stated.scale["diameter"]
+        return space_distances(self.space, first, second, cutoff=cutoff)
 
     def _law_of(self, ids: Ids) -> Ids:
         """Return the inputs whose laws are to be used."""

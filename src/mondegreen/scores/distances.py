@@ -1,4 +1,4 @@
-"""Distances from inputs to all words, block by block, for laws and for scores."""
+"""Distances from inputs to all words of a space, a block of inputs at a time."""
 
 from __future__ import annotations
 
@@ -16,18 +16,13 @@ Floats = NDArray[np.float64]
 
 
 @final
-class Gaps:
-    """Distances from inputs to all words of a space, block by block.
-
-    Parameters
-    ----------
-    space : Space
-        In its own metric; a space of codes alone has no distances.
-    """
+class Distances:
+    """Distances in the metric of a space; None where it has codes and no vectors."""
 
     def __init__(self, space: Space) -> None:
         self.space = space
-        self._is_euclidean = space.has_vectors and space.metric == "euclidean"
+        self.is_known = space.has_vectors and space.metric in METRICS
+        self._is_euclidean = self.is_known and space.metric == "euclidean"
         if self._is_euclidean:
             # Words as (y, |y|^2, 1): with (-2x, 1, |x|^2) the product is |x - y|^2.
             # Seen from the centroid, norms and their rounding are smallest.
@@ -38,43 +33,39 @@ class Gaps:
             canonical = space.canonical
             self._has_duplicates = bool((canonical != np.arange(len(canonical))).any())
 
-    def stripes(self, ids: Ids, size: int) -> Iterator[tuple[Ids, Floats | None]]:
-        """Yield some inputs at a time with their distances to all words."""
-        squared = self._squared(ids) if self._is_euclidean else None
-        for start in range(0, len(ids), size):
-            part = slice(start, start + size)
-            yield ids[part], self._finished(ids[part], squared, part)
-
     def rows(self, ids: Ids) -> Floats | None:
-        """Return distances of inputs (rows) to words, 0 exactly at one point."""
+        """Distances of inputs (rows) to words, 0 exactly where they share a point."""
         return next(self.stripes(ids, len(ids)))[1]
 
+    def stripes(self, ids: Ids, size: int) -> Iterator[tuple[Ids, Floats | None]]:
+        """Yield some inputs at a time with their distances to all words."""
+        # One large product for all of them, then roots while a stripe is in the cache.
+        squared = self._squared(ids) if self._is_euclidean else None
+        for start in range(0, len(ids), size):
+            some = ids[start : start + size]
+            if squared is not None:
+                yield some, self._roots(some, squared[start : start + size])
+            elif self.is_known:
+                points, words = self.space.points(some), self.space.vectors
+                yield some, distances(self.space.metric, points, words)
+            else:
+                yield some, None
+
     def _squared(self, ids: Ids) -> Floats:
-        """Return squared distances, up to rounding."""
         points = self.space.points(ids) - self.space.unknown
         queries = np.ones((len(ids), self.space.dim + 2))
         queries[:, :-2] = -2 * points
         queries[:, -1] = np.einsum("ij,ij->i", points, points)
         return np.asarray(queries @ self._words.T)
 
-    def _finished(self, ids: Ids, squared: Floats | None, part: slice) -> Floats | None:
-        """Return distances, from squared ones where there are any; overwrites them."""
-        if squared is None:
-            if not self.space.has_vectors or self.space.metric not in METRICS:
-                return None
-            points = self.space.points(ids)
-            return distances(self.space.metric, points, self.space.vectors)
-        table = squared[part]
+    def _roots(self, ids: Ids, table: Floats) -> Floats:
+        """Turn squared distances, up to rounding, into distances; in place."""
         np.maximum(table, 0.0, out=table)
         np.sqrt(table, out=table)
-        self._set_zeros(table, ids)
-        return table
-
-    def _set_zeros(self, table: Floats, ids: Ids) -> None:
-        """Put a word at the very point of the input at distance 0 exactly."""
         if self._has_duplicates:
             canonical = self.space.canonical
             table[canonical[ids][:, None] == canonical[:-1]] = 0.0
         else:
             words = np.flatnonzero(ids < self.space.vocab_size)
             table[words, ids[words]] = 0.0
+        return table

@@ -17,10 +17,10 @@ import time
 
 import machine
 import numpy as np
+from mondegreen.scores.exact import law_scores
 
 from mondegreen import load_space, mechanism
 from mondegreen.scores import deniability
-from mondegreen.scores.exact import law_scores
 from mondegreen.scores.law import LawScores
 
 SPACE = load_space()

@@ -40,6 +40,7 @@ import numpy as np
 import tree_texts as measure
 from context_attack import guesses
 from joblib import Parallel, delayed
+from mondegreen.scores.exact import law_scores
 from ship_tree import lists
 from tree_evidence_plan import (
     CHECKED,
@@ -66,7 +67,6 @@ from word_model import WordModel, public_model, split_of
 import mondegreen as mg
 from mondegreen.calibration.guess import success_of
 from mondegreen.calibration.tree_levels import best_tree
-from mondegreen.scores.exact import law_scores
 from mondegreen.space.store import tree_of
 
 RESULT = machine.RESULTS / "tree_evidence.json"

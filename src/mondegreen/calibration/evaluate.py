@@ -13,7 +13,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, final
 
 import numpy as np
@@ -153,7 +153,8 @@ class Evaluator:
             open_ = {
                 place: mechanisms[place].prepare(self.space)
                 for place, bounds in found.items()
-                if (ends := bounds.scores.get("certified_epsilon")) and ends[0] < ends[1]
+                if (ends := bounds.scores.get("certified_epsilon"))
+                and ends[0] < ends[1]
             }
             certify_all(list(open_.values()))
             for place, state in open_.items():

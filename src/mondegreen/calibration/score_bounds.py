@@ -129,7 +129,10 @@ class ScoreBounds:
     def from_dict(cls, values: Mapping[str, Any]) -> ScoreBounds:
         """Build from what :meth:`to_dict` gave."""
         scores = {
-            name: (-math.inf if low is None else low, math.inf if high is None else high)
+            name: (
+                -math.inf if low is None else low,
+                math.inf if high is None else high,
+            )
             for name, (low, high) in values["scores"].items()
         }
         read = {

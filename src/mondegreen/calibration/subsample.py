@@ -67,7 +67,9 @@ def subsample(
     parts = len(priors) + 1
     words = rng.integers(space.vocab_size, size=effort.rows).astype(np.int32)
     looked = _look(states, words, within(progress, 0, 1 / parts), supports=True)
-    found: list[dict[str, Ends]] = [_of_words(space, rows, confidence) for rows in looked]
+    found: list[dict[str, Ends]] = [
+        _of_words(space, rows, confidence) for rows in looked
+    ]
     for turn, (name, prior) in enumerate(priors.items(), start=1):
         ids = draw_inputs(prior, effort.rows, rng)
         part = within(progress, turn / parts, 1 / parts)

@@ -96,7 +96,10 @@ class LawScores:
             found[f"n_w_{percent}"] = float(value)
         if self.support is not None:
             sizes = self.support[:-1]
-            found["s_w_mean"], found["s_w_min"] = float(sizes.mean()), float(sizes.min())
+            found["s_w_mean"], found["s_w_min"] = (
+                float(sizes.mean()),
+                float(sizes.min()),
+            )
             for percent in PERCENTILES:
                 value = np.quantile(sizes, 1 - percent / 100, method="lower")
                 found[f"s_w_{100 - percent:02d}"] = float(value)

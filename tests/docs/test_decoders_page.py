@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks"))
-
-import decoders  # noqa: E402
-from page import DOCS, filled  # noqa: E402
+from benchmarks.measure import decoders
+from benchmarks.pages import decoders_page
+from benchmarks.pages.page import DOCS, filled
 
 RESULT = decoders.stored()
 
 
 def test_tables_are_those_of_the_results() -> None:
-    page = (DOCS / decoders.PAGE).read_text(encoding="utf-8")
-    assert filled(page, decoders.tables(RESULT)) == page
+    page = (DOCS / decoders_page.PAGE).read_text(encoding="utf-8")
+    assert filled(page, decoders_page.tables(RESULT)) == page
 
 
 @pytest.mark.parametrize("part", decoders.SIZES)

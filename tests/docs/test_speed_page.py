@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks"))
-
-import speed_page  # noqa: E402
-from page import DOCS, filled  # noqa: E402
-from svg import line_chart  # noqa: E402
+from benchmarks.pages import speed_page
+from benchmarks.pages.page import DOCS, filled
+from benchmarks.pages.svg import line_chart
 
 
 def test_tables_are_those_of_the_results() -> None:

@@ -1,4 +1,4 @@
-"""Write the tables of docs/explanation/audit.md from the stored results.
+"""Write docs/explanation/audit.md and its data from the stored results.
 
 ``python -m benchmarks audit_page``, after benchmarks/measure/mutants.py and
 benchmarks/peers/audit_peers.py. tests/audit/test_audit_page.py holds them together.
@@ -12,13 +12,13 @@ import sys
 from typing import Any, Final
 
 from benchmarks.machine import RESULTS
-from benchmarks.pages.page import fill, markdown_table
+from benchmarks.pages.page import Table, fill
 
 PAGE: Final = "explanation/audit.md"
 _LONGEST: Final = 220
 
 
-def mutant_table() -> str:
+def mutant_table() -> Table:
     """Return the table of mutants."""
     rows = []
     for row in _stored("mutants")["mutants"]:
@@ -33,10 +33,10 @@ def mutant_table() -> str:
             ]
         )
     header = ["mistake", "what it does", "caught by", "evidence", "sound version"]
-    return markdown_table(header, rows, text_columns=range(len(header)))
+    return Table(header, rows, text_columns=range(len(header)))
 
 
-def peer_table() -> str:
+def peer_table() -> Table:
     """Return the table of other packages."""
     rows = []
     for row in _stored("peers_audit")["audits"]:
@@ -48,7 +48,7 @@ def peer_table() -> str:
         cells = [package, row["mechanism"], row["space"], epsilon, verdict, evidence]
         rows.append(cells)
     header = ["package", "mechanism", "vocabulary", "epsilon", "verdict", "evidence"]
-    return markdown_table(header, rows, text_columns=(1, 2, 4, 5))
+    return Table(header, rows, text_columns=(1, 2, 4, 5))
 
 
 def peer_evidence(report: dict[str, Any]) -> str:
@@ -77,7 +77,14 @@ def peer_evidence(report: dict[str, Any]) -> str:
     return _escaped("; ".join(parts))
 
 
-TABLES: Final = {"mutants": mutant_table, "peers": peer_table}
+def peer_verdicts() -> Table:
+    """The same without the evidence."""
+    whole = peer_table()
+    return Table(whole.header[:-1], [row[:-1] for row in whole.rows], (1, 2, 4))
+
+
+TABLES: Final = {"mutants": mutant_table, "peers": peer_verdicts}
+DATA: Final = {"audit-of-packages.csv": peer_table}
 
 
 def _stored(name: str) -> dict[str, Any]:
@@ -94,5 +101,5 @@ def _escaped(text: str) -> str:
 
 
 if __name__ == "__main__":
-    fill(PAGE, TABLES)
+    fill(PAGE, TABLES, DATA)
     sys.exit(0)

@@ -1,4 +1,4 @@
-"""Write the tables of docs/explanation/choosing-epsilon.md, from exact laws.
+"""Write what epsilon does into docs/how-to/choose-epsilon.md, from exact laws.
 
 Over every tenth of the 2,000 most frequent words of the embedded space: how many stay,
 and what the others become. Also writes benchmarks/results/choosing_epsilon.json;
@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks import machine
-from benchmarks.pages.page import fill, markdown_table
+from benchmarks.pages.page import Table, fill
 from mondegreen import Space
 
-PAGE = "explanation/choosing-epsilon.md"
+PAGE = "how-to/choose-epsilon.md"
 EPSILONS = (0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 4.0)
 TREE_EPSILONS = (4.0, 6.0, 8.0, 10.0, 12.0, 14.0, 18.0)
 MEETING = ("itself", "group", "function", "branch", "class", "any")
@@ -80,7 +80,7 @@ def stored() -> dict[str, Any]:
     return found
 
 
-def table() -> str:
+def table() -> Table:
     """Return what epsilon does, from the result file."""
     header = [
         "epsilon",
@@ -99,10 +99,10 @@ def table() -> str:
         ]
         for row in stored()["rows"]
     ]
-    return markdown_table(header, rows)
+    return Table(header, rows)
 
 
-def tree_table() -> str:
+def tree_table() -> Table:
     """Return the same of the tree."""
     header = [
         "epsilon",
@@ -127,7 +127,7 @@ def tree_table() -> str:
         ]
         for row in stored()["tree"]
     ]
-    return markdown_table(header, rows)
+    return Table(header, rows)
 
 
 TABLES = {"epsilons": table, "tree epsilons": tree_table}

@@ -1,9 +1,9 @@
-"""Write the tables of docs/explanation/decoders.md from the result file."""
+"""Write docs/explanation/decoders.md and its data from the result file."""
 
 from __future__ import annotations
 
 from benchmarks.measure.decoders import SIZES, stored
-from benchmarks.pages.page import fill, markdown_table
+from benchmarks.pages.page import Table, fill
 
 PAGE = "explanation/decoders.md"
 
@@ -30,7 +30,7 @@ def rates_table(result):
         for e in result["rates"].get(part, ())
     ]
     header = ["words", "threads", "epsilon", "stay", "k", "exact", "fast", "ratio"]
-    return markdown_table([*header, "same words"], rows)
+    return Table([*header, "same words"], rows)
 
 
 def shares_table(result):
@@ -49,7 +49,7 @@ def shares_table(result):
         for e in result["shares"].get(part, ())
     ]
     header = ["mechanism", "decoder", "words", "threads", "search alone", "mechanism"]
-    return markdown_table([*header, "share"], rows, [1])
+    return Table([*header, "share"], rows, [1])
 
 
 def tried_table(result):
@@ -63,17 +63,45 @@ def tried_table(result):
         ]
         for name, entries in result["tried"].items()
     ]
-    return markdown_table(["filter", "rate over exact", "worst agreement"], rows)
+    return Table(["filter", "rate over exact", "worst agreement"], rows)
 
 
-def tables(result):
-    """Return the tables of the page, by the name of their place."""
-    return {
-        "decoders": lambda: rates_table(result),
-        "mechanisms over their search": lambda: shares_table(result),
-        "filters that were not kept": lambda: tried_table(result),
-    }
+def summary(result):
+    """The range of the gain of the fast decoder, and its worst agreement."""
+    rows = []
+    for part in SIZES:
+        for threads in (1, 2):
+            found = [
+                e for e in result["rates"].get(part, ()) if e["threads"] == threads
+            ]
+            if found:
+                fast = [e["fast"] for e in found]
+                exact = [e["exact"]["queries_per_second"] for e in found]
+                rates = [e["queries_per_second"] for e in fast]
+                ratios = [e["ratio"] for e in fast]
+                rows.append(
+                    [
+                        _count(SIZES[part]),
+                        str(threads),
+                        f"{_count(min(exact))} to {_count(max(exact))}",
+                        f"{_count(min(rates))} to {_count(max(rates))}",
+                        f"{min(ratios):.1f} to {max(ratios):.1f}",
+                        f"{100 * min(e['agreement'] for e in fast):.2f} %",
+                    ]
+                )
+    header = ["words", "threads", "exact, a second", "fast, a second", "ratio"]
+    return Table([*header, "same words, least"], rows)
+
+
+TABLES = {
+    "decoders": lambda: summary(stored()),
+    "filters that were not kept": lambda: tried_table(stored()),
+}
+DATA = {
+    "decoders.csv": lambda: rates_table(stored()),
+    "decoders-in-mechanisms.csv": lambda: shares_table(stored()),
+}
 
 
 if __name__ == "__main__":
-    fill(PAGE, tables(stored()))
+    fill(PAGE, TABLES, DATA)

@@ -1,25 +1,24 @@
-"""Write docs/examples.md and benchmarks/results/examples.json.
+"""Release ten sentences by every mechanism; write docs/examples.md and its data.
 
 Run by hand (a minute): ``python -m benchmarks examples_page``. Everything is measured
 with the library on the embedded space; the seed makes the page repeatable, and is the
-reason why these releases are not private.
+reason why these releases are not private. ``--page`` writes from the stored result.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
 
 import mondegreen as mg
 from benchmarks.machine import RESULTS
-from benchmarks.pages.page import DOCS
+from benchmarks.pages.page import Table, fill
 
-__all__ = ["EPSILONS", "SENTENCES", "main", "page", "stored"]
-
-PAGE: Final = DOCS / "examples.md"
+PAGE: Final = "examples.md"
 RESULT: Final = RESULTS / "examples.json"
 SEED: Final = 7
 PROBES: Final = 400
@@ -59,34 +58,6 @@ EPSILONS: Final = {
 ``hyperbolic`` is for spaces in the Poincaré ball, of which none is embedded.
 """
 
-_HEAD: Final = """\
-# Examples
-
-Ten invented sentences, released at three epsilons by every mechanism that runs on the
-default space. Made by `benchmarks/pages/examples_page.py`; the data is in
-`benchmarks/results/examples.json`.
-
-These releases are **not private**: they come from seed {seed}, so that anyone can make
-this page again. `OSNoise`, the default, never repeats itself.
-
-How to read them:
-
-- *unchanged* is the share of draws that return the input word, over {probes} frequent
-  words, {draws} draws each. *nats* is the promise for a word and its nearest
-  neighbour at the median distance, and for any two words. Epsilons of different
-  metrics are in different units.
-- A replaced word is seldom a synonym. In this space the nearest word is about half as
-  far away as any word, and there are tens of thousands of the latter: see
-  [choosing epsilon](explanation/choosing-epsilon.md). Where most words are unchanged,
-  a reader recovers the sentence.
-- Names that the vocabulary lacks (*Okonkwo*, *Zielinski*, *Tahoe*) are replaced like
-  any other word, and are never copied, at any epsilon.
-- At the same share of unchanged words the promises differ widely: compare the nats of
-  `tem` at 2.5 and `laplace` at 14.
-- Output words are drawn from the whole vocabulary of a web corpus, rude words
-  included.
-"""
-
 
 def main() -> int:
     """Measure, and write both files."""
@@ -103,7 +74,7 @@ def main() -> int:
     }
     RESULT.parent.mkdir(parents=True, exist_ok=True)
     RESULT.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    PAGE.write_text(page(report), "utf-8")
+    fill(PAGE, TABLES, DATA)
     return 0
 
 
@@ -148,29 +119,46 @@ def _unchanged(state: Any) -> float:
     return float((drawn == ids).mean())
 
 
-def page(report: dict[str, Any]) -> str:
-    """Return the Markdown of a report."""
-    lines = [_HEAD.format(seed=report["seed"], probes=PROBES, draws=DRAWS)]
-    for result in report["mechanisms"]:
-        lines += [f"## {result['name']}", ""]
-        if not result["settings"][0]["proved"]:
-            lines += ["*Not proved: published, but does not keep its claim.*", ""]
-        lines += ["| epsilon | unchanged | nats, nearest | nats, any two |"]
-        lines += ["|---:|---:|---:|---:|"]
+def settings() -> Iterator[tuple[list[str], list[str]]]:
+    """The cells that say what a setting is, and its releases."""
+    for result in stored()["mechanisms"]:
         for row in result["settings"]:
-            lines.append(
-                f"| {row['epsilon']:g} | {row['unchanged']:.1%} | "
-                f"{row['nearest_neighbour_loss']:.1f} | {row['worst_loss']:.1f} |"
-            )
-        for number, sentence in enumerate(report["sentences"]):
-            lines += ["", f"{number + 1}. {sentence}", ""]
-            lines += [
-                f"    - **{row['epsilon']:g}** {row['texts'][number]}"
-                for row in result["settings"]
+            mark = "" if row["proved"] else " (no proof)"
+            cells = [
+                f"`{result['name']}`{mark}",
+                f"{row['epsilon']:g}",
+                f"{row['unchanged']:.1%}",
+                f"{row['nearest_neighbour_loss']:.1f}",
+                f"{row['worst_loss']:.1f}",
             ]
-        lines.append("")
-    return "\n".join(lines)
+            yield cells, row["texts"]
+
+
+HEADER: Final = ["mechanism", "epsilon", "unchanged", "nats, nearest", "nats, any two"]
+
+
+def first_sentence() -> Table:
+    """The first sentence under every setting."""
+    rows = [[*cells, texts[0]] for cells, texts in settings()]
+    return Table([*HEADER, "release"], rows, (5,))
+
+
+def every_sentence() -> Table:
+    """All sentences under every setting."""
+    rows = [
+        [*cells, sentence, text]
+        for cells, texts in settings()
+        for sentence, text in zip(stored()["sentences"], texts, strict=True)
+    ]
+    return Table([*HEADER, "sentence", "release"], rows)
+
+
+TABLES: Final = {"every mechanism": first_sentence}
+DATA: Final = {"examples.csv": every_sentence}
 
 
 if __name__ == "__main__":
+    if "--page" in sys.argv:
+        fill(PAGE, TABLES, DATA)
+        sys.exit(0)
     sys.exit(main())

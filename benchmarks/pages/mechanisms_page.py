@@ -1,4 +1,4 @@
-"""Write the tables of docs/explanation/which-mechanism.md from the result files."""
+"""Write docs/explanation/which-mechanism.md and its data from the result files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import numpy as np
 
 from benchmarks import machine
-from benchmarks.pages.page import fill, markdown_table
+from benchmarks.pages.page import Table, fill
 
 PAGE = "explanation/which-mechanism.md"
 MATCHED = ("exponential", "tem", "calibrated", "tight")
@@ -31,7 +31,7 @@ def load(name: str) -> dict:
     return json.loads((machine.RESULTS / f"{name}.json").read_text())
 
 
-def mechanisms() -> str:
+def mechanisms() -> Table:
     """Return every mechanism at several epsilons."""
     header = [
         "mechanism",
@@ -48,7 +48,7 @@ def mechanisms() -> str:
         "audit",
     ]
     rows = [_row(row) for row in load("mechanisms")["rows"]]
-    return markdown_table(header, rows, text_columns=(0, 3, 11))
+    return Table(header, rows, text_columns=(0, 3, 11))
 
 
 def _row(row: dict) -> list[str]:
@@ -90,7 +90,7 @@ def _nats(row: dict, key: str) -> str:
     return f"{row[key]:.1f}" if row["proved"] else "–"
 
 
-def at_one_promise() -> str:
+def at_one_promise() -> Table:
     """Return what is left of the words at one promised epsilon."""
     header = ["promised epsilon", *(_label({"mechanism": n}) for n in MATCHED)]
     found = {
@@ -105,10 +105,10 @@ def at_one_promise() -> str:
             missing = "refused" if "refused" in row else "–"
             cells.append(missing if stays is None else f"{stays:.3f}")
         lines.append([f"{epsilon:g}", *cells])
-    return markdown_table(header, lines)
+    return Table(header, lines)
 
 
-def at_equal_risk() -> str:
+def at_equal_risk() -> Table:
     """Return what each mechanism pays for one Bayes risk, between its two settings."""
     header = ["mechanism", "epsilon", "nats, nearest word", "nats, any word"]
     lines = []
@@ -130,7 +130,7 @@ def at_equal_risk() -> str:
             for column in np.array(spent)[order].T
         )
         lines.append([_label(rows[0]), f"{epsilon:.2f}", f"{near:.0f}", f"{far:.0f}"])
-    return markdown_table(header, lines)
+    return Table(header, lines)
 
 
 def _certified(row: dict, key: str) -> float:
@@ -138,7 +138,7 @@ def _certified(row: dict, key: str) -> float:
     return row[key] * (row["certified"] or row["epsilon"]) / row["epsilon"]
 
 
-def permute_and_flip() -> str:
+def permute_and_flip() -> Table:
     """Return the comparison that keeps permute-and-flip out."""
     header = ["certified epsilon", "law", "rate", "stays, mean", "distance moved"]
     rows = [
@@ -152,15 +152,11 @@ def permute_and_flip() -> str:
         for row in load("permute_and_flip")["rows"]
         if row["epsilon"] <= 2.5
     ]
-    return markdown_table(header, rows, text_columns=(1,))
+    return Table(header, rows, text_columns=(1,))
 
 
-TABLES = {
-    "mechanisms": mechanisms,
-    "one promise": at_one_promise,
-    "equal risk": at_equal_risk,
-    "permute-and-flip": permute_and_flip,
-}
+TABLES = {"one promise": at_one_promise, "equal risk": at_equal_risk}
+DATA = {"mechanisms.csv": mechanisms, "permute-and-flip.csv": permute_and_flip}
 
 if __name__ == "__main__":
-    fill(PAGE, TABLES)
+    fill(PAGE, TABLES, DATA)

@@ -1,4 +1,4 @@
-"""Write docs/explanation/read-releases.md: thirty sentences under each mechanism.
+"""Release thirty sentences at equal success of a guess; write docs/examples.md.
 
     python -m benchmarks reading_page [--page]
 
@@ -6,8 +6,8 @@ Every mechanism runs where an adversary who sees one output, and knows the law a
 frequent words are in public text, guesses the word one time in five, and two times in
 five. For closed laws the settings are read off exact numbers of tree_evidence.json.
 Other laws are sampled: guesses are learnt from draws, and meet new ones, so that the
-true success may be larger. ``--page`` writes the page from
-results/reading.json alone. The seed makes releases repeatable, and so not private.
+true success may be larger. ``--page`` writes from results/reading.json alone. The seed
+makes releases repeatable, and so not private.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import Any, Final
 import numpy as np
 
 from benchmarks import machine
-from benchmarks.pages.page import DOCS, markdown_table
+from benchmarks.pages.page import Table, fill
 from benchmarks.pages.reading_sentences import SENTENCES
 
-__all__ = ["PAGE", "page", "stored"]
-
-PAGE: Final = DOCS / "explanation" / "read-releases.md"
+PAGE: Final = "examples.md"
 ATTACKS: Final = (0.2, 0.4)
 SEED: Final = 29
+SHOWN: Final = (0, 5, 23)
+"""Which sentences stand on the page; all of them are in the data."""
 TREES: Final[dict[str, dict[str, Any]]] = {
     "tree": {"by_class": False},
     "tree, chances by class": {"power": 0.5},
@@ -42,35 +42,6 @@ GRIDS: Final = {
 }
 """Epsilons at which laws without a closed form are attacked."""
 MET_WORDS: Final = 20_000
-
-_HEAD: Final = """\
-# Read releases
-
-**Thirty invented sentences, released by every mechanism where one adversary is equally
-successful: read them before you choose.**
-
-The adversary sees one output word, knows the mechanism and how frequent words are in
-public text, and makes the best guess of the word that stood there. Each mechanism runs
-where this guess is right one time in five, and two times in five. Always guessing
-the most frequent word, and looking at no output, is right {blind:.0%} of the time.
-
-Made by `benchmarks/pages/reading_page.py`; data: `benchmarks/results/reading.json`.
-These releases are **not private**: they come from seed {seed}, so that anyone can make
-this page again. Never publish a seeded release.
-
-## Settings
-
-{settings}
-*exact*: the success is computed from the law. *at least*: guesses were learnt from
-draws, so the true success may be larger, and the mechanism looks better here than it
-is. *nats* is what the guarantee allows between any two words; a dash where there is no
-proof.
-{missing}
-How to read a release: a word that is unchanged and a word that was drawn look the
-same. Words outside the vocabulary are replaced like all others, and come out as
-something else. Output words are drawn from the vocabulary of a web corpus, rude words
-included.
-"""
 
 
 def stored() -> dict[str, Any]:
@@ -192,71 +163,91 @@ def _success(bench: Any, name: str, epsilon: float) -> float:
     return learnt(ids, [state.sample(ids, rng) for _ in range(5)])
 
 
-def page(report: dict[str, Any]) -> str:
-    """Return the Markdown of a report."""
-    rows, settings = report["settings"], report["settings"]
-    names = list(dict.fromkeys(row["label"] for row in rows))
-    header = ["mechanism", "target", "setting", "success", "nats, any two words"]
-    table = markdown_table(
-        header,
+def settings() -> Table:
+    """Every mechanism at both targets: its setting, and what it promises."""
+    rows = [
         [
-            [
-                _code(row["label"]),
-                f"{row['target']:g}",
-                _setting(row),
-                f"{row['attack']:.3f}, exact" if "attack" in row else "at least",
-                "–" if row["worst_loss"] is None else f"{row['worst_loss']:.0f}",
-            ]
-            for row in sorted(rows, key=lambda row: row["target"])
-        ],
-        text_columns=(2, 3),
-    )
-    absent = [
+            _code(row["label"]),
+            f"{row['target']:g}",
+            _setting(row),
+            f"{row['attack']:.3f}, exact" if "attack" in row else "at least",
+            "–" if row["worst_loss"] is None else f"{row['worst_loss']:.0f}",
+        ]
+        for row in sorted(stored()["settings"], key=lambda row: row["target"])
+    ]
+    header = ["mechanism", "target", "setting", "success", "nats, any two words"]
+    return Table(header, rows, text_columns=(2, 3))
+
+
+def absent() -> str:
+    """How often a guess is right without any output, and which rows are missing."""
+    blind = f"{stored()['attack_without_output']:.0%}"
+    known = {(row["label"], row["target"]) for row in stored()["settings"]}
+    found = [
         f"`{name}` at {target:g}"
         for target in ATTACKS
         for name in GRIDS
-        if (name, target) not in {(r["label"], r["target"]) for r in rows}
+        if (name, target) not in known
     ]
-    missing = (
-        f"Missing, since no epsilon that was tried leads there: {', '.join(absent)}.\n"
-        if absent
-        else ""
+    return (
+        f"Always guessing the most frequent word, and looking at no output, is right "
+        f"{blind} of the time.\nMissing, since no epsilon that was tried gets there: "
+        f"{', '.join(found)}.\n"
     )
-    lines = [
-        _HEAD.format(
-            seed=report["seed"],
-            blind=report["attack_without_output"],
-            settings=table,
-            missing=missing,
-        )
-    ]
-    texts = {(row["label"], row["target"]): row["texts"] for row in settings}
-    number = 0
-    for kind, some in SENTENCES.items():
-        lines += [f"## {kind.capitalize()}", ""]
-        for sentence in some:
-            found = [
-                [
-                    _code(name),
-                    *(_cell(texts.get((name, target)), number) for target in ATTACKS),
-                ]
-                for name in names
+
+
+def shown() -> str:
+    """Some sentences under every mechanism, at both targets."""
+    report = stored()
+    texts = {(row["label"], row["target"]): row["texts"] for row in report["settings"]}
+    names = list(dict.fromkeys(row["label"] for row in report["settings"]))
+    head = ["mechanism", *(f"success {target:g}" for target in ATTACKS)]
+    lines = [""]
+    for number in SHOWN:
+        rows = [
+            [
+                _code(name),
+                *(_cell(texts.get((name, target)), number) for target in ATTACKS),
             ]
-            head = ["mechanism", *(f"success {target:g}" for target in ATTACKS)]
-            lines += [f"**{sentence}**", "", markdown_table(head, found, (1, 2))]
-            number += 1
+            for name in names
+        ]
+        lines += [
+            f"**{report['sentences'][number]}**",
+            "",
+            str(Table(head, rows, (1, 2))),
+        ]
     return "\n".join(lines)
+
+
+def every_sentence() -> Table:
+    """All sentences under every mechanism, at both targets."""
+    sentences = [(kind, one) for kind, some in SENTENCES.items() for one in some]
+    rows = [
+        [
+            _code(row["label"]),
+            f"{row['target']:g}",
+            f"{row['epsilon']:g}",
+            "–" if row["worst_loss"] is None else f"{row['worst_loss']:g}",
+            kind,
+            sentence,
+            text,
+        ]
+        for row in stored()["settings"]
+        for (kind, sentence), text in zip(sentences, row["texts"], strict=True)
+    ]
+    header = ["mechanism", "success", "epsilon", "nats, any two", "kind"]
+    return Table([*header, "sentence", "release"], rows)
 
 
 def _code(label: str) -> str:
     """Return a label with the name of its mechanism as code."""
     name, comma, rest = label.partition(",")
-    return f"`{name}`{comma}{rest}"
+    return f"`{name}`{comma}{rest.replace('chances', 'probabilities')}"
 
 
 def _setting(row: dict[str, Any]) -> str:
-    """Return epsilon; the chances of a tree are too many to list."""
-    more = ", chances found" if row["mechanism"] == "tree" else ""
+    """Epsilon; the level probabilities of a tree are too many to list."""
+    more = ", probabilities found" if row["mechanism"] == "tree" else ""
     return f"ε = {row['epsilon']:g}{more}"
 
 
@@ -264,11 +255,15 @@ def _cell(texts: list[str] | None, number: int) -> str:
     return "–" if texts is None else texts[number].replace("|", "\\|")
 
 
+TABLES: Final = {"settings": settings, "absent": absent, "equal success": shown}
+DATA: Final = {"examples-at-equal-success.csv": every_sentence}
+
+
 def main() -> None:
     """Measure unless told otherwise, and write the page."""
     if "--page" not in sys.argv:
         measure()
-    PAGE.write_text(page(stored()), encoding="utf-8")
+    fill(PAGE, TABLES, DATA)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Write the tables and plots of docs/explanation/speed.md from the result files.
+"""Write docs/explanation/speed.md, its plots and its data from the result files.
 
 ``python -m benchmarks speed_page``, after peers/speed_peers.py, growth.py,
 privatize_imdb.py, text_path.py, selection.py, profile_texts.py, scores.py and
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from benchmarks import machine
-from benchmarks.pages.page import DOCS, fill, markdown_table
+from benchmarks.pages.page import DOCS, Table, fill
 from benchmarks.pages.speed_charts import CHAIN, charts
 
 PAGE: Final = "explanation/speed.md"
@@ -49,7 +49,7 @@ def verdict(row: dict[str, Any]) -> str:
     return "not rejected" if "not rejected" in found else "not audited"
 
 
-def peers() -> str:
+def peers() -> Table:
     """Return ours over each peer."""
     header = [
         "peer",
@@ -83,10 +83,10 @@ def peers() -> str:
                 verdict(row),
             ]
         )
-    return markdown_table(header, rows, text_columns=(2, 8))
+    return Table(header, rows, text_columns=(2, 8))
 
 
-def starts() -> str:
+def starts() -> Table:
     """Return seconds to the first word, and peak memory."""
     header = [
         "peer",
@@ -109,10 +109,10 @@ def starts() -> str:
                 plain = key == "unchanged" and value is not None
                 cells.append(f"{value:.0%}" if plain else number(value))
         rows.append([f"{row['package']} {row['mechanism']}", *cells])
-    return markdown_table(header, rows)
+    return Table(header, rows)
 
 
-def rooflines() -> str:
+def rooflines() -> Table:
     """Return the range of the rates of the machine over the run."""
     found = load("peers_speed")["rooflines"]
     labels = {
@@ -126,10 +126,10 @@ def rooflines() -> str:
         values = sorted(row[key] for row in found)
         median = values[len(values) // 2]
         rows.append([label, *map(number, (median, values[0], values[-1]))])
-    return markdown_table(["all threads", "median", "least", "most"], rows)
+    return Table(["all threads", "median", "least", "most"], rows)
 
 
-def over_search() -> str:
+def over_search() -> Table:
     """Return our rates over exact search alone, in the same process."""
     rows: dict[str, list[tuple[float, float]]] = {}
     for row in _rows():
@@ -142,10 +142,10 @@ def over_search() -> str:
     for name, found in rows.items():
         means = [sum(part) / len(found) for part in zip(*found, strict=True)]
         lines.append([f"`{name}`", *(f"{mean:.2f}" for mean in means)])
-    return markdown_table(["mechanism", "warm", "texts"], lines)
+    return Table(["mechanism", "warm", "texts"], lines)
 
 
-def growth_table() -> str:
+def growth_table() -> Table:
     """Return every mechanism on vocabularies of four sizes."""
     growth = load("growth")
     names = list(dict.fromkeys(key.partition("|")[0] for key in growth["points"]))
@@ -170,10 +170,10 @@ def growth_table() -> str:
             )
             cells = [number(point.get(key)) for key in keys]
             rows.append([f"`{name}`", size, *cells])
-    return markdown_table([*header, "peak, MiB"], rows)
+    return Table([*header, "peak, MiB"], rows)
 
 
-def parallel() -> str:
+def parallel() -> Table:
     """Return rates with one thread and all, with one process and two."""
     points = load("growth")["points"]
     rows = []
@@ -199,37 +199,38 @@ def parallel() -> str:
         "2 processes",
         "gain",
     ]
-    return markdown_table(header, rows)
+    return Table(header, rows)
 
 
-def profiles() -> str:
-    """Return the sections of the way of the data, and the longest functions."""
-    lines = []
+def profiles() -> Table:
+    """Where one thread spends its time on real reviews, and in which functions."""
+    rows = []
     for name, found in load("profile")["profiles"].items():
-        whole = sum(found["sections"].values())
-        rows = [
-            [label, f"{seconds / whole:.0%}", f"{1e6 * seconds / found['words']:.2f}"]
+        whole, setting = sum(found["sections"].values()), f"{found['epsilon']:g}"
+        rows += [
+            [
+                f"`{name}`",
+                setting,
+                label,
+                f"{seconds / whole:.0%}",
+                f"{1e6 * seconds / found['words']:.2f}",
+            ]
             for label, seconds in found["sections"].items()
         ]
         rows += [
             [
+                f"`{name}`",
+                setting,
                 f"in the mechanism: `{each['function']}`",
                 f"{each['share']:.0%} of it",
-                "",
+                "–",
             ]
             for each in found["inside"][:3]
         ]
-        head = [
-            f"`{name}`, epsilon {found['epsilon']:g}, "
-            f"{number(found['words_per_second'])} words a second",
-            "share",
-            "µs a word",
-        ]
-        lines.append(markdown_table(head, rows))
-    return "\n".join(lines)
+    return Table(["mechanism", "epsilon", "part", "share", "µs a word"], rows, (2,))
 
 
-def files() -> str:
+def files() -> Table:
     """Return what the command does with a file of real reviews."""
     runs = load("privatize_imdb")["runs"]
     rows = []
@@ -250,10 +251,10 @@ def files() -> str:
             ]
         )
     header = ["mechanism, epsilon", "two jobs", "one job", "gain", "peak, MiB"]
-    return markdown_table([*header, "search alone, two processes", "share"], rows)
+    return Table([*header, "search alone, two processes", "share"], rows)
 
 
-def selection(size: str) -> str:
+def selection(size: str) -> Table:
     """Return rates inside the mechanisms, on one core."""
     rows = [
         [
@@ -268,10 +269,10 @@ def selection(size: str) -> str:
         for name, run in load("selection")[size].items()
     ]
     header = ["mechanism, epsilon", "words", "distinct", "cold", "warm", "peak, MiB"]
-    return markdown_table([*header, "above start, MiB"], rows)
+    return Table([*header, "above start, MiB"], rows)
 
 
-def around() -> str:
+def around() -> Table:
     """Return what the text costs beside the mechanism."""
     rows = [
         [
@@ -284,10 +285,10 @@ def around() -> str:
         for name, found in load("text_path")["texts"].items()
     ]
     header = ["texts", "how many", "words a text", "text alone", "with `tem`"]
-    return markdown_table(header, rows)
+    return Table(header, rows)
 
 
-def jobs() -> str:
+def jobs() -> Table:
     """Return what a second job gains on files."""
     rows = [
         [
@@ -298,10 +299,10 @@ def jobs() -> str:
         ]
         for name, found in load("text_path")["files"].items()
     ]
-    return markdown_table(["mechanism, file", "one job", "two jobs", "gain"], rows)
+    return Table(["mechanism, file", "one job", "two jobs", "gain"], rows)
 
 
-def waits() -> str:
+def waits() -> Table:
     """Return what a person waits for."""
     found = load("text_path")["starts"]
     rows = [
@@ -312,10 +313,10 @@ def waits() -> str:
             f"{found['one_string_milliseconds']:.2f} ms",
         ],
     ]
-    return markdown_table(["what", "time"], rows)
+    return Table(["what", "time"], rows)
 
 
-def choosing() -> str:
+def choosing() -> Table:
     """Return what scores and a calibration cost."""
     scores, calibrating = load("scores"), load("calibrating")
     one = scores["one_law"]
@@ -337,24 +338,28 @@ def choosing() -> str:
                 number(found["peak_megabytes"]),
             ]
         )
-    return markdown_table(["what", "two cores", "peak, MiB"], rows)
+    return Table(["what", "two cores", "peak, MiB"], rows)
 
 
-TABLES: Final[dict[str, Callable[[], str]]] = {
+TABLES: Final[dict[str, Callable[[], Table]]] = {
     "peers": peers,
-    "starts": starts,
-    "rooflines": rooflines,
     "over search": over_search,
     "files": files,
-    "selection, real": lambda: selection("real"),
-    "selection, large": lambda: selection("large"),
     "around": around,
-    "jobs": jobs,
     "waits": waits,
     "choosing": choosing,
-    "growth": growth_table,
-    "parallel": parallel,
-    "profiles": profiles,
+}
+DATA: Final[dict[str, Callable[[], Table]]] = {
+    "speed-start-and-memory.csv": starts,
+    "speed-machine.csv": rooflines,
+    "speed-inside.csv": lambda: (
+        selection("real").under("points", "reviews, default space")
+        + selection("large").under("points", "400,000 synthetic points")
+    ),
+    "speed-jobs.csv": jobs,
+    "speed-growth.csv": growth_table,
+    "speed-parallel.csv": parallel,
+    "speed-profile.csv": profiles,
 }
 
 
@@ -363,7 +368,7 @@ def main() -> None:
     ASSETS.mkdir(exist_ok=True)
     for name, chart in charts(load("growth")).items():
         (ASSETS / name).write_text(chart, encoding="utf-8")
-    fill(PAGE, TABLES)
+    fill(PAGE, TABLES, DATA)
 
 
 if __name__ == "__main__":

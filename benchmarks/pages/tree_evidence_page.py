@@ -1,4 +1,4 @@
-"""Write tables and plots of docs/explanation/word-trees.md from tree_evidence.json."""
+"""Write docs/explanation/word-trees.md, its plots and data from tree_evidence.json."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 import mondegreen as mg
 from benchmarks import machine
-from benchmarks.pages.page import DOCS, fill, markdown_table
+from benchmarks.pages.page import DOCS, Table, fill
 from benchmarks.pages.svg import line_chart
 from benchmarks.pages.tree_evidence_rows import (
     CLOSED,
@@ -52,7 +52,7 @@ def of_what() -> str:
     return f"{tree}{other}{rest}\n"
 
 
-def facts() -> str:
+def facts() -> Table:
     """Return what the data sets are."""
     found, lines = load(), []
     header = [
@@ -83,10 +83,10 @@ def facts() -> str:
                 f"{row['perplexity']:,.0f}",
             ]
         )
-    return markdown_table(header, lines)
+    return Table(header, lines)
 
 
-def at_equal_attack(key: str) -> str:
+def at_equal_attack(key: str) -> Table:
     """Return accuracies of all mechanisms at equal success of the guess."""
     found, lines = load(), []
     header = ["texts", "mechanism", *(f"attack {target:g}" for target in ATTACKS)]
@@ -101,10 +101,10 @@ def at_equal_attack(key: str) -> str:
                 spread = at(found, rows, target, f"{key}_deviation")
                 cells.append("–" if value is None else f"{value:.3f} ± {spread:.3f}")
             lines.append([name, _name(mechanism), *cells])
-    return markdown_table(header, lines, text_columns=(1,))
+    return Table(header, lines, text_columns=(1,))
 
 
-def leads(key: str, others: Sequence[str]) -> str:
+def leads(key: str, others: Sequence[str]) -> Table:
     """Return the best of the trees less the best of some others, at equal attack."""
     found = load()
     return _leads(
@@ -119,7 +119,7 @@ def leads(key: str, others: Sequence[str]) -> str:
     )
 
 
-def leads_in_context(key: str) -> str:
+def leads_in_context(key: str) -> Table:
     """Return the same at equal success of an adversary who knows the order of words."""
     found = load()
     points: dict[str, dict[str, list[tuple[float, float]]]] = {}
@@ -135,7 +135,7 @@ def leads_in_context(key: str) -> str:
     )
 
 
-def _leads(points: dict[str, dict[str, list[tuple[float, float]]]], what: str) -> str:
+def _leads(points: dict[str, dict[str, list[tuple[float, float]]]], what: str) -> Table:
     """Return the best tree less the best other, by texts, at equal success."""
     header, lines = ["texts", *(f"{what} {target:g}" for target in ATTACKS)], []
     for data, curves in points.items():
@@ -153,10 +153,10 @@ def _leads(points: dict[str, dict[str, list[tuple[float, float]]]], what: str) -
             other = max(values, key=lambda other: values[other])
             cells.append(f"{max(trees) - values[other]:+.3f} (`{other}`)")
         lines.append([NAMES[data], *cells])
-    return markdown_table(header, lines)
+    return Table(header, lines)
 
 
-def qualities(target: float) -> str:
+def qualities(target: float) -> Table:
     """Return what else stays at one success of the guess."""
     found, lines = load(), []
     header = [
@@ -197,10 +197,10 @@ def qualities(target: float) -> str:
                     f"{loss:.0f}",
                 ]
             )
-    return markdown_table(header, lines, text_columns=(1,))
+    return Table(header, lines, text_columns=(1,))
 
 
-def at_equal_loss() -> str:
+def at_equal_loss() -> Table:
     """Return the most accurate setting of each mechanism within a loss of any words."""
     found, lines = load(), []
     header = [
@@ -236,7 +236,7 @@ def at_equal_loss() -> str:
                     f"{clear['largest_class']:.3f}",
                 ]
             )
-    return markdown_table(header, lines, text_columns=(1,))
+    return Table(header, lines, text_columns=(1,))
 
 
 def _name(mechanism: str) -> str:
@@ -251,7 +251,7 @@ def _loss(row: Row) -> float:
     return float(row["worst_loss"] if certified is None else certified)
 
 
-def in_context() -> str:
+def in_context() -> Table:
     """Return the success of an adversary who knows the order of words."""
     found = load()
     header = [
@@ -262,7 +262,7 @@ def in_context() -> str:
         "in context",
         "gain",
         "less frequent words, alone",
-        "in context",
+        "less frequent, in context",
     ]
     rows = sorted(
         found["context"].values(),
@@ -285,10 +285,10 @@ def in_context() -> str:
         ]
         for row in rows
     ]
-    return markdown_table(header, lines, text_columns=(1,))
+    return Table(header, lines, text_columns=(1,))
 
 
-def mixtures() -> str:
+def mixtures() -> Table:
     """Return what mixtures of trees keep, beside one tree."""
     found = json.loads((machine.RESULTS / "tree_mixture.json").read_text())
     header = ["trees", "chance of the group", "attack", "accuracy", "cosine"]
@@ -302,10 +302,10 @@ def mixtures() -> str:
         ]
         for row in found["rows"]
     ]
-    return markdown_table(header, lines)
+    return Table(header, lines)
 
 
-def missed() -> str:
+def missed() -> Table:
     """Return how much of an attack that is known the learnt guesses find."""
     found, lines = load(), []
     for data, name in NAMES.items():
@@ -314,7 +314,7 @@ def missed() -> str:
             if "attack_at_least" in row and 0.15 < known < 0.45:
                 share = f"{row['attack_at_least']:.3f}"
                 lines.append([name, f"{known:.3f}", share])
-    return markdown_table(["texts", "attack, exact", "learnt"], lines)
+    return Table(["texts", "attack, exact", "learnt"], lines)
 
 
 def charts() -> dict[str, str]:
@@ -348,21 +348,65 @@ def charts() -> dict[str, str]:
     return drawn
 
 
-TABLES: Final[dict[str, Callable[[], str]]] = {
+WHOLE: Final = tuple(name for name in NAMES.values() if not name.endswith("part"))
+"""Texts in full; of the parts, which slower mechanisms need, only the data tells."""
+
+
+def chosen(table: Table, mechanisms: Sequence[str], columns: Sequence[str]) -> Table:
+    """Some mechanisms and columns of a table, on the texts that are whole."""
+    places = [list(table.header).index(column) for column in columns]
+    rows = [
+        [row[place] for place in places]
+        for row in table.rows
+        if row[0] in WHOLE and (row[1] in mechanisms or not mechanisms)
+    ]
+    return Table(columns, rows, (1,))
+
+
+def in_short() -> Table:
+    """What an attack of 0.2 leaves, of the tree and of the closest other."""
+    columns = ["texts", "mechanism", "accuracy", "class kept", "nats, any two words"]
+    named = ("`tree`", "`tree`, near", "`exponential`")
+    return chosen(qualities(0.2), named, columns)
+
+
+def readers() -> Table:
+    """What a reader of sentences gains, on the tree and on the closest other."""
+    columns = ["texts", "mechanism", "attack, own frequencies"]
+    columns += ["public text, word alone", "in context"]
+    named = ("`tree`, near", "`tree`, plain", "`exponential`")
+    return chosen(in_context(), named, columns)
+
+
+TABLES: Final[dict[str, Callable[[], object]]] = {
     "of what": of_what,
-    "facts": facts,
     "leads": lambda: leads("accuracy", CLOSED),
-    "leads, sampled": lambda: leads("accuracy", SAMPLED),
-    "leads, clear test": lambda: leads("accuracy_clear_test", CLOSED),
+    "in short": in_short,
+    "readers": readers,
     "leads, in context": lambda: leads_in_context("accuracy"),
-    "equal attack": lambda: at_equal_attack("accuracy"),
-    "equal attack, clear test": lambda: at_equal_attack("accuracy_clear_test"),
-    "qualities, 0.2": lambda: qualities(0.2),
-    "qualities, 0.3": lambda: qualities(0.3),
-    "equal loss": at_equal_loss,
-    "context": in_context,
-    "mixtures": mixtures,
-    "missed": missed,
+}
+DATA: Final[dict[str, Callable[[], Table]]] = {
+    "tree-texts.csv": facts,
+    "tree-differences.csv": lambda: (
+        leads("accuracy", CLOSED).under("beside, tested on", "exact attack, releases")
+        + leads("accuracy", SAMPLED).under(
+            "beside, tested on", "learnt attack, releases"
+        )
+        + leads("accuracy_clear_test", CLOSED).under(
+            "beside, tested on", "exact attack, clear text"
+        )
+    ),
+    "tree-accuracy.csv": lambda: (
+        at_equal_attack("accuracy").under("tested on", "releases")
+        + at_equal_attack("accuracy_clear_test").under("tested on", "clear text")
+    ),
+    "tree-qualities.csv": lambda: (
+        qualities(0.2).under("attack", "0.2") + qualities(0.3).under("attack", "0.3")
+    ),
+    "tree-within-10-nats.csv": at_equal_loss,
+    "tree-in-context.csv": in_context,
+    "tree-learnt-attack.csv": missed,
+    "tree-mixtures.csv": mixtures,
 }
 
 
@@ -370,7 +414,7 @@ def main() -> None:
     """Write tables and plots."""
     for name, chart in charts().items():
         (ASSETS / name).write_text(chart, encoding="utf-8")
-    fill(PAGE, TABLES)
+    fill(PAGE, TABLES, DATA)
 
 
 if __name__ == "__main__":

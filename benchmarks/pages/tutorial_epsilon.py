@@ -1,7 +1,7 @@
-"""Run the commands of the tutorial on choosing epsilon, and write what they print.
+"""Run the commands of docs/how-to/choose-epsilon.md, and write what they print.
 
 Three minutes on two cores; the sample is the public one of disaster tweets. ``--page``
-writes docs/tutorial/choose-epsilon.md from the stored result alone.
+writes the page from the stored result alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks import machine
 from benchmarks.pages import page
 
-PAGE = "tutorial/choose-epsilon.md"
+PAGE = "how-to/choose-epsilon.md"
 PROGRAM = str(Path(sys.executable).with_name("mondegreen"))
 SAMPLE = "tweets.parquet"
 TARGETS = "--target n_w=0.5 --target bayes_risk=0.4"
@@ -58,7 +58,6 @@ def measured() -> dict[str, object]:
             print(label, flush=True)
             shown[label] = {"command": command, "output": run(command, folder)}
 
-        show("curves", f"mondegreen calibrate {SAMPLE} -m calibrated --quick")
         wanted = f"mondegreen calibrate {SAMPLE} -m calibrated {TARGETS}"
         show("target", wanted)
         chosen = json.loads(run(f"{wanted} --json --quiet", folder))["chosen"]
@@ -90,11 +89,11 @@ def releases() -> str:
     rows = zip(
         stored["texts"], stored["shown"]["release"]["output"].splitlines(), strict=True
     )
-    return page.markdown_table(["tweet", "release"], list(rows), text_columns=(1,))
+    return page.Table(["tweet", "release"], list(rows), text_columns=(1,))
 
 
 def final() -> str:
-    """Return the command line that the tutorial ends with."""
+    """The command line that the steps end with."""
     return f"```text\n$ {result()['shown']['release']['command']}\n```\n"
 
 
@@ -103,9 +102,9 @@ def result() -> dict:
     return json.loads((machine.RESULTS / "tutorial_epsilon.json").read_text())
 
 
+STEPS = ("target", "others", "word")
 TABLES = {
-    **{label: lambda label=label: block(label) for label in ("curves", "target")},
-    **{label: lambda label=label: block(label) for label in ("others", "word")},
+    **{step: lambda step=step: block(step) for step in STEPS},
     "releases": releases,
     "final": final,
 }

@@ -9,16 +9,10 @@ from pathlib import Path
 from mutants import ALPHA, MUTANTS
 
 from benchmarks.pages import audit_page
-from benchmarks.pages.page import filled
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "explanation" / "audit.md"
 RESULTS = ROOT / "benchmarks" / "results"
-
-
-def test_the_tables_are_those_of_the_results():
-    text = PAGE.read_text("utf-8")
-    assert filled(text, audit_page.TABLES) == text, "python -m benchmarks audit_page"
 
 
 def test_every_mutant_is_in_the_results_caught_and_without_false_alarms():
@@ -38,11 +32,11 @@ def test_every_mutant_is_in_the_results_caught_and_without_false_alarms():
 
 def test_every_audit_of_a_package_is_in_the_page():
     audits = json.loads((RESULTS / "peers_audit.json").read_text())["audits"]
-    table = audit_page.peer_table().splitlines()[2:]
-    assert len(table) == len(audits)
-    for row, line in zip(audits, table, strict=True):
-        assert row["package"] in line
-        assert row.get("report", {}).get("verdict", "not run") in line
+    found = audit_page.peer_table().rows
+    assert len(found) == len(audits)
+    for row, cells in zip(audits, found, strict=True):
+        assert row["package"] in cells[0]
+        assert row.get("report", {}).get("verdict", "not run") == cells[4]
 
 
 def test_evidence_names_the_pair_or_says_that_there_is_none():

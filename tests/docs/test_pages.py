@@ -108,9 +108,7 @@ def test_generated_pages_have_not_drifted():
     assert done.returncode == 0, done.stdout
 
 
-def test_the_examples_page_is_made_from_its_results():
-    page = examples_page.page(examples_page.stored())
-    assert examples_page.PAGE.read_text("utf-8") == page
+def test_the_examples_are_of_every_mechanism_that_the_embedded_space_allows():
     assert set(examples_page.EPSILONS) == {
         cls.name for cls in mg.mechanisms() if "euclidean" in cls.space_metrics
     }

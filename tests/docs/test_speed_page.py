@@ -1,15 +1,9 @@
-"""The page on speed shows what the result files hold, and nothing else."""
+"""The plots of the page on speed show what the result files hold."""
 
 from __future__ import annotations
 
 from benchmarks.pages import speed_page
-from benchmarks.pages.page import DOCS, filled
 from benchmarks.pages.svg import line_chart
-
-
-def test_tables_are_those_of_the_results() -> None:
-    page = (DOCS / speed_page.PAGE).read_text(encoding="utf-8")
-    assert filled(page, speed_page.TABLES) == page
 
 
 def test_plots_are_those_of_the_results() -> None:

@@ -5,56 +5,42 @@ from __future__ import annotations
 import json
 
 from benchmarks import machine
+from benchmarks.pages.page import Table
 
 README = machine.ROOT / "README.md"
 START = "<!-- speed: written by benchmarks/pages/readme_table.py -->\n"
 END = "<!-- /speed -->"
+SHOWN = ("tree", "calibrated", "laplace")
 
 
 def table() -> str:
-    """Return the section as Markdown."""
+    """The section as Markdown: a file by two jobs, and one of a gigabyte."""
     imdb = json.loads((machine.RESULTS / "privatize_imdb.json").read_text())
     large = json.loads((machine.RESULTS / "privatize_one_gigabyte.json").read_text())
-    runs = imdb["runs"]
-    words = next(iter(runs.values()))["words"]
-    lines = [
-        f"12,000 real reviews ({words / 1e6:.1f} million words), Parquet to Parquet, "
-        f"whole process, {imdb['machine']['cores']} cores, "
-        f"{imdb['machine']['processor']}:",
-        "",
-        "| mechanism | jobs | words a second | peak memory, all processes |",
-        "|---|---|---|---|",
+    runs = [
+        run
+        for run in imdb["runs"].values()
+        if run["jobs"] == 2 and run["mechanism"] in SHOWN
     ]
-    for run in runs.values():
-        lines.append(
-            f"| `{run['mechanism']}`, epsilon {run['epsilon']:g} | {run['jobs']} | "
-            f"{run['words_per_second']:,} | {run['peak_mib']:,} MiB |"
-        )
-    noisy = {
-        run["mechanism"]: run
-        for run in runs.values()
-        if "search_alone_per_second" in run
-    }
-    lines += [
-        "",
-        f"`laplace` searches the nearest of 33,860 words for every noisy point, `brr` "
-        f"the nearest of as many codes. Exact search alone reached "
-        f"{noisy['laplace']['search_alone_per_second']:,} and "
-        f"{noisy['brr']['search_alone_per_second']:,} a second in the same run; the "
-        f"whole way from file to file is at "
-        f"{noisy['laplace']['share_of_search_alone']:.0%} and "
-        f"{noisy['brr']['share_of_search_alone']:.0%} of that.",
-        "",
+    rows = [
+        [
+            f"`{run['mechanism']}`, epsilon {run['epsilon']:g}",
+            f"{run['words_per_second']:,}",
+            f"{run['peak_mib']:,} MiB",
+        ]
+        for run in runs
+    ]
+    header = ["mechanism", "words a second", "peak memory, all processes"]
+    return (
+        f"12,000 real reviews ({runs[0]['words'] / 1e6:.1f} million words), Parquet to "
+        f"Parquet, two jobs on {imdb['machine']['cores']} cores, "
+        f"{imdb['machine']['processor']}:\n\n{Table(header, rows)}\n"
         f"A CSV of {large['input_bytes'] / 1e9:.2f} GB passed under a cap of "
         f"{large['cap_bytes_per_process'] / 1e9:.1f} GB, at a peak of "
         f"{large['peak_mib_all_processes']:,} MiB over all processes and "
-        f"{large['megabytes_per_second']:.0f} MB/s (`tree`, epsilon 10, 2 jobs).",
-        "",
-        "Scripts and results: [benchmarks](benchmarks). Machines are noisy; compare "
-        "ratios of one run.",
-        "",
-    ]
-    return "\n".join(lines)
+        f"{large['megabytes_per_second']:.0f} MB/s (`tree`, epsilon 10, 2 jobs). "
+        "[More on speed](docs/explanation/speed.md).\n"
+    )
 
 
 def main() -> None:

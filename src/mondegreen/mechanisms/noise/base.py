@@ -15,8 +15,7 @@ from mondegreen.arrays import Ids, LogProbs, Vectors
 from mondegreen.errors import LawUnknownError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import AbstractMechanism, check_ids, parameter
-from mondegreen.space.search.base import NeighbourSearch
-from mondegreen.space.search.decoders import DECODERS
+from mondegreen.space.search.decoders import DECODERS, NeighbourSearch
 from mondegreen.space.space import Space
 
 Item = TypeVar("Item")

@@ -21,7 +21,6 @@ from typing import Any, Final, final
 import pyarrow as pa
 
 from mondegreen.errors import MondegreenError
-from mondegreen.mechanisms.selection.base import SelectionState
 from mondegreen.privatizer.arrow import logical_names
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.processes import SPAWN, one_thread, without_interrupts
@@ -187,10 +186,8 @@ def _shared_by(privatizer: Privatizer, context: BaseContext) -> _Shared | None:
 
     Laws that each of two workers computes for itself take them half as long again.
     """
-    if not isinstance(privatizer.state, SelectionState):
-        return None
-    size = privatizer.state.shared_bytes()
-    if not _stays_in_memory(size):
+    size = privatizer.state.shared_bytes
+    if not size or not _stays_in_memory(size):
         return None
     return context.RawArray("b", size), context.Lock()
 
@@ -231,7 +228,7 @@ def _end_with_parent() -> None:
 
 def _restored(settings: bytes, shared: _Shared | None) -> Privatizer:
     privatizer: Privatizer = pickle.loads(settings)  # noqa: S301  (from the parent)
-    if shared is not None and isinstance(privatizer.state, SelectionState):
+    if shared is not None:
         privatizer.state.share(*shared)
     return privatizer
 

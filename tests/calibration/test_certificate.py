@@ -299,7 +299,7 @@ def _honest():
 def test_the_averages_of_an_honest_space_are_never_refused(points):
     names = [f"w{i}" for i in range(len(points))]
     space = mg.Space.from_arrays("s", names, points.astype(np.float32))
-    pairs.PairTiles(space).each(lambda i, j, table: None)
+    pairs.Distances(space).each(lambda i, j, table: None)
 
 
 def test_a_cache_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):

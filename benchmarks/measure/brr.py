@@ -212,8 +212,9 @@ def sizes(space) -> dict[str, int]:
 
 def measure(*, quick: bool) -> dict[str, object]:
     """Measure everything."""
-    from mondegreen import load_space
     from mondegreen.calibration.ratio import PrivacyRatio
+
+    from mondegreen import load_space
     from mondegreen.space.binarize import with_codes
     from mondegreen.space.store import codes_of
 

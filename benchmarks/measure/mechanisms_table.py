@@ -18,6 +18,8 @@ import argparse
 import json
 
 import numpy as np
+from mondegreen.scores.exact import law_scores
+from mondegreen.scores.mechanism_estimate import estimate_mechanism, estimate_stays
 
 from benchmarks import machine
 from mondegreen import Space, load_space, mechanism
@@ -26,8 +28,6 @@ from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.selection.base import SelectionState
 from mondegreen.mechanisms.selection.tree_state import TreeState
-from mondegreen.scores.exact import law_scores
-from mondegreen.scores.mechanism_estimate import estimate_mechanism, estimate_stays
 
 SPACE = load_space()
 DRAWS, SAMPLE, RISK_DRAWS = 40, 500, 40_000

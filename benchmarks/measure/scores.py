@@ -16,11 +16,11 @@ import resource
 import time
 
 import numpy as np
+from mondegreen.scores.exact import law_scores
 
 from benchmarks import machine
 from mondegreen import load_space, mechanism
 from mondegreen.scores import deniability
-from mondegreen.scores.exact import law_scores
 from mondegreen.scores.law import LawScores
 
 SPACE = load_space()

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mondegreen.calibration.certificate import certify
 
 import mondegreen as mg
-from mondegreen.calibration.certificate import certify
 from mondegreen.errors import LawUnknownError, SpaceError
 from mondegreen.mechanisms.laws import certified
 from mondegreen.mechanisms.laws.certificate import exact_epsilons

@@ -66,7 +66,7 @@ from benchmarks.measure.trees.word_model import WordModel, public_model, split_o
 from benchmarks.ship.ship_tree import lists
 from mondegreen.calibration.guess import success_of
 from mondegreen.calibration.tree_levels import best_tree
-from mondegreen.scores.exact import law_scores
+from mondegreen.scores.law import law_scores
 from mondegreen.space.store import tree_of
 
 RESULT = machine.RESULTS / "tree_evidence.json"

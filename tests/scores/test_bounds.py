@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from mondegreen.errors import InvalidParameterError
-from mondegreen.scores.bounds import (
-    incomplete_beta,
+from mondegreen.scores.interval import (
     largest_loss,
     lower_bound,
     rarest_event,
@@ -35,15 +35,20 @@ def test_bounds_are_the_quantiles_of_scipy(hits, runs, alpha):
     assert 1 - upper_bound(hits, runs, alpha) == pytest.approx(1 - high, rel=1e-5)
 
 
-def test_the_incomplete_beta_function_is_that_of_scipy():
-    rng = np.random.default_rng(0)
-    for _ in range(500):
-        a, b = np.exp(rng.uniform(-1, 12, size=2))
-        x = rng.beta(a, b)
-        expected = stats.beta.cdf(x, a, b)
-        assert incomplete_beta(a, b, x) == pytest.approx(expected, rel=1e-7, abs=1e-12)
-    assert incomplete_beta(2.0, 3.0, 0.0) == 0
-    assert incomplete_beta(2.0, 3.0, 1.0) == 1
+@pytest.mark.parametrize("alpha", [0.3, 0.025, 1e-6, 1e-9])
+@pytest.mark.parametrize("runs", [2, 7, 64, 300])
+def test_bounds_are_on_the_safe_side_of_exact_arithmetic(runs, alpha):
+    def at_least(hits, p):
+        p = Fraction(p)
+        return sum(
+            math.comb(runs, k) * p**k * (1 - p) ** (runs - k)
+            for k in range(hits, runs + 1)
+        )
+
+    for hits in {1, 2, runs // 3, runs // 2, runs - 1} - {0, runs}:
+        low, high = lower_bound(hits, runs, alpha), upper_bound(hits, runs, alpha)
+        assert (1 - 1e-3) * alpha < at_least(hits, low) <= Fraction(alpha)
+        assert (1 - 1e-3) * alpha < 1 - at_least(hits + 1, high) <= Fraction(alpha)
 
 
 @pytest.mark.parametrize("p", [0.001, 0.03, 0.5, 0.9])

@@ -12,14 +12,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.audit.exact import LawTable
-from mondegreen.errors import LawUnknownError
 from mondegreen.mechanisms.base import State
-from mondegreen.space.space import Space
 
 Floats = NDArray[np.float64]
 
-_LARGEST: Final = {"nearest": 4096, "vickrey": 1024, "vickrey_literal": 256}
 _WIDEST: Final = 600.0
 """Nats of the space: beyond, products of doubles would underflow to zero."""
 
@@ -27,51 +23,31 @@ _NODES: Final = (24, 12)
 """Gauss-Legendre nodes of a piece; the second number estimates the error."""
 
 
-def line_table(state: State) -> LawTable:
-    """Return the exact law of a noise mechanism on a space of one dimension.
+def line_law(state: State) -> Floats:
+    """Return the exact law of a noise mechanism on a line, logarithms, (V + 1, V).
 
-    Parameters
-    ----------
-    state : State
-        Of ``laplace``, ``mahalanobis``, ``hyperbolic``, ``vickrey`` or
-        ``vickrey_literal``.
-
-    Raises
-    ------
-    LawUnknownError
-        If it is another mechanism, or the space has more dimensions, duplicates where
-        they matter, or too many words.
-
-    Notes
-    -----
-    Words at one point are one output: which of them is released does not depend on
-    the input. The law is that of the formulas in real numbers; whether the sampler
-    follows it is a matter of counting its outputs.
+    Of ``laplace``, ``mahalanobis``, ``hyperbolic``, ``vickrey`` or
+    ``vickrey_literal``; the law is that of the formulas in real numbers.
     """
     space, name = state.space, state.guarantee.mechanism
-    kind = name if name in _LARGEST else "nearest"
     known = ("laplace", "mahalanobis", "hyperbolic", "vickrey", "vickrey_literal")
-    if name not in known or space.dim != 1 or space.vocab_size > _LARGEST[kind]:
-        raise LawUnknownError(f"no interval law for {name} on this space")
-    points, starts, columns, names = _coordinates(space)
-    epsilon = float(state.guarantee.epsilon)
-    ids = np.arange(space.vocab_size + 1, dtype=np.int32)
-    if kind == "nearest":
-        log_law = interval_law(points, starts, epsilon)
-        return LawTable(ids, log_law, names, "intervals", columns=columns)
-    t = state.guarantee.parameters["t"]
-    if len(points) != space.vocab_size:
-        raise LawUnknownError(f"no quadrature for {name} where words share a point")
-    if epsilon * float(np.ptp(points)) > _WIDEST:
-        raise LawUnknownError(f"no quadrature for {name}: the space is too wide")
-    excludes = kind == "vickrey_literal"
+    assert name in known
+    assert space.dim == 1
+    assert (space.canonical[:-1] == np.arange(space.vocab_size)).all()
+    starts = space.points(np.arange(space.vocab_size + 1, dtype=np.int32))[:, 0]
+    if space.metric == "poincare":
+        starts = 2 * np.arctanh(starts)
+    points, epsilon = starts[:-1], float(state.guarantee.epsilon)
+    if not name.startswith("vickrey"):
+        return interval_law(points, starts, epsilon)
+    t, excludes = state.guarantee.parameters["t"], name == "vickrey_literal"
+    assert epsilon * float(np.ptp(points)) < _WIDEST
     fine, rough = (
         quadrature_law(points, starts, epsilon, t, excludes, nodes) for nodes in _NODES
     )
     possible = np.isfinite(fine) | np.isfinite(rough)
-    error = float(np.abs(fine[possible] - rough[possible]).max(initial=0.0)) + 1e-13
-    how = f"quadrature on a line, error below {error:.1g} nats"
-    return LawTable(ids, fine, names, how, error=error, columns=columns)
+    assert np.abs(fine[possible] - rough[possible]).max(initial=0.0) < 1e-6
+    return fine
 
 
 def interval_law(points: Floats, starts: Floats, epsilon: float) -> Floats:
@@ -109,17 +85,6 @@ def quadrature_law(
             at, weights, kernel, words, len(own), np.array([start]), epsilon
         )[0]
     return law
-
-
-def _coordinates(space: Space) -> tuple[Floats, Floats, NDArray[np.int32], list[str]]:
-    """Return distinct points, all inputs, the point of every word, and names."""
-    ids = np.arange(space.vocab_size + 1, dtype=np.int32)
-    starts = space.points(space.canonical[ids])[:, 0].astype(np.float64)
-    if space.metric == "poincare":
-        starts = 2 * np.arctanh(starts)
-    heads, columns = np.unique(space.canonical[:-1], return_inverse=True)
-    names = [space.words[head] for head in heads]
-    return starts[heads], starts, columns.astype(np.int32), names
 
 
 def _nodes(

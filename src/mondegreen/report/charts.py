@@ -1,16 +1,25 @@
-"""Charts as data, and the one way to draw them, for pages and for files."""
+"""The one way to draw: figures by matplotlib, for pages and for files."""
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from mondegreen.errors import InvalidParameterError
-from mondegreen.report.numbers import Ends, Unit, exactly, in_words, written
+from mondegreen.report.figures import (
+    Axis,
+    Bars,
+    Chart,
+    Figure,
+    Histograms,
+    Line,
+    Point,
+)
+from mondegreen.report.numbers import Ends, exactly, in_words, written
 from mondegreen.report.svg import (
     ADVANCE,
     CARD,
@@ -30,7 +39,6 @@ from mondegreen.report.svg import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis as Ruler
     from matplotlib.figure import Figure as Drawing
 
 FORMATS: Final = ("png", "svg")
@@ -44,112 +52,6 @@ _LONGEST: Final = 44
 """Characters of a name in a drawing; tables have the whole name."""
 _ROW: Final = 36
 """Height of a row, in pixels."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """What an axis shows; a share is written in per cent, and starts at 0."""
-
-    label: str
-    unit: Unit = "number"
-    is_log: bool = False
-    from_zero: bool = False
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One place of a curve: the ends of what is known of each coordinate."""
-
-    x: Ends
-    y: Ends
-    epsilon: float | None = None
-    is_chosen: bool = False
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A curve; ``style`` numbers its colour, dash and marker."""
-
-    name: str
-    style: int
-    points: tuple[Point, ...]
-
-    @classmethod
-    def exact(cls, name: str, style: int, places: Sequence[Ends]) -> Line:
-        """Make a curve of places that are known exactly."""
-        return cls(name, style, tuple(Point((x, x), (y, y)) for x, y in places))
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """Curves over two axes; ``key`` names files and identifiers.
-
-    ``limit`` is a value of y that nothing can exceed, with its name, ``corner`` what the
-    upper left corner means, ``missing`` names curves of which too little is known.
-    """
-
-    key: str
-    title: str
-    says: str
-    x: Axis
-    y: Axis
-    lines: tuple[Line, ...]
-    limit: tuple[str, float] | None = None
-    missing: tuple[str, ...] = ()
-    corner: str = ""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One histogram: the share of words in each bin."""
-
-    title: str
-    shares: tuple[float, ...]
-    is_chosen: bool = False
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Histograms:
-    """Histograms over the same bins, one above the other."""
-
-    key: str
-    title: str
-    says: str
-    x: Axis
-    edges: tuple[float, ...]
-    rows: tuple[Row, ...]
-    style: int
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A named value, drawn with its interval if it has one."""
-
-    name: str
-    value: float
-    ends: Ends
-    style: int = 0
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Bars:
-    """Bars from zero, one above the other."""
-
-    title: str
-    says: str
-    x: Axis
-    bars: tuple[Bar, ...]
-
-
-Figure: TypeAlias = Chart | Histograms | Bars
 
 
 def inline(figure: Chart | Histograms, width: int, height: int, kind: str) -> str:
@@ -183,13 +85,33 @@ def picture(
         return svg_file(drawing, *about, follows_theme=follows_theme)
 
 
+def picture_format(path: str) -> str:
+    """Read from the name of a file which format it asks for.
+
+    >>> picture_format("word.SVG")
+    'svg'
+    """
+    suffix = Path(path).suffix.lower().removeprefix(".")
+    if suffix not in FORMATS:
+        raise InvalidParameterError("--plot", path, "a file named .png or .svg")
+    return suffix
+
+
+@functools.cache
 def swatch(style: int) -> str:
-    """Draw a piece of a curve, for a legend in a page."""
+    """Draw a piece of a curve, for a legend in a page; it has no identifiers."""
+    from matplotlib.markers import MarkerStyle
+    from matplotlib.patches import PathPatch
+
     with canvas(36, 16) as drawing:
-        axes = drawing.add_axes((0.06, 0, 0.88, 1), xlim=(0, 2), ylim=(-1, 1))
+        axes = drawing.add_axes((0, 0, 1, 1), xlim=(0, 36), ylim=(0, 16))
         axes.set_axis_off()
-        _draw(axes, [(0, 0), (2, 0)], _look(style))
-        _mark(axes, style, [(1, 0)])
+        _draw(axes, [(2, 8), (34, 8)], _look(style))
+        shape = MarkerStyle(_MARKERS[style % len(_MARKERS)])
+        place = shape.get_transform().scale(8.4).translate(18, 8)
+        look = {"facecolor": _hue(style), "edgecolor": CARD, "linewidth": 1.2}
+        path = shape.get_path().transformed(place)
+        axes.add_patch(PathPatch(path, clip_on=False, zorder=3, **look))
         about = 'class="plot swatch" width="36" height="16" aria-hidden="true"'
         return element(drawing, f"swatch-{style}", about)
 
@@ -218,39 +140,42 @@ def _chart(drawing: Drawing, chart: Chart, tips: list[str], top: int) -> None:
     axes = _axes(drawing, chart.x, chart.y)
     for line in sorted(chart.lines, key=_uncertainty, reverse=True):
         _line(axes, chart, line, tips)
+    across = axes.get_yaxis_transform()
     if chart.limit is not None:
-        dots = {"linestyle": (0, (1, 3)), "linewidth": 1.6, "clip_on": False}
-        axes.axhline(chart.limit[1], color=QUIET, **dots)
+        place = chart.limit[1]
+        dots = {"color": QUIET, "linestyle": (0, (1, 3)), "linewidth": 1.6}
+        _draw(axes, [(0, place), (1, place)], {**dots, "transform": across})
     names = [_short(line.name) for line in chart.lines] if top else []
     right = 30 + ADVANCE * max(map(len, names)) if len(names) > 1 else 24
     _settle(drawing, axes, chart.x, chart.y, top, right)
+    halo = {"gid": "halo"}
     if chart.limit is not None:
-        _note(axes, chart.limit[0], (1, chart.limit[1]), (0, 8), ha="right", size=11)
+        name, place = chart.limit
+        _note(axes, across, (1, place), name, (0, 8), ha="right", size=11, **halo)
     if chart.corner and size(drawing)[0] > 500:
-        down = -18 if chart.limit is None else -34
-        look = {"xycoords": "axes fraction", "color": INK, "weight": 700}
-        _note(axes, f"↖ {chart.corner}", (0, 1), (10, down), **look)
+        look = {"color": INK, "weight": 700, "va": "top", **halo}
+        text = f"↖ {chart.corner}"
+        spot = (0, 1) if chart.limit is None else (0, chart.limit[1])
+        where = axes.transAxes if chart.limit is None else across
+        _note(axes, where, spot, text, (10, -14), **look)
+    ceiling = None if chart.limit is None else chart.limit[1]
     for point in (p for line in chart.lines for p in line.points if p.is_chosen):
-        _ring(drawing, axes, point)
+        _ring(drawing, axes, point, ceiling)
     if len(names) > 1:
         _end_labels(axes, chart.lines, names)
 
 
 def _axes(drawing: Drawing, x: Axis, y: Axis | None) -> Axes:
-    """Make axes with nothing but a grid and a line below; rows have no y."""
+    """Make empty axes; rows have no y.
+
+    Ticks and grid are drawn by hand, in half the time that matplotlib takes for them.
+    """
     axes = drawing.add_axes((0, 0, 1, 1))
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.patch.set_visible(False)
-    axes.set_axisbelow(True)
-    axes.tick_params(length=0, labelcolor=QUIET, pad=6)
-    axes.tick_params(axis="x", length=4, color=QUIET, pad=4)
+    axes.set_axis_off()
     axes.margins(0.04)
     for name, axis in (("x", x), ("y", y)):
         if axis is not None and axis.is_log:
             getattr(axes, f"set_{name}scale")("log")
-    if y is not None:
-        axes.grid(axis="y", color=RULE, linewidth=1, clip_on=False)
-    axes.set_xlabel(x.label, loc="right", color=QUIET)
     return axes
 
 
@@ -260,7 +185,8 @@ def _line(axes: Axes, chart: Chart, line: Line, tips: list[str]) -> None:
     Where only intervals are known, the two edges of the band are drawn and nothing
     between them, which could be taken for an estimate. Each edge joins one corner of
     what is known at every point: upper left and lower right where the curve rises, the
-    other two where it falls, so that the band follows the curve.
+    other two where it falls. So the band follows the curve, and where all ends rise or
+    all fall it holds everything that is known of every point.
     """
     first, last = line.points[0], line.points[-1]
     across, up = (_middle(getattr(last, c)) - _middle(getattr(first, c)) for c in "xy")
@@ -269,7 +195,11 @@ def _line(axes: Axes, chart: Chart, line: Line, tips: list[str]) -> None:
     lower = [(point.x[1 - side], point.y[0]) for point in line.points]
     look = _look(line.style)
     if upper != lower:
-        _band(axes, line.points, look["color"])
+        above, below = (last, first) if up >= 0 else (first, last)
+        corners = (above.x[1 - side], above.y[1]), (below.x[side], below.y[0])
+        band = [*upper, corners[up < 0], *reversed(lower), corners[up >= 0]]
+        fill: dict[str, Any] = {"color": look["color"], "alpha": 0.16, "lw": 0}
+        axes.fill(*zip(*band, strict=True), clip_on=False, **fill)
     for edge in [lower] if upper == lower else [lower, upper]:
         if len(edge) > 1:
             _draw(axes, edge, look)
@@ -279,46 +209,32 @@ def _line(axes: Axes, chart: Chart, line: Line, tips: list[str]) -> None:
         tips.append(f"{line.name}{name}: {in_words(point.y, chart.y.unit)}")
 
 
-def _band(axes: Axes, points: Sequence[Point], colour: str) -> None:
-    """Fill what is known of the points, and everything between two in a row."""
-    from matplotlib.patches import PathPatch
-    from matplotlib.path import Path
-
-    boxes = [[(x, y) for x in point.x for y in point.y] for point in points]
-    pairs = pairwise(boxes) if len(boxes) > 1 else [(boxes[0], boxes[0])]
-    # One path: where parts of it overlap, the colour is no darker.
-    hulls = [Path(_hull([*one, *other]), closed=True) for one, other in pairs]
-    whole = Path.make_compound_path(*hulls)
-    axes.add_patch(PathPatch(whole, color=colour, alpha=0.16, lw=0, clip_on=False))
-
-
-def _hull(spots: Sequence[Ends]) -> list[Ends]:
-    """Find the corners around some places, counterclockwise, the first one twice."""
-    found: list[Ends] = []
-    for part in (sorted(set(spots)), sorted(set(spots), reverse=True)):
-        chain: list[Ends] = []
-        for x, y in part:
-            while len(chain) > 1:
-                (a, b), (c, d) = chain[-2:]
-                if (c - a) * (y - b) > (d - b) * (x - a):
-                    break
-                chain.pop()
-            chain.append((x, y))
-        found += chain[:-1]
-    return [*(found or spots[:1]), (found or spots)[0]]
-
-
 def _settle(
     drawing: Drawing, axes: Axes, x: Axis, y: Axis, top: int, right: float
 ) -> None:
-    """Choose limits and ticks for what was drawn, and margins that hold the labels."""
+    """Set limits, ticks, grid and labels, and margins that hold them."""
     width, height = size(drawing)
     axes.autoscale_view()
-    _scale(axes, axes.yaxis, y, height / 50)
-    _scale(axes, axes.xaxis, x, width / 75)
-    names = [written(place, y.unit) for place in axes.yaxis.get_majorticklocs()]
+    rungs = _ticks(axes, "y", y, height / 50)
+    names = [written(rung, y.unit) for rung in rungs]
     _place(drawing, axes, (16 + ADVANCE * max(map(len, names)), right, top + 32))
+    across = axes.get_yaxis_transform()
+    for rung, name in zip(rungs, names, strict=True):
+        _rule(axes, [(0, rung), (1, rung)], RULE, across)
+        _note(axes, across, (0, rung), name, (-6, 0), ha="right", va="center_baseline")
     drawing.text(8 / width, 1 - (top + 16) / height, y.label)
+    _base(drawing, axes, x)
+
+
+def _base(drawing: Drawing, axes: Axes, x: Axis) -> None:
+    """Draw the line below, with its ticks and label."""
+    width, height = size(drawing)
+    up = axes.get_xaxis_transform()
+    _rule(axes, [(0, 0), (1, 0)], QUIET, axes.transAxes)
+    for place in _ticks(axes, "x", x, width / 75):
+        _rule(axes, [(place, 0), (place, -4 / axes.bbox.height)], QUIET, up)
+        _note(axes, up, (place, 0), written(place, x.unit), (0, -17), ha="center")
+    drawing.text(1 - 16 / width, 11 / height, plain(x.label), ha="right")
 
 
 def _place(drawing: Drawing, axes: Axes, margins: tuple[float, float, float]) -> None:
@@ -328,28 +244,28 @@ def _place(drawing: Drawing, axes: Axes, margins: tuple[float, float, float]) ->
     axes.set_position((left / width, 48 / height, across, up))
 
 
-def _scale(axes: Axes, ruler: Ruler, axis: Axis, most: float) -> None:
-    """Choose the limits of an axis and a handful of round ticks."""
-    from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
+def _ticks(axes: Axes, name: str, axis: Axis, most: float) -> list[float]:
+    """Set the limits of an axis around what was drawn; choose a handful of ticks."""
+    from matplotlib.ticker import LogLocator, MaxNLocator
 
+    ruler = getattr(axes, f"{name}axis")
     _, largest = ruler.get_data_interval()
     low, high = ruler.get_view_interval()
     if axis.unit == "share" and 0.6 < largest <= 1:
         high = 1.0
-    if axis.from_zero or axis.unit == "share":
-        low = min(low, 0.0) if low < -high else 0.0
-    axes.set(**{f"{ruler.axis_name}lim": (low, high)})
-    decades = math.log10(high / low) if axis.is_log else 0.0
+    if axis.unit == "share" or axis.from_zero:
+        low = 0.0
+    getattr(axes, f"set_{name}lim")(low, high)
     count = max(3, min(6, int(most)))
+    decades = math.log10(high / low) if axis.is_log else 0.0
     if decades > 1:
-        digits = next(
-            (d for d in ((1, 2, 5), (1, 3)) if len(d) * decades < count), (1,)
-        )
-        ruler.set_major_locator(LogLocator(subs=digits, numticks=count))
+        pairs = ((1, 2, 5), (1, 3))
+        digits = next((each for each in pairs if len(each) * decades < count), (1,))
+        found = LogLocator(subs=digits, numticks=count).tick_values(low, high)
     else:
-        ruler.set_major_locator(MaxNLocator(count - 1, steps=[1, 2, 2.5, 5, 10]))
-    ruler.set_minor_locator(NullLocator())
-    ruler.set_major_formatter(lambda value, _: written(value, axis.unit))
+        found = MaxNLocator(count - 1, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    slack = (high - low) * 1e-9
+    return [float(each) for each in found if low - slack <= each <= high + slack]
 
 
 def _look(style: int) -> dict[str, Any]:
@@ -394,17 +310,29 @@ def _short(name: str) -> str:
     return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
 
 
-def _note(axes: Axes, text: str, at: Ends, by: Ends, **look: Any) -> None:
-    """Write beside a place: x as a share of the axes; shifted by so many pixels."""
-    look = {"gid": "halo", "textcoords": "offset points"} | look
-    coords = look.pop("xycoords", ("axes fraction", "data"))
-    axes.annotate(text, at, by, xycoords=coords, **look)
+def _rule(axes: Axes, ends: Sequence[Ends], colour: str, transform: Any) -> None:
+    look = {"color": colour, "linewidth": 1, "transform": transform, "zorder": 0}
+    _draw(axes, ends, look)
 
 
-def _ring(drawing: Drawing, axes: Axes, point: Point) -> None:
-    """Draw a ring around what is known of the chosen setting, and its name."""
+def _note(
+    axes: Axes, transform: Any, at: Ends, text: str, by: Ends, **look: Any
+) -> None:
+    """Write text beside a place, shifted by so many pixels."""
+    from matplotlib.transforms import ScaledTranslation
+
+    shift = ScaledTranslation(by[0] / 72, by[1] / 72, axes.figure.dpi_scale_trans)
+    axes.text(*at, text, transform=transform + shift, **look)
+
+
+def _ring(drawing: Drawing, axes: Axes, point: Point, ceiling: float | None) -> None:
+    """Draw a ring around what is known of the chosen setting, and its name.
+
+    The name is below the ring where it would touch the top, or what is at the ceiling.
+    """
     from matplotlib.patches import FancyBboxPatch
 
+    inches = drawing.dpi_scale_trans
     corners = list(zip(point.x, point.y, strict=True))
     (left, bottom), (right, top) = axes.transData.transform(corners) / 72
     ring = FancyBboxPatch(
@@ -413,20 +341,22 @@ def _ring(drawing: Drawing, axes: Axes, point: Point) -> None:
         top - bottom,
         "round, pad=0.12, rounding_size=0.12",
     )
-    ring.set(
-        transform=drawing.dpi_scale_trans, fill=False, edgecolor=INK, linewidth=1.8
-    )
+    ring.set(transform=inches, fill=False, edgecolor=INK, linewidth=1.8)
     drawing.add_artist(ring)
-    frame = axes.bbox.transformed(drawing.dpi_scale_trans.inverted())
+    frame = axes.bbox.transformed(inches.inverted())
+    highest = frame.y1
+    if ceiling is not None:
+        highest = axes.transData.transform((point.x[0], ceiling))[1] / 72
     is_left = right < (frame.x0 + frame.x1) / 2
-    spot = (
-        right + 0.18 if is_left else left - 0.18,
-        bottom - 0.24 if top > frame.y1 - 0.5 else top + 0.12,
-    )
+    look: dict[str, Any] = {"color": INK, "weight": 700, "gid": "halo"}
     drawing.text(
-        *spot, "chosen", transform=drawing.dpi_scale_trans, gid="halo", color=INK,
-        ha="left" if is_left else "right", weight=700,
-    )  # fmt: skip
+        right + 0.18 if is_left else left - 0.18,
+        bottom - 0.24 if top > highest - 0.5 else top + 0.12,
+        "chosen",
+        transform=inches,
+        ha="left" if is_left else "right",
+        **look,
+    )
 
 
 def _end_labels(axes: Axes, lines: Sequence[Line], names: Sequence[str]) -> None:
@@ -453,49 +383,49 @@ def _rows(
     drawing: Drawing, x: Axis, names: Sequence[str], top: int, right: float
 ) -> Axes:
     """Make a drawing as high as its rows, the first of them above."""
-    width, _ = size(drawing)
-    drawing.set_size_inches(width / 72, (top + 54 + _ROW * len(names)) / 72)
+    drawing.set_figheight((top + 54 + _ROW * len(names)) / 72)
     axes = _axes(drawing, x, None)
     axes.set_ylim(len(names), 0)
-    axes.set_yticks([place + 0.6 for place in range(len(names))], names)
     _place(drawing, axes, (16 + ADVANCE * max(map(len, names)), right, top + 6))
     return axes
 
 
+def _row(axes: Axes, place: int, name: str, **look: Any) -> None:
+    across = axes.get_yaxis_transform()
+    look = {"ha": "right", "va": "center_baseline"} | look
+    _note(axes, across, (0, place + 0.55), name, (-6, 0), **look)
+
+
 def _histograms(drawing: Drawing, figure: Histograms, top: int) -> None:
     """Draw a histogram in each row, whose highest bar fills the height."""
-    names = [row.title for row in figure.rows]
-    axes = _rows(drawing, figure.x, names, top, 62)
+    axes = _rows(drawing, figure.x, [row.title for row in figure.rows], top, 62)
+    across = axes.get_yaxis_transform()
+    axes.set_xlim(figure.edges[0], figure.edges[-1])
+    look: dict[str, Any] = {"fill": True, "color": _hue(figure.style), "lw": 0}
     for place, row in enumerate(figure.rows):
+        bold = {"color": INK, "weight": 700} if row.is_chosen else {}
+        _row(axes, place, row.title, **bold)
         base, most = place + 0.9, max(row.shares)
         heights = [base - 0.78 * share / most for share in row.shares]
-        look: dict[str, Any] = {"fill": True, "color": _hue(figure.style)}
         axes.stairs(heights, figure.edges, baseline=base, clip_on=False, **look)
-        axes.axhline(base, color=RULE, linewidth=1, clip_on=False)
-        _note(
-            axes,
-            f"↑ {written(most, 'share')}",
-            (1, place + 0.6),
-            (8, 0),
-            size=11,
-            va="center",
-        )
-        if row.is_chosen:
-            axes.get_yticklabels()[place].set(color=INK, weight=700)
-    _scale(axes, axes.xaxis, figure.x, size(drawing)[0] / 75)
-    axes.set_xlim(figure.edges[0], figure.edges[-1])
+        _rule(axes, [(0, base), (1, base)], RULE, across)
+        spot, said = (1, place + 0.55), f"↑ {written(most, 'share')}"
+        _note(axes, across, spot, said, (8, 0), size=11, va="center_baseline")
+    _base(drawing, axes, figure.x)
 
 
 def _bars(drawing: Drawing, figure: Bars, top: int) -> None:
     """Draw a bar in each row, with its value, and its interval as a line."""
-    axes = _rows(drawing, figure.x, [_short(bar.name) for bar in figure.bars], top, 110)
-    for place, bar in enumerate(figure.bars):
-        axes.barh(place + 0.5, bar.value, 0.62, color=_hue(bar.style))
+    names = [_short(bar.name) for bar in figure.bars]
+    axes = _rows(drawing, figure.x, names, top, 110)
+    for place, (bar, name) in enumerate(zip(figure.bars, names, strict=True)):
+        _row(axes, place, name)
+        height = place + 0.55
+        axes.barh(height, bar.value, 0.62, color=_hue(bar.style), clip_on=False)
         if bar.ends[0] < bar.ends[1]:
-            span = [(end, place + 0.5) for end in bar.ends]
+            span = [(end, height) for end in bar.ends]
             _draw(axes, span, {"color": INK, "linewidth": 1.4})
-        axes.annotate(
-            in_words(bar.ends, figure.x.unit), (max(bar.value, bar.ends[1]), place + 0.5),
-            (8, 0), textcoords="offset points", va="center_baseline",
-        )  # fmt: skip
-    _scale(axes, axes.xaxis, figure.x, 5)
+        spot = max(bar.value, bar.ends[1]), height
+        said = in_words(bar.ends, figure.x.unit)
+        _note(axes, axes.transData, spot, said, (8, 0), va="center_baseline")
+    _base(drawing, axes, figure.x)

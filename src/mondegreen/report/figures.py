@@ -1,142 +1,130 @@
-"""The figures of a study: which scores are drawn, against what, and how to read them."""
+"""Figures as data: what they are made of, and those of a study."""
 
 from __future__ import annotations
 
-import contextlib
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
-from mondegreen.io.target import Target
-from mondegreen.report.charts import Axis, Chart, Histograms, Line, Point, Row, picture
-from mondegreen.report.numbers import Ends, Unit, exactly
+from mondegreen.report.numbers import Ends, exactly
 from mondegreen.report.study import Study, score_of
+from mondegreen.scores.definitions import COLUMNS, Unit
+from mondegreen.scores.interval import Interval
 
 if TYPE_CHECKING:
     from mondegreen.calibration.measurement import Measurement
-
-Reader: TypeAlias = Callable[["Measurement"], Ends | None]
+    from mondegreen.scores.word import WordScores
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Score:
-    """A score that has curves, and a column of the table of all settings."""
+class Axis:
+    """What an axis shows; a share is written in per cent, and starts at 0."""
+
+    label: str
+    unit: Unit = "number"
+    is_log: bool = False
+    from_zero: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One place of a curve: the ends of what is known of each coordinate."""
+
+    x: Ends
+    y: Ends
+    epsilon: float | None = None
+    is_chosen: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A curve; ``style`` numbers its colour, dash and marker."""
 
     name: str
+    style: int
+    points: tuple[Point, ...]
+
+    @classmethod
+    def exact(cls, name: str, style: int, places: Sequence[Ends]) -> Line:
+        """Make a curve of places that are known exactly."""
+        return cls(name, style, tuple(Point((x, x), (y, y)) for x, y in places))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Curves over two axes; ``key`` names files and identifiers.
+
+    ``limit`` is a value of y that nothing can exceed, with its name, ``corner`` what
+    the upper left corner means, ``missing`` names curves of which too little is known.
+    """
+
+    key: str
     title: str
     says: str
-    label: str
-    column: str
-    unit: Unit = "share"
-    is_log: bool = False
+    x: Axis
+    y: Axis
+    lines: tuple[Line, ...]
+    limit: tuple[str, float] | None = None
+    missing: tuple[str, ...] = ()
+    corner: str = ""
 
 
-SCORES: Final = (
-    Score(
-        "n_w_sample",
-        "Words of a text that stay",
-        "Of the words of a text like the sample, so many come out unchanged.",
-        "share of running words",
-        "words of a text that stay",
-    ),
-    Score(
-        "n_w_mean",
-        "Words of the vocabulary that stay",
-        "The chance that a word comes out as itself (N_w), averaged over the "
-        "vocabulary, where rare words count as much as frequent ones.",
-        "mean of N_w",
-        "N_w, mean",
-    ),
-    Score(
-        "n_w_95",
-        "The most exposed words",
-        "For 95% of the vocabulary the chance to stay is at most this; the other "
-        "5% are more exposed.",
-        "95th percentile of N_w",
-        "N_w, 95th percentile",
-    ),
-    Score(
-        "s_w_05",
-        "Likely outputs of the most exposed words",
-        "S_w is the size of the smallest set of outputs that holds nearly all of the "
-        "probability. 95% of the vocabulary have at least this many likely outputs.",
-        "5th percentile of S_w, words",
-        "S_w, 5th percentile",
-        "number",
-        is_log=True,
-    ),
-    Score(
-        "bayes_risk_sample",
-        "Best guess wrong: word frequencies known",
-        "An adversary who knows the mechanism and how frequent words are sees one "
-        "output and names the likeliest input. This is how often that name is wrong "
-        "(Bayes risk); nobody with this knowledge is wrong less often.",
-        "Bayes risk",
-        "Bayes risk",
-    ),
-    Score(
-        "bayes_risk_uniform",
-        "Best guess wrong: all words alike",
-        "The same adversary, for whom every word of the vocabulary is as likely as "
-        "any other beforehand.",
-        "Bayes risk",
-        "Bayes risk",
-    ),
-    Score(
-        "utility_loss_share_sample",
-        "What a reader loses",
-        "Expected distance between a word of the sample and what it becomes, as a "
-        "share of the distance to a word drawn blindly. 0%: nothing changed. 100%: "
-        "no better than words out of a hat.",
-        "utility loss, share of a blind draw",
-        "utility loss",
-    ),
-    Score(
-        "utility_loss_share_uniform",
-        "What a reader loses, all words alike",
-        "The same for a text in which every word of the vocabulary is as frequent as "
-        "any other.",
-        "utility loss, share of a blind draw",
-        "utility loss",
-    ),
-    Score(
-        "certified_epsilon",
-        "Certified epsilon: what is really spent",
-        "What the mechanism as it is really sampled spends, computed over all pairs "
-        "of words and rounded up; where its probabilities are not known, what the "
-        "proof allows. In nats per unit of the mechanism's own metric: compare only "
-        "curves of one metric.",
-        "nats per unit of distance",
-        "certified ε",
-        "number",
-        is_log=True,
-    ),
-    Score(
-        "near_loss",
-        "The promise for near words",
-        "The most by which an output can move the odds between a word and its nearest "
-        "neighbour: 1 nat is a factor of 2.7, 3 nats of 20, 7 nats of 1,100.",
-        "nats",
-        "nats, near words",
-        "nats",
-        is_log=True,
-    ),
-    Score(
-        "worst_loss",
-        "The promise for any two words",
-        "The most by which an output can move the odds between any two words of the "
-        "vocabulary, however unlike. Nats of different mechanisms mean the same.",
-        "nats",
-        "nats, any two words",
-        "nats",
-        is_log=True,
-    ),
-)
+@final
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One histogram: the share of words in each bin."""
+
+    title: str
+    shares: tuple[float, ...]
+    is_chosen: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Histograms:
+    """Histograms over the same bins, one above the other."""
+
+    key: str
+    title: str
+    says: str
+    x: Axis
+    edges: tuple[float, ...]
+    rows: tuple[Row, ...]
+    style: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A named value, drawn with its interval if it has one."""
+
+    name: str
+    value: float
+    ends: Ends
+    style: int = 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Bars from zero, one above the other."""
+
+    title: str
+    says: str
+    x: Axis
+    bars: tuple[Bar, ...]
+
+
+Figure: TypeAlias = Chart | Histograms | Bars
+Reader: TypeAlias = Callable[["Measurement"], Ends | None]
+
 
 AGAINST: Final = {
     "epsilon": "nominal epsilon",
@@ -154,7 +142,7 @@ _BINS: Final = 20
 
 
 def figures(study: Study) -> list[Chart | Histograms]:
-    """List the figures of a study, in the order of the page, as far as they are known."""
+    """List what is known of a study as figures, in the order of the page."""
     first, last = frontier(study), neighbour_chart(study)
     curves = [chart for against in AGAINST for chart in curve_charts(study, against)]
     spread = [each for name in study.curves() for each in histograms(study, name)]
@@ -172,8 +160,8 @@ def curve_charts(study: Study, against: str = "epsilon") -> list[Chart]:
     """Describe a chart for each score of which something is known."""
     by = f"bayes_risk_{main_prior(study)}" if against == "bayes_risk" else against
     charts = []
-    for score in SCORES:
-        axes = _ACROSS[against], Axis(score.label, score.unit, score.is_log)
+    for score in COLUMNS.values():
+        axes = _ACROSS[against], Axis(score.axis, score.unit, score.is_log)
         lines, missing = _lines(study, _reader(by), _reader(score.name))
         if lines and score.name != by:
             charts.append(
@@ -218,7 +206,7 @@ def _reader(name: str) -> Reader:
     """Make what reads a score; what its logarithmic axis cannot show is not known."""
     if name == "epsilon":
         return lambda setting: (setting.epsilon, setting.epsilon)
-    is_log = any(score.is_log for score in SCORES if score.name == name)
+    is_log = name in COLUMNS and COLUMNS[name].is_log
 
     def read(setting: Measurement) -> Ends | None:
         ends = score_of(setting, name)
@@ -320,6 +308,29 @@ def neighbour_chart(study: Study) -> Chart | None:
     )
 
 
+def word_bars(scores: WordScores, word: str, setting: str) -> Bars:
+    """Describe the likeliest outputs of a word, and what all others hold together.
+
+    The bar of the word itself has another colour than those of other words.
+    """
+    bars = []
+    for output in scores.outputs:
+        known = output.probability
+        if isinstance(known, Interval):
+            value, ends = known.estimate or 0.0, (known.low, known.high)
+        else:
+            value, ends = known, (known, known)
+        is_word = scores.is_known and output.word == word
+        bars.append(Bar(output.word, value, ends, 1 if is_word else 0))
+    rest = max(0.0, 1 - sum(bar.value for bar in bars))
+    return Bars(
+        f"What becomes of {word}",
+        f"The likeliest outputs under {setting}, and all others together.",
+        Axis(f"probability of the output; {setting}", "share"),
+        (*bars, Bar("all other words", rest, (rest, rest), 6)),
+    )
+
+
 def binned(percentiles: Sequence[float], edges: Sequence[float]) -> tuple[float, ...]:
     """Count the share of words in each bin, from percentiles at even steps.
 
@@ -353,50 +364,3 @@ def curve_key(name: str, style: int) -> str:
     """
     short = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].strip("-")
     return f"{style + 1}-{short}" if short else f"{style + 1}"
-
-
-def write_figures(
-    study: Study, folder: str | Path, format: str = "svg", *, force: bool = False
-) -> list[Path]:
-    """Write every figure of a study to a file of its own.
-
-    Parameters
-    ----------
-    study : Study
-    folder : path
-        Made if it does not exist.
-    format : {"png", "svg"}
-    force : bool
-        Whether files that exist may be replaced.
-
-    Returns
-    -------
-    list of Path
-        What was written, each file whole.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such format.
-    MissingExtraError
-        If the extra ``report`` is not installed; nothing is written then.
-    DataError
-        If a file exists already, or cannot be written.
-    """
-    drawn = {each.key: picture(each, format) for each in figures(study)}
-    where = Path(folder)
-    where.mkdir(parents=True, exist_ok=True)
-    return [
-        save(where / f"{key}.{format}", data, force=force)
-        for key, data in drawn.items()
-    ]
-
-
-def save(path: str | Path, data: bytes, *, force: bool) -> Path:
-    """Write a file whole or not at all; one that exists is replaced only by force."""
-    target = Target(str(path), force=force)
-    with contextlib.closing(target):
-        target.open()
-        target.write(data)
-        target.commit()
-    return Path(path)

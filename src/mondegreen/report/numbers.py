@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
-Unit = Literal["share", "number", "nats"]
+from mondegreen.scores.definitions import Unit
+
 Ends: TypeAlias = tuple[float, float]
 """The ends of an interval; equal where a value is exact."""
 

@@ -1,8 +1,9 @@
-"""One self-contained page: no script, and nothing that is loaded from anywhere."""
+"""The report of a study: one self-contained page, and its figures as files."""
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import functools
 import json
 import math
@@ -13,17 +14,18 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from mondegreen.report.charts import Chart, Histograms, inline, swatch
+from mondegreen.io.target import Target
+from mondegreen.report.charts import inline, picture, swatch
 from mondegreen.report.figures import (
     AGAINST,
-    SCORES,
-    Score,
+    Chart,
+    Histograms,
     curve_charts,
+    figures,
     frontier,
     histograms,
     main_prior,
     neighbour_chart,
-    save,
 )
 from mondegreen.report.numbers import Ends, at_most, exactly, in_words, written
 from mondegreen.report.study import (
@@ -35,6 +37,7 @@ from mondegreen.report.study import (
     score_of,
 )
 from mondegreen.report.svg import check_drawing, plain, theme
+from mondegreen.scores.definitions import COLUMNS, Column
 from mondegreen.wording import amount
 
 if TYPE_CHECKING:
@@ -47,11 +50,8 @@ _PRIORS: Final = {
     "sample": "the word frequencies of the sample, smoothed by one",
     "uniform": "equal frequencies of all words",
 }
-_SIZES: Final = {
-    # on a wide screen, on a narrow one
-    True: ((660, 420), (360, 330)),
-    False: ((490, 310), (360, 300)),
-}
+_WIDE, _NARROW = (660, 420), (340, 290)
+"""Sizes of drawings, so that their letters are as large as those around them."""
 
 
 def write_report(study: Study, path: str | Path, *, force: bool = False) -> None:
@@ -73,6 +73,53 @@ def write_report(study: Study, path: str | Path, *, force: bool = False) -> None
         If it exists and may not be replaced, or cannot be written.
     """
     save(path, report_html(study).encode(), force=force)
+
+
+def write_figures(
+    study: Study, folder: str | Path, format: str = "svg", *, force: bool = False
+) -> list[Path]:
+    """Write every figure of a study to a file of its own.
+
+    Parameters
+    ----------
+    study : Study
+    folder : path
+        Made if it does not exist.
+    format : {"png", "svg"}
+    force : bool
+        Whether files that exist may be replaced.
+
+    Returns
+    -------
+    list of Path
+        What was written, each file whole.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such format.
+    MissingExtraError
+        If the extra ``report`` is not installed; nothing is written then.
+    DataError
+        If a file exists already, or cannot be written.
+    """
+    drawn = {each.key: picture(each, format) for each in figures(study)}
+    where = Path(folder)
+    where.mkdir(parents=True, exist_ok=True)
+    return [
+        save(where / f"{key}.{format}", data, force=force)
+        for key, data in drawn.items()
+    ]
+
+
+def save(path: str | Path, data: bytes, *, force: bool) -> Path:
+    """Write a file whole or not at all; one that exists is replaced only by force."""
+    target = Target(str(path), force=force)
+    with contextlib.closing(target):
+        target.open()
+        target.write(data)
+        target.commit()
+    return Path(path)
 
 
 def report_html(study: Study) -> str:
@@ -157,11 +204,12 @@ def _style() -> Markup:
 
 
 def _drawn(figure: Chart | Histograms, is_wide: bool) -> Markup:
-    """Draw a figure twice: the style sheet shows the one that fits."""
+    """Draw a figure; one that fills the page also for narrow screens."""
     from markupsafe import Markup
 
-    sizes = zip(("for-wide", "for-narrow"), _SIZES[is_wide], strict=True)
-    drawings = (inline(figure, *size, kind) for kind, size in sizes)
+    drawings = [inline(figure, *_NARROW, "narrow")]
+    if is_wide:
+        drawings.append(inline(figure, *_WIDE, "for-wide"))
     return Markup("".join(drawings))  # noqa: S704 - its texts are escaped
 
 
@@ -280,19 +328,19 @@ def _words(study: Study) -> list[tuple[str, list[Histograms], list[Measurement],
     return [each for each in found if each[1] or each[2]]
 
 
-def _columns(study: Study, prior: str) -> list[Score]:
+def _columns(study: Study, prior: str) -> list[Column]:
     """List the scores that some setting has, those of one prior only."""
     other = "uniform" if prior == "sample" else "sample"
     settings = [each for curve in study.curves().values() for each in curve]
     return [
         score
-        for score in SCORES
+        for score in COLUMNS.values()
         if not score.name.endswith(other)
         and any(score_of(each, score.name) is not None for each in settings)
     ]
 
 
-def _cell(setting: Measurement, score: Score) -> str | Markup:
+def _cell(setting: Measurement, score: Column) -> str | Markup:
     from markupsafe import Markup
 
     ends = score_of(setting, score.name)

@@ -15,7 +15,7 @@ from mondegreen.scores.definitions import COLUMNS, Unit
 from mondegreen.scores.interval import Interval
 
 if TYPE_CHECKING:
-    from mondegreen.calibration.measurement import Measurement
+    from mondegreen.calibration.score_bounds import ScoreBounds
     from mondegreen.scores.word import WordScores
 
 
@@ -123,7 +123,7 @@ class Bars:
 
 
 Figure: TypeAlias = Chart | Histograms | Bars
-Reader: TypeAlias = Callable[["Measurement"], Ends | None]
+Reader: TypeAlias = Callable[["ScoreBounds"], Ends | None]
 
 
 AGAINST: Final = {
@@ -208,7 +208,7 @@ def _reader(name: str) -> Reader:
         return lambda setting: (setting.epsilon, setting.epsilon)
     is_log = name in COLUMNS and COLUMNS[name].is_log
 
-    def read(setting: Measurement) -> Ends | None:
+    def read(setting: ScoreBounds) -> Ends | None:
         ends = score_of(setting, name)
         return None if ends is None or (is_log and ends[0] <= 0) else ends
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
 
-    from mondegreen.calibration.measurement import Measurement
+    from mondegreen.calibration.score_bounds import ScoreBounds
 
 _PRIORS: Final = {
     "sample": "the word frequencies of the sample, smoothed by one",
@@ -221,7 +221,7 @@ def _with_symbols(text: str) -> Markup:
     return Markup(shown)  # noqa: S704 - escaped before
 
 
-def _tiles(chosen: Measurement, prior: str) -> dict[str, Any]:
+def _tiles(chosen: ScoreBounds, prior: str) -> dict[str, Any]:
     """Collect the few numbers to read first, as far as they are known."""
     stay = score_of(chosen, f"n_w_{prior}") or score_of(chosen, "n_w_mean")
     support = score_of(chosen, "s_w_05")
@@ -310,7 +310,7 @@ def _bare(text: str) -> str:
     return (kept or text).casefold()
 
 
-def _words(study: Study) -> list[tuple[str, list[Histograms], list[Measurement], bool]]:
+def _words(study: Study) -> list[tuple[str, list[Histograms], list[ScoreBounds], bool]]:
     """Collect the histograms and the most exposed words of each mechanism."""
     curves = study.curves()
     opened = (
@@ -340,7 +340,7 @@ def _columns(study: Study, prior: str) -> list[Column]:
     ]
 
 
-def _cell(setting: Measurement, score: Column) -> str | Markup:
+def _cell(setting: ScoreBounds, score: Column) -> str | Markup:
     from markupsafe import Markup
 
     ends = score_of(setting, score.name)

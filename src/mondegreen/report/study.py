@@ -15,7 +15,7 @@ from mondegreen.report.neighbours import NeighbourDistances, neighbour_distances
 from mondegreen.space.store import DEFAULT_SPACE
 
 if TYPE_CHECKING:
-    from mondegreen.calibration.measurement import Measurement
+    from mondegreen.calibration.score_bounds import ScoreBounds
     from mondegreen.space.space import Space
 
 
@@ -52,7 +52,7 @@ class Study:
         The public space and its SHA-256.
     vocab_size : int
         Its words.
-    measurements : tuple of Measurement
+    measurements : tuple of ScoreBounds
         Any number of settings of any mechanisms, in any order.
     scale : mapping of str to float, unit of distance
         ``closest``, ``nearest`` (median), ``mean`` and ``diameter`` of the space.
@@ -62,7 +62,7 @@ class Study:
         Name of the *public* sample whose word frequencies are the prior "sample".
     sample_texts, sample_words : int
         Its size.
-    chosen : Measurement or None
+    chosen : ScoreBounds or None
         The setting to use, one of the measurements or one between them.
     target : str
         What was asked for, in words.
@@ -90,13 +90,13 @@ class Study:
     space: str
     space_digest: str
     vocab_size: int
-    measurements: tuple[Measurement, ...]
+    measurements: tuple[ScoreBounds, ...]
     scale: Mapping[str, float] = field(default_factory=dict)
     eta: float = 0.05
     sample: str | None = None
     sample_texts: int = 0
     sample_words: int = 0
-    chosen: Measurement | None = None
+    chosen: ScoreBounds | None = None
     target: str = ""
     command: str = ""
     neighbours: NeighbourDistances | None = None
@@ -106,13 +106,13 @@ class Study:
     seed: int | None = None
     version: str = ""
 
-    def curves(self) -> dict[str, list[Measurement]]:
+    def curves(self) -> dict[str, list[ScoreBounds]]:
         """List the measurements of each mechanism, by rising epsilon.
 
         The same mechanism with other parameters is another curve. The chosen setting
         is part of its curve, whether it was measured among the others or not.
         """
-        found: dict[str, list[Measurement]] = {}
+        found: dict[str, list[ScoreBounds]] = {}
         for measurement in self._all():
             curve = found.setdefault(curve_name(measurement), [])
             curve.append(measurement)
@@ -120,12 +120,12 @@ class Study:
             curve.sort(key=lambda measurement: measurement.epsilon)
         return found
 
-    def _all(self) -> Iterator[Measurement]:
+    def _all(self) -> Iterator[ScoreBounds]:
         yield from self.measurements
         if self.chosen is not None and not any(map(self.is_chosen, self.measurements)):
             yield self.chosen
 
-    def is_chosen(self, setting: Measurement | SampleRelease) -> bool:
+    def is_chosen(self, setting: ScoreBounds | SampleRelease) -> bool:
         """Whether this is the setting that was chosen."""
         return self.chosen is not None and _setting(setting) == _setting(self.chosen)
 
@@ -147,13 +147,13 @@ class Study:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Study:
         """Build from what :meth:`to_dict` returned."""
-        from mondegreen.calibration.measurement import Measurement
+        from mondegreen.calibration.score_bounds import ScoreBounds
 
         given = dict(values)
-        measured = [Measurement.from_dict(each) for each in given["measurements"]]
+        measured = [ScoreBounds.from_dict(each) for each in given["measurements"]]
         given["measurements"] = tuple(measured)
         if given.get("chosen") is not None:
-            given["chosen"] = Measurement.from_dict(given["chosen"])
+            given["chosen"] = ScoreBounds.from_dict(given["chosen"])
         if given.get("neighbours") is not None:
             given["neighbours"] = NeighbourDistances.from_dict(given["neighbours"])
         given["sentences"] = tuple(given.get("sentences", ()))
@@ -168,14 +168,14 @@ _RECORDS = ("scale", "measurements", "chosen", "neighbours", "releases")
 """Fields of a study whose JSON is not their value."""
 
 
-def study_of(space: Space, measurements: Sequence[Measurement], **fields: Any) -> Study:
+def study_of(space: Space, measurements: Sequence[ScoreBounds], **fields: Any) -> Study:
     """Return a study of measurements on a space, with the distances of that space.
 
     Parameters
     ----------
     space : Space
         The one that was measured.
-    measurements : sequence of Measurement
+    measurements : sequence of ScoreBounds
         What :func:`mondegreen.calibration.measurement.measure` returned.
     **fields
         Other fields of :class:`Study`.
@@ -200,7 +200,7 @@ def study_of(space: Space, measurements: Sequence[Measurement], **fields: Any) -
     return Study(measurements=tuple(measurements), **{**known, **fields})
 
 
-def curve_name(setting: Measurement | SampleRelease) -> str:
+def curve_name(setting: ScoreBounds | SampleRelease) -> str:
     """Name a mechanism and its parameters, on one line.
 
     >>> curve_name(SampleRelease("vickrey", {"t": 0.25, "k": 3}, 12.0, ()))
@@ -213,7 +213,7 @@ def curve_name(setting: Measurement | SampleRelease) -> str:
     return f"{setting.mechanism} ({listed})" if listed else setting.mechanism
 
 
-def told_parameters(setting: Measurement | SampleRelease) -> dict[str, Any]:
+def told_parameters(setting: ScoreBounds | SampleRelease) -> dict[str, Any]:
     """Find the parameters, but epsilon, that are not what they are by default.
 
     >>> told_parameters(SampleRelease("tem", {"beta": 0.001, "gamma": 5.0}, 2.0, ()))
@@ -231,7 +231,7 @@ def told_parameters(setting: Measurement | SampleRelease) -> dict[str, Any]:
     }
 
 
-def command_line(study: Study, chosen: Measurement) -> str:
+def command_line(study: Study, chosen: ScoreBounds) -> str:
     """Write the command that privatizes with a setting."""
     parts = ["mondegreen", "privatize", "INPUT", "-o", "OUTPUT"]
     parts += ["--mechanism", chosen.mechanism, "--epsilon", repr(chosen.epsilon)]
@@ -245,7 +245,7 @@ def command_line(study: Study, chosen: Measurement) -> str:
     return shlex.join(parts)
 
 
-def python_lines(study: Study, chosen: Measurement) -> str:
+def python_lines(study: Study, chosen: ScoreBounds) -> str:
     """Write Python that privatizes a text with a setting."""
     given = "".join(f", {k}={v!r}" for k, v in told_parameters(chosen).items())
     space = "" if study.space == DEFAULT_SPACE else repr(study.space)
@@ -266,7 +266,7 @@ def _is_private(mechanism: str) -> bool:
         return True
 
 
-def score_of(measurement: Measurement, name: str) -> tuple[float, float] | None:
+def score_of(measurement: ScoreBounds, name: str) -> tuple[float, float] | None:
     """Look up the ends of a score; None where it is not known or not finite."""
     ends = measurement.scores.get(name)
     if ends is None or any(end is None or not math.isfinite(end) for end in ends):
@@ -274,7 +274,7 @@ def score_of(measurement: Measurement, name: str) -> tuple[float, float] | None:
     return float(ends[0]), float(ends[1])
 
 
-def _setting(setting: Measurement | SampleRelease) -> tuple[str, str, float]:
+def _setting(setting: ScoreBounds | SampleRelease) -> tuple[str, str, float]:
     """Collect what tells settings apart."""
     parameters = json.dumps(dict(setting.parameters), sort_keys=True, default=str)
     return setting.mechanism, parameters, setting.epsilon

@@ -31,8 +31,7 @@ from mondegreen.mechanisms.laws.scan import EuclideanScan, scan_of
 from mondegreen.mechanisms.laws.truncated import ExponentialLaw, too_much_rounding
 from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
 from mondegreen.sampling.integers import TOTAL
-from mondegreen.space.distances import distances
-from mondegreen.space.pairs import PairTiles, stripes
+from mondegreen.space.distances import Distances, distances, stripes
 from mondegreen.space.space import Space
 
 _STEPS: Final = 200
@@ -177,6 +176,7 @@ class TightLaw:
         if self.rate < 0.99 * epsilon:
             raise too_much_rounding(space, epsilon, kappa, self.cutoff)
         self.mu = _solution(space, self.rate, self.cutoff)
+        self._log_mu = np.log(self.mu)
         self._nearest = _nearest_to_unknown(space)
         everyone = np.arange(count + 1, dtype=np.int32)
         points = self._scan.inputs(everyone)
@@ -209,6 +209,19 @@ class TightLaw:
             to_unknown=self._to_unknown,
             printed=self._nearest,
         )
+
+    takes_distances: ClassVar[bool] = True
+    falls_with_distance: ClassVar[bool] = False  # weights may outdo distances
+
+    def log_rows(self, ids: Ids, distances: Floats) -> tuple[Floats, Floats]:
+        """Return log-probabilities and probabilities from distances."""
+        logs = np.minimum(distances, self.cutoff)
+        logs *= -self.rate
+        logs += self._log_mu[:-1]
+        away = np.minimum(self._to_unknown[ids], self.cutoff)
+        extra = self._log_mu[-1] - self.rate * away
+        logs[:, self._nearest] = np.logaddexp(logs[:, self._nearest], extra)
+        return logs, np.exp(logs)
 
     def rows(self, points: Sequence[int]) -> Iterator[tuple[int, IntegerRow]]:
         """Yield the law of each canonical input, in order, in bounded memory."""
@@ -320,7 +333,7 @@ def solve_tight(space: Space, rate: float, cutoff: float) -> Floats:
     share[heads] = 1 / counts
     share = share[canonical]
     # The rows must sum to one for the very distances that laws are made from.
-    tiles = PairTiles(space, scan_of(space).inputs)
+    tiles = Distances(space, scan_of(space).inputs)
 
     def kernel(values: Floats) -> Floats:
         spread = np.zeros(len(canonical))
@@ -350,7 +363,7 @@ def solve_tight(space: Space, rate: float, cutoff: float) -> Floats:
     return full[canonical] * share
 
 
-def _kernel(tiles: PairTiles, values: Floats, rate: float, cutoff: float) -> Floats:
+def _kernel(tiles: Distances, values: Floats, rate: float, cutoff: float) -> Floats:
     """Return the product of the kernel of all inputs with a vector."""
     product, adding = np.zeros(tiles.count), threading.Lock()
 
@@ -378,7 +391,7 @@ def _infeasible(
     If the sums of a row of the kernel beside its diagonal stay below 1/2, the Neumann
     series of the inverse leaves all weights positive.
     """
-    tiles = PairTiles(space)
+    tiles = Distances(space)
 
     def certainly_works(rate: float) -> bool:
         law = ExponentialLaw(space, rate, cutoff)

@@ -26,7 +26,7 @@ from mondegreen.wording import amount
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from mondegreen.io.source import AbstractSource
+    from mondegreen.io.base import AbstractSource
     from mondegreen.mechanisms.base import AbstractMechanism
     from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.sampling.noise import NoiseSource
@@ -197,8 +197,7 @@ def privatize(
 
     context = warm_up() if jobs > 1 else SPAWN  # first: it goes on by itself
     from mondegreen.cli.release import announce, earlier_passes, report_of
-    from mondegreen.io.sink import open_sink
-    from mondegreen.io.source import open_source
+    from mondegreen.io.open import open_sink, open_source
     from mondegreen.passes import Pass, to_json
     from mondegreen.privatizer.parallel import privatize_batches
     from mondegreen.privatizer.privatizer import Privatizer
@@ -234,7 +233,7 @@ def privatize(
             allow_unproved=allow_unproved,
         )
         _certify(privatizer, quiet=quiet)
-        promise = privatizer.guarantee.with_text(source.strata, source.conditions)
+        promise = privatizer.guarantee.with_text(source.disclosed, source.conditions)
         announce(promise, before, quiet=quiet, verbose=verbose)
         started = time.perf_counter()
         with sink:
@@ -250,9 +249,9 @@ def privatize(
             with contextlib.closing(released):
                 words = _write(released, source, sink, quiet=quiet)
             counts = {"rows": source.rows_read, "words": words}
-            if strata := source.strata:
+            if disclosed := source.disclosed:
                 counts["records_without_a_column"] = source.missing_rows
-            promise = privatizer.guarantee.with_text(strata, source.conditions)
+            promise = privatizer.guarantee.with_text(disclosed, source.conditions)
             passes = [*before, *(Pass(column, promise) for column in columns)]
             stated = report_of(passes, promise, source, columns, counts)
             with _written(target, stated):
@@ -266,41 +265,27 @@ def privatize(
             err=True,
         )
     if source.missing_rows:
-        click.echo(f"Warning: {source.strata[0]}", err=True)
+        click.echo(f"Warning: {source.disclosed[0]}", err=True)
 
 
 def _calibrate(mechanism: AbstractMechanism, space: Space, *, quiet: bool) -> None:
-    """Show that a law is looked for on a space of one's own, which takes a while."""
+    """Show that what a mechanism does once on a space of one's own takes a while."""
     from mondegreen.cli.progress import shower
-    from mondegreen.mechanisms.selection.calibrated import Calibrated
 
-    if isinstance(mechanism, Calibrated):
-        show = shower(quiet)
-        mechanism.law_on(space, lambda share: show(f"calibrating {share:.0%}"))
-        show("")
+    show = shower(quiet)
+    mechanism.warm_up(space, lambda share: show(f"calibrating {share:.0%}"))
+    show("")
 
 
 def _certify(privatizer: Privatizer, *, quiet: bool) -> None:
     """Show that the first certificate of a law on a large space takes a while."""
     from mondegreen.cli.progress import say, shower
-    from mondegreen.mechanisms.laws.certified import (
-        CertifiableLaw,
-        certificate_of,
-        has_certificate,
-        is_certifiable,
-        is_kept,
-    )
-    from mondegreen.mechanisms.selection.base import SelectionState
 
     state = privatizer.state
-    law = state.law if isinstance(state, SelectionState) else None
-    if not isinstance(law, CertifiableLaw) or has_certificate(law):
-        return
-    if is_certifiable(law) and not quiet:
-        if is_kept(law):
-            say("Computing the certificate of this law, once; it is kept.")
+    if state.certificate_takes_long and not quiet:
+        say("Computing the certificate of this law, once; it is kept.")
         show = shower(quiet)
-        certificate_of(law, lambda share: show(f"certificate {share:.0%}"))
+        state.certificate(lambda share: show(f"certificate {share:.0%}"))
         show("")
 
 

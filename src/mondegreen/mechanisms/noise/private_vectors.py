@@ -14,11 +14,13 @@ from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
+    State,
     check_epsilon,
     check_ids,
     check_space,
     parameter,
 )
+from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.sampling.laplace import multivariate_laplace
 from mondegreen.space.search.decoders import NeighbourSearch, decoder_search
 from mondegreen.space.space import Space
@@ -226,14 +228,8 @@ class PrivateVectors(AbstractMechanism):
         # Rounded down: the rate may only be smaller than epsilon / s.
         rate = self.epsilon / constant * (1 - 2.0**-50)
         words = _project(space, np.arange(space.vocab_size, dtype=np.int32), matrix)
-        guarantee = Guarantee(
-            mechanism=self.name,
-            parameters=self.to_dict()["parameters"],
-            epsilon=self.epsilon,
-            metric=self.metric,
-            scale=space.geometry.to_dict(),
-            space=space.name,
-            space_digest=space.digest,
+        guarantee = self.promise(
+            space,
             certified_how=f"proof; measured Lipschitz constant {constant:.6g}",
             proof="docs/proofs/private-vectors.md",
             assumptions=_ASSUMPTIONS,
@@ -246,7 +242,7 @@ class PrivateVectors(AbstractMechanism):
 
 @final
 @dataclass(frozen=True, slots=True)
-class VectorState:
+class VectorState(State):
     """Private vectors prepared for one space.
 
     Parameters
@@ -303,6 +299,10 @@ class VectorState:
     def log_prob(self, ids: Ids) -> LogProbs:
         """Raise: a probability is an integral over a Voronoi cell."""
         raise LawUnknownError("private_vectors has no law of words in closed form")
+
+    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+        """Return the metric of the guarantee, (first, second)."""
+        return space_distances(self.space, first, second)
 
 
 def _project(space: Space, ids: Ids, matrix: Vectors) -> NDArray[np.float64]:

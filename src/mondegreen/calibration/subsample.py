@@ -39,9 +39,9 @@ from mondegreen.calibration.score_bounds import (
 from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.definitions import PERCENTILES
 from mondegreen.scores.deniability import effective_support
-from mondegreen.scores.distances import Distances
 from mondegreen.scores.interval import Ends, bounded_mean, deviation
 from mondegreen.scores.law import in_blocks
+from mondegreen.space.distances import Distances
 from mondegreen.space.space import Space
 
 _BLOCK: Final = 32

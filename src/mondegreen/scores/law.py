@@ -23,8 +23,8 @@ from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.definitions import PERCENTILES
 from mondegreen.scores.deniability import ORDERS, check_eta, effective_support
-from mondegreen.scores.distances import Distances
 from mondegreen.scores.risk import over_inputs, uniform_prior
+from mondegreen.space.distances import Distances
 
 _BLOCK_BYTES: Final = 96 << 20
 """Distances computed together by a thread: large products are the quickest."""

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from mondegreen.mechanisms.base import State
-from mondegreen.scores.distances import Distances
+from mondegreen.space.distances import Distances
 
 
 @final

@@ -21,10 +21,10 @@ from mondegreen.scores.deniability import (
     renyi_entropy,
     stay_probability,
 )
-from mondegreen.scores.distances import Distances
 from mondegreen.scores.interval import Interval, proportion
 from mondegreen.scores.odds import DocumentLoss, Odds, document_loss, odds_of
 from mondegreen.scores.word_estimate import estimate_word
+from mondegreen.space.distances import Distances
 
 _ENTROPIES: Final = {order: f"entropy_{order:g}" for order in ORDERS}
 

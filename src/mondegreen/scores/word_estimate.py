@@ -21,7 +21,6 @@ from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms.base import State
 from mondegreen.scores.deniability import check_eta, distinct_outputs
-from mondegreen.scores.distances import Distances
 from mondegreen.scores.interval import (
     Interval,
     bounded_mean,
@@ -29,6 +28,7 @@ from mondegreen.scores.interval import (
     deviation,
     proportion,
 )
+from mondegreen.space.distances import Distances
 from mondegreen.space.space import Space
 
 Counts = NDArray[np.int64]

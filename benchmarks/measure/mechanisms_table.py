@@ -18,16 +18,16 @@ import argparse
 import json
 
 import numpy as np
-from mondegreen.scores.exact import law_scores
-from mondegreen.scores.mechanism_estimate import estimate_mechanism, estimate_stays
 
 from benchmarks import machine
 from mondegreen import Space, load_space, mechanism
 from mondegreen.audit.run import audit_state
+from mondegreen.calibration.monte_carlo import prior_scores, sampled
 from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.selection.base import SelectionState
 from mondegreen.mechanisms.selection.tree_state import TreeState
+from mondegreen.scores.law import law_scores
 
 SPACE = load_space()
 DRAWS, SAMPLE, RISK_DRAWS = 40, 500, 40_000
@@ -88,23 +88,23 @@ def exact(states: list[State]) -> list[dict[str, float]]:
     ]
 
 
-def sampled(state: State) -> dict[str, object]:
+def estimates(state: State) -> dict[str, object]:
     """Estimates from draws."""
     rng, space = np.random.default_rng(0), state.space
     words = np.linspace(0, space.vocab_size - 1, SAMPLE).astype(np.int32)
-    stays = estimate_stays(state, words, DRAWS, rng)
+    outputs = sampled(state, np.repeat(words, DRAWS), rng).reshape(len(words), DRAWS)
+    stays = (outputs == words[:, None]).mean(axis=1)
     found = {
         "n_w_mean": float(stays.mean()),
         "n_w_95": float(np.quantile(stays, 0.95)),
         "risk_uniform_at_most": 1 - float(stays.mean()),
     }
     for name, prior in priors(space).items():
-        estimate = estimate_mechanism(state, prior, RISK_DRAWS, rng)
+        scores = prior_scores(state, prior, RISK_DRAWS, rng)
         if name == "uniform":
-            found["distance"] = estimate.distance.estimate
+            found["distance"] = scores["utility_loss"].estimate
         else:
-            risk = estimate.bayes_risk
-            found[f"risk_{name}_between"] = [risk.low, risk.high]
+            found[f"risk_{name}_between"] = list(scores["bayes_risk"].ends)
     return found
 
 
@@ -151,7 +151,7 @@ def main() -> None:
             if isinstance(state, SelectionState | TreeState):
                 closed.append((row, state))
             else:
-                row |= sampled(state)
+                row |= estimates(state)
             print(row, flush=True)
     for digest in {state.space.digest for _, state in closed}:
         here = [(row, state) for row, state in closed if state.space.digest == digest]

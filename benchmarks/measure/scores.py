@@ -16,12 +16,11 @@ import resource
 import time
 
 import numpy as np
-from mondegreen.scores.exact import law_scores
 
 from benchmarks import machine
 from mondegreen import load_space, mechanism
 from mondegreen.scores import deniability
-from mondegreen.scores.law import LawScores
+from mondegreen.scores.law import LawScores, law_scores
 
 SPACE = load_space()
 CASES = [("tem", 2.5), ("tight", 2.0)]

@@ -105,7 +105,7 @@ def measure() -> None:
 def _tree(bench: Any, target: float, label: str, how: dict[str, Any]) -> dict[str, Any]:
     """The setting of the tree at a target, and its exact attack."""
     from benchmarks.measure.trees.tree_evidence_plan import TREES as BOUNDS
-    from mondegreen.calibration.guess import success_of
+    from mondegreen.calibration.guess import vulnerability
     from mondegreen.calibration.tree_levels import best_tree
 
     epsilon = dict(BOUNDS)[target]
@@ -119,7 +119,7 @@ def _tree(bench: Any, target: float, label: str, how: dict[str, Any]) -> dict[st
         "target": target,
         "epsilon": epsilon,
         "parameters": found.to_dict()["parameters"],
-        "attack": round(success_of(law, bench.public), 4),
+        "attack": round(vulnerability(law, bench.public), 4),
     }
 
 

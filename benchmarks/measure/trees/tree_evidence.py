@@ -64,7 +64,7 @@ from benchmarks.measure.trees.tree_evidence_plan import (
 from benchmarks.measure.trees.tree_texts import public_prior
 from benchmarks.measure.trees.word_model import WordModel, public_model, split_of
 from benchmarks.ship.ship_tree import lists
-from mondegreen.calibration.guess import success_of
+from mondegreen.calibration.guess import vulnerability
 from mondegreen.calibration.tree_levels import best_tree
 from mondegreen.scores.law import law_scores
 from mondegreen.space.store import tree_of
@@ -163,7 +163,7 @@ def measured(bench: Bench, data: str, name: str, setting: float) -> dict[str, An
     }
     if is_tree(name):
         row["tree"] = bench.tree.digest
-        row["attack"] = success_of(state.law, bench.prior(data))
+        row["attack"] = vulnerability(state.law, bench.prior(data))
     if name in SAMPLED or (name == CHECKED and data != "imdb"):
         row["attack_at_least"] = learnt(texts.ids, drawn)
     return row

@@ -11,7 +11,7 @@ import pytest
 
 import mondegreen as mg
 from mondegreen.mechanisms.laws.certificate import exact_epsilons, lower_bounds
-from mondegreen.mechanisms.laws.truncated import ExponentialLaw
+from mondegreen.mechanisms.laws.exponential import ExponentialLaw
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import brute_force

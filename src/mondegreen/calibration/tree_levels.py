@@ -277,7 +277,7 @@ def best_tree(
         for node, row in enumerate(rows)
         if node and not np.array_equal(row, rows[0])
     }
-    return Tree(epsilon, probabilities=first, of_class=own or None)  # type: ignore[arg-type]
+    return Tree(epsilon, level_probabilities=first, of_class=own or None)  # type: ignore[arg-type]
 
 
 def _names(space: Space, tree: WordTree) -> Mapping[int, str]:

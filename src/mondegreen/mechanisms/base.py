@@ -189,6 +189,10 @@ class AbstractMechanism(ABC):
     space_metrics: ClassVar[tuple[str, ...]] = ("euclidean",)
     """Metrics of the spaces it can be prepared for; see :func:`check_space`."""
 
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """Names that parameters had, and have. The old ones are accepted for a version;
+    digests know parameters by them for ever, see :meth:`digested`."""
+
     @abstractmethod
     def prepare(self, space: Space) -> State:
         """Return the mechanism ready to sample on ``space``."""
@@ -211,6 +215,15 @@ class AbstractMechanism(ABC):
                 for key, value in values.items()
             },
         }
+
+    @classmethod
+    def digested(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return parameters under the first names that they had.
+
+        Keyed noise depends on them: a release must repeat itself after a renaming.
+        """
+        first = {name: old for old, name in cls.renamed.items()}
+        return {first.get(key, key): value for key, value in parameters.items()}
 
     @classmethod
     def parameters(cls) -> list[dict[str, Any]]:

@@ -240,14 +240,7 @@ def parameter(default: Any = ..., *, range: str, unit: str = "", help: str) -> A
 
 
 def check_space(mechanism: AbstractMechanism, space: Space) -> None:
-    """Refuse a space whose metric the mechanism is not made for.
-
-    Raises
-    ------
-    SpaceError
-        If the space has codes alone, or its metric is not among
-        ``mechanism.space_metrics``. Says what to use instead.
-    """
+    """Refuse a space whose metric the mechanism is not made for; say what to use."""
     if space.metric in mechanism.space_metrics:
         return
     name = f"space {space.name!r}"

@@ -283,10 +283,12 @@ def _check_report(html: str | None, sentences: str | None, *, force: bool) -> No
     """Refuse now a report that could not be written later."""
     from mondegreen.cli.calibrate_report import read_lines
     from mondegreen.io.target import Target
+    from mondegreen.report.svg import check_drawing
 
     if sentences is not None and html is None:
         raise ConfigurationError("--sentences are shown in a report: give --html")
     read_lines(sentences)
 
     if html is not None:
+        check_drawing("--html")
         Target(html, force=force)

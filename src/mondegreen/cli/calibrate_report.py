@@ -14,7 +14,7 @@ from mondegreen.cli.calibrate_text import Outcome, command_of
 from mondegreen.errors import DecodeError, SourceError
 from mondegreen.mechanisms import mechanism
 from mondegreen.privatizer.privatizer import Privatizer
-from mondegreen.report.html import write_report
+from mondegreen.report.page import write_report
 from mondegreen.report.study import SampleRelease, study_of
 from mondegreen.sampling.noise import Seeded
 

@@ -156,7 +156,7 @@ def law_scores(
 
     def work(ids: Ids) -> None:
         found = [table.columns_like() for table in tables]
-        for stripe, near in _stripes(distances, ids):
+        for stripe, near in distances.stripes(ids, _STRIPE):
             for table, columns in zip(tables, found, strict=True):
                 table.add(stripe, near, columns)
         for table, columns in zip(tables, found, strict=True):
@@ -165,34 +165,20 @@ def law_scores(
     size = max(_STRIPE, _BLOCK_BYTES // (8 * count))
     for _ in in_blocks(work, np.arange(count, dtype=np.int32), size, progress):
         pass
-    return [table.scores(has_distances=distances is not None) for table in tables]
+    return [table.scores(has_distances=distances.is_known) for table in tables]
 
 
 @functools.lru_cache(maxsize=1)
-def distances_of(space: Space) -> Distances | None:
-    """Prepare the distances of a space once; None where it has codes and no vectors."""
-    if not space.has_vectors:
-        return None
+def distances_of(space: Space) -> Distances:
+    """Prepare the distances of a space once, and before threads would each do it."""
     distances = Distances(space)
-    distances.to_words(np.zeros(1, dtype=np.int32))  # threads would each prepare them
+    distances.rows(np.zeros(1, dtype=np.int32))
     return distances
 
 
 def to_words(space: Space, ids: Ids) -> Floats | None:
     """Distances of inputs (rows) to all words; None where a space has none."""
-    distances = distances_of(space)
-    return None if distances is None else distances.rows(ids)
-
-
-def _stripes(
-    distances: Distances | None, ids: Ids
-) -> Iterator[tuple[Ids, Floats | None]]:
-    """Yield some inputs at a time with their distances, if there are any."""
-    if distances is not None:
-        yield from distances.stripes(ids, _STRIPE)
-        return
-    for start in range(0, len(ids), _STRIPE):
-        yield ids[start : start + _STRIPE], None
+    return distances_of(space).rows(ids)
 
 
 def in_blocks(

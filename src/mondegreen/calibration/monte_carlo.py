@@ -10,7 +10,6 @@ what counts the draws it has found them on bounds the other.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids
 from mondegreen.calibration.score_bounds import (
     ETA,
-    Effort,
+    Question,
     ScoreBounds,
     under,
     within,
@@ -52,20 +51,14 @@ Counts = NDArray[np.int64]
 
 
 def monte_carlo(
-    state: State,
-    priors: Mapping[str, Floats],
-    effort: Effort,
-    rng: np.random.Generator,
-    *,
-    confidence: float = 0.95,
-    progress: Progress = no_progress,
+    state: State, asked: Question, progress: Progress = no_progress
 ) -> ScoreBounds:
     """Score a prepared mechanism by its outputs alone.
 
     A vocabulary of at most ``effort.words`` words is run as a whole, each word more
-    often. Each interval by itself has that confidence.
+    often.
     """
-    size = state.space.vocab_size
+    size, rng, effort = state.space.vocab_size, asked.rng(), asked.effort
     is_whole = size <= effort.words
     if is_whole:
         words = np.arange(size, dtype=np.int32)
@@ -74,16 +67,19 @@ def monte_carlo(
         words = rng.integers(size, size=effort.words).astype(np.int32)
         runs = effort.runs
     own, each = len(words) * runs, effort.draws
-    total = own + len(priors) * each
+    total = own + len(asked.priors) * each
     inputs = np.repeat(words, runs)
     outputs = sampled(state, inputs, rng, within(progress, 0, own / total))
     outputs = outputs.reshape(len(words), runs)
     hits = (outputs == words[:, None]).sum(axis=1)
-    scores = _stays(hits, runs, confidence, is_whole=is_whole)
-    scores.update(_supports(outputs, size, confidence, is_whole=is_whole))
-    for turn, (name, prior) in enumerate(priors.items()):
+    stays = _stays_of_all if is_whole else _stays_of_some
+    supports = _supports_of_all if is_whole else _supports_of_some
+    scores = stays(hits, runs, asked)
+    for name, least in supports(outputs, asked.alpha).items():
+        scores[name] = max(least, 1.0), float(size)
+    for turn, (name, prior) in enumerate(asked.priors.items()):
         part = within(progress, (own + turn * each) / total, each / total)
-        found = prior_scores(state, prior, each, rng, confidence, part)
+        found = prior_scores(state, prior, each, rng, asked.confidence, part)
         ends = {key: interval.ends for key, interval in found.items()}
         scores.update(under(name, prior, ends))
         if name == "uniform" and "utility_loss" in found:
@@ -106,31 +102,30 @@ def sampled(
     return outputs
 
 
-def _stays(
-    hits: Counts, runs: int, confidence: float, *, is_whole: bool
-) -> dict[str, Ends]:
-    """Bound N_w, its mean and its percentiles."""
-    shares, alpha = hits / runs, (1 - confidence) / 2
-    values, places = np.unique(hits, return_inverse=True)
-    each = alpha / len(hits)  # all words at once
-    lows = np.array([lower_bound(int(h), runs, each) for h in values])[places]
-    if not is_whole:
-        mean = bounded_mean(shares, 0.0, 1.0, confidence)
-        scores = {"n_w_mean": mean.ends, "n_w_max": (float(lows.max()), 1.0)}
-        for name, quantile in N_W.items():
-            scores[name] = exceeded_by_runs(hits, runs, 1 - quantile, alpha)
-        return scores
-    # No word was left out, so only the runs are random.
-    highs = np.array([upper_bound(int(h), runs, each) for h in values])[places]
-    count = hits.size * runs
-    middle, slack = float(shares.mean()), deviation(1 / count, count, alpha)
+def _stays_of_some(hits: Counts, runs: int, asked: Question) -> dict[str, Ends]:
+    """Bound N_w by runs of some words."""
+    # All words at once; the one with most hits is bounded best.
+    most = lower_bound(int(hits.max()), runs, asked.alpha / len(hits))
+    scores = {"n_w_mean": asked.mean(hits / runs, 0.0, 1.0), "n_w_max": (most, 1.0)}
+    for name, quantile in N_W.items():
+        scores[name] = exceeded_by_runs(hits, runs, 1 - quantile, asked.alpha)
+    return scores
+
+
+def _stays_of_all(hits: Counts, runs: int, asked: Question) -> dict[str, Ends]:
+    """Bound N_w where no word was left out, so that only the runs are random."""
+    count, each = hits.size * runs, asked.alpha / hits.size  # all words at once
+    mean, slack = hits.sum() / count, deviation(1 / count, count, asked.alpha)
+
+    def bounded(hits: int) -> Ends:  # bounds rise with hits, so percentiles are theirs
+        return lower_bound(hits, runs, each), upper_bound(hits, runs, each)
+
     scores = {
-        "n_w_mean": (max(0.0, middle - slack), min(1.0, middle + slack)),
-        "n_w_max": (float(lows.max()), float(highs.max())),
+        "n_w_mean": (max(0.0, float(mean - slack)), min(1.0, float(mean + slack))),
+        "n_w_max": bounded(int(hits.max())),
     }
     for name, quantile in N_W.items():
-        ends = np.quantile([lows, highs], quantile, axis=1, method="higher")
-        scores[name] = float(ends[0]), float(ends[1])
+        scores[name] = bounded(int(np.quantile(hits, quantile, method="higher")))
     return scores
 
 
@@ -173,23 +168,22 @@ def undercut_by_bounds(
     return -exceeded(-bounds, share - missed, alpha)[1]
 
 
-def _supports(
-    outputs: Ids, vocab_size: int, confidence: float, *, is_whole: bool
-) -> dict[str, Ends]:
-    """Bound percentiles of S_w from below; see ``word_estimate``."""
-    alpha, largest = (1 - confidence) / 2, float(vocab_size)
+def _supports_of_some(outputs: Ids, alpha: float) -> dict[str, float]:
+    """Bound percentiles of S_w from below, by runs of some words."""
     found = {}
-    if is_whole:
-        bounds = _least_supports(outputs, alpha / len(outputs))
-        found["s_w_min"] = float(bounds.min())
     for name, share in S_W.items():
-        if is_whole:
-            found[name] = float(np.quantile(bounds, share, method="lower"))
-        else:
-            missed = share * _MISSED
-            some = _least_supports(outputs, missed)
-            found[name] = undercut_by_bounds(some, share, missed, alpha)
-    return {name: (max(low, 1.0), largest) for name, low in found.items()}
+        bounds = _least_supports(outputs, share * _MISSED)
+        found[name] = undercut_by_bounds(bounds, share, share * _MISSED, alpha)
+    return found
+
+
+def _supports_of_all(outputs: Ids, alpha: float) -> dict[str, float]:
+    """Bound percentiles of S_w from below where no word was left out."""
+    bounds = _least_supports(outputs, alpha / len(outputs))
+    found = {"s_w_min": float(bounds.min())}
+    for name, share in S_W.items():
+        found[name] = float(np.quantile(bounds, share, method="lower"))
+    return found
 
 
 def _least_supports(outputs: Ids, alpha: float) -> Floats:

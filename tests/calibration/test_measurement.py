@@ -5,9 +5,6 @@ import math
 
 import numpy as np
 import pytest
-
-import mondegreen as mg
-from mondegreen.calibration import batches
 from mondegreen.calibration.baseline import random_loss
 from mondegreen.calibration.cache import kept
 from mondegreen.calibration.found import Effort
@@ -15,6 +12,9 @@ from mondegreen.calibration.measurement import Measurement, measure
 from mondegreen.calibration.rows import survey
 from mondegreen.calibration.runs import trial
 from mondegreen.scores.exact import law_scores
+
+import mondegreen as mg
+from mondegreen.calibration import batches
 from mondegreen.scores.risk import frequency_prior, uniform_prior
 
 SMALL = Effort(rows=64, words=64, runs=16, draws=2_000)
@@ -210,10 +210,10 @@ def test_a_large_space_is_exact_but_for_the_supports(cloud, monkeypatch):
 
 
 def test_without_a_certificate_the_rate_and_the_proof_are_the_ends(monkeypatch):
-    from mondegreen.calibration import promise
+    from mondegreen.mechanisms.laws import certified
 
     space = mg.Space.from_arrays("own", ["a", "b", "c"], [[0], [1], [5]])
-    monkeypatch.setattr(promise, "SMALL", 1)
+    monkeypatch.setattr(certified, "_SMALL", 1)
     tem, priors = mg.mechanism("exponential", epsilon=2.0), priors_of(space)
     (found,) = measure([tem], space, priors, certify=False)
     low, high = found.scores["certified_epsilon"]

@@ -120,11 +120,10 @@ def audit(
     """Check the promise of a mechanism, or of any function from words to words.
 
     Exact where output probabilities can be computed: every pair of words and every
-    output, intervals in one dimension, cells in two, or a proved bound on large
-    spaces; outputs are then drawn and compared with these probabilities. Statistical
-    otherwise: an event is chosen on one half of the runs and bounded on the other.
-    "Not rejected" proves nothing; the report says what could have been seen. Small
-    epsilons show most: little is allowed.
+    output, or a proved bound on large spaces; outputs are then drawn and compared with
+    these probabilities. Statistical otherwise: an event is chosen on one half of the
+    runs and bounded on the other. "Not rejected" proves nothing; the report says what
+    could have been seen. Small epsilons show most: little is allowed.
 
     \b
     mondegreen audit --mechanism tem --epsilon 2.5 --words 500

@@ -15,10 +15,10 @@ from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.wording import Kind, amount, figure, figures, privatize_command
 
 if TYPE_CHECKING:
-    from mondegreen.calibration.measurement import Measurement
+    from mondegreen.calibration.evaluate import Setting
     from mondegreen.calibration.plan import Plan, Row
     from mondegreen.calibration.sample import Sample
-    from mondegreen.calibration.setting import Setting
+    from mondegreen.calibration.score_bounds import ScoreBounds
     from mondegreen.space.space import Space
 
 
@@ -176,9 +176,8 @@ def calibrate(
     mondegreen calibrate tweets.csv --column text --target n_w=0.5
     mondegreen calibrate tweets.csv -m tem -m laplace --match bayes_risk --to tem:2.5
     """  # noqa: D301
-    from mondegreen.calibration.forecast import Forecast
-    from mondegreen.calibration.plan import Plan
-    from mondegreen.calibration.setting import Bench
+    from mondegreen.calibration.evaluate import Evaluator
+    from mondegreen.calibration.plan import Forecast, Plan
     from mondegreen.calibration.targets import parse_target
     from mondegreen.cli.calibrate_report import write
     from mondegreen.space.store import load_space
@@ -193,17 +192,17 @@ def calibrate(
     shown = _check_report(html, sentences, force=force)
     loaded = load_space(space)
     read = read_public(sample, format, columns, loaded, quiet=quiet)
-    bench = Bench(loaded, read.priors(), quick=quick, seed=seed)
+    evaluator = Evaluator(loaded, read.priors(), quick=quick, seed=seed)
     show = shower(quiet)
     forecast = Forecast() if quiet else Forecast(say)
-    plan = Plan(bench, settings, asked, prior, show, forecast)
+    plan = Plan(evaluator, settings, asked, prior, show, forecast)
     with _saying_what_is_kept(loaded):
         if match is not None and reference is not None:
             there = loaded if to_space is None else load_space(to_space)
             if there is not loaded:
                 again = read_public(sample, format, columns, there, quiet=True)
-                bench = replace(bench, space=there, priors=again.priors())
-            plan.match(match, *reference, over, bench)
+                evaluator = replace(evaluator, space=there, priors=again.priors())
+            plan.match(match, *reference, over, evaluator)
         rows = plan.rows()
         chosen = plan.best(rows)
         show("")
@@ -230,7 +229,7 @@ def calibrate(
 @contextlib.contextmanager
 def _saying_what_is_kept(space: Space) -> Iterator[None]:
     """Say at an interrupt what need not be measured again."""
-    from mondegreen.calibration.cache import folder
+    from mondegreen.calibration.score_bounds import folder
 
     def kept() -> int:
         return len(list(folder(space).glob("*.json")))
@@ -246,7 +245,7 @@ def _saying_what_is_kept(space: Space) -> Iterator[None]:
 
 def _setting(text: str, *, allow_unproved: bool) -> Setting:
     """The mechanism that NAME[:KEY=VALUE,...] names."""
-    from mondegreen.calibration.setting import Setting
+    from mondegreen.calibration.evaluate import Setting
     from mondegreen.mechanisms import mechanism_class
 
     name, _, given = text.partition(":")
@@ -296,8 +295,8 @@ class _Outcome:
 
     plan: Plan
     rows: Sequence[Row]
-    chosen: Measurement | None
-    curves: Sequence[Measurement]
+    chosen: ScoreBounds | None
+    curves: Sequence[ScoreBounds]
     sample: Sample
     columns: tuple[str, ...]
     space: str
@@ -310,14 +309,14 @@ class _Outcome:
         for target in plan.targets:
             yield f"target  {target}"
         if plan.reference is not None:
-            from mondegreen.calibration.matching import MATCHES
+            from mondegreen.calibration.targets import MATCHES
 
             where = f" on {plan.elsewhere}" if plan.elsewhere else ""
             name = f"{_short(plan.reference)} at epsilon {plan.reference.epsilon:g}"
             yield f"match   {name}{where}: {MATCHES[plan.targets[-1].key]}"
         settings = [row.chosen for row in self.rows if row.chosen is not None]
         shown = settings or list(self.curves)
-        yield from ["", *_table(shown, plan.prior, plan.bench.space.vocab_size), ""]
+        yield from ["", *_table(shown, plan.prior, plan.evaluator.space.vocab_size), ""]
         for row in self.rows:
             if row.chosen is None:
                 yield from (f"{row.setting}: no epsilon. {row.calibration.problem}", "")
@@ -331,13 +330,13 @@ class _Outcome:
             yield from ("", "take:", f"  {self.command(self.chosen)}")
 
     def to_dict(self) -> dict[str, Any]:
-        plan, space = self.plan, self.plan.bench.space
+        plan, space = self.plan, self.plan.evaluator.space
         return {
             "space": space.name,
             "space_digest": space.digest,
             "sample": self.sample.to_dict(),
-            "quick": plan.bench.quick,
-            "seed": plan.bench.seed,
+            "quick": plan.evaluator.quick,
+            "seed": plan.evaluator.seed,
             "prior": plan.prior,
             "targets": [
                 {
@@ -367,21 +366,22 @@ class _Outcome:
             "curves": [each.to_dict() for each in self.curves],
         }
 
-    def command(self, setting: Measurement) -> str:
+    def command(self, setting: ScoreBounds) -> str:
         """The command that privatizes with a setting."""
         from mondegreen.mechanisms import mechanism_class
+        from mondegreen.report.study import told_parameters
 
         return privatize_command(
             setting.mechanism,
             setting.epsilon,
-            _told(setting),
+            told_parameters(setting),
             columns=() if self.columns == ("text",) else self.columns,
             space="" if self.space == options.DEFAULT_SPACE else self.space,
             is_private=mechanism_class(setting.mechanism).is_private,
         )
 
 
-def _table(settings: Sequence[Measurement], prior: str, vocab_size: int) -> list[str]:
+def _table(settings: Sequence[ScoreBounds], prior: str, vocab_size: int) -> list[str]:
     from mondegreen.scores.definitions import COLUMNS
 
     columns = [COLUMNS[name.format(prior=prior)] for name in _COLUMNS]
@@ -406,7 +406,7 @@ def _ends(ends: tuple[float, float] | None, unit: str, vocab_size: int) -> str:
     return figures(*ends, kind, digits=4 if kind == "number" else 3)
 
 
-def _notes(settings: Sequence[Measurement], prior: str) -> Iterator[str]:
+def _notes(settings: Sequence[ScoreBounds], prior: str) -> Iterator[str]:
     """How to read the table."""
     yield "A loss of n nats changes odds by a factor of e^n at most."
     yield (
@@ -433,21 +433,9 @@ def _notes(settings: Sequence[Measurement], prior: str) -> Iterator[str]:
         yield "Metrics differ, so epsilons do not compare; worst loss and risk do."
 
 
-def _short(setting: Measurement) -> str:
+def _short(setting: ScoreBounds) -> str:
     """A mechanism, and what of it is not the default."""
-    from mondegreen.calibration.setting import Setting
+    from mondegreen.calibration.evaluate import Setting
+    from mondegreen.report.study import told_parameters
 
-    return str(Setting(setting.mechanism, _told(setting)))
-
-
-def _told(setting: Measurement) -> dict[str, Any]:
-    """The parameters that are not what they are by default."""
-    from mondegreen.mechanisms import mechanism_class
-
-    declared = mechanism_class(setting.mechanism).parameters()
-    usual = {each["name"]: each["default"] for each in declared}
-    return {
-        name: value
-        for name, value in setting.parameters.items()
-        if value is not None and value != usual.get(name)
-    }
+    return str(Setting(setting.mechanism, told_parameters(setting)))

@@ -9,9 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from mondegreen.calibration.measurement import Measurement
 from mondegreen.calibration.plan import Plan
 from mondegreen.calibration.sample import Sample
+from mondegreen.calibration.score_bounds import ScoreBounds
 from mondegreen.mechanisms import mechanism
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.report.html import write_report
@@ -24,8 +24,8 @@ _SHOWN: Final = 4
 
 def write(
     plan: Plan,
-    chosen: Measurement | None,
-    curves: Sequence[Measurement],
+    chosen: ScoreBounds | None,
+    curves: Sequence[ScoreBounds],
     sample: Sample,
     command: str,
     path: str,
@@ -37,7 +37,7 @@ def write(
     settings = [*_some(curves), *([] if chosen is None else [chosen])]
     releases = [_released(each, plan, sentences) for each in settings if sentences]
     study = study_of(
-        plan.bench.space,
+        plan.evaluator.space,
         curves,
         sample=Path(sample.name).name,
         sample_texts=sample.texts,
@@ -47,18 +47,18 @@ def write(
         command=command,
         sentences=sentences,
         releases=tuple(releases),
-        is_quick=plan.bench.quick,
-        seed=plan.bench.seed,
+        is_quick=plan.evaluator.quick,
+        seed=plan.evaluator.seed,
     )
     write_report(study, path, force=force)
 
 
-def _some(curves: Sequence[Measurement]) -> list[Measurement]:
+def _some(curves: Sequence[ScoreBounds]) -> list[ScoreBounds]:
     """Return at most four settings of each mechanism, the ends among them.
 
     Sentences of neighbouring epsilons look alike; who reads wants to see the range.
     """
-    found: list[Measurement] = []
+    found: list[ScoreBounds] = []
     for _, group in groupby(curves, lambda each: (each.mechanism, each.parameters)):
         rows = sorted(group, key=lambda each: each.epsilon)
         places = np.linspace(0, len(rows) - 1, min(len(rows), _SHOWN)).round()
@@ -67,14 +67,14 @@ def _some(curves: Sequence[Measurement]) -> list[Measurement]:
 
 
 def _released(
-    setting: Measurement, plan: Plan, sentences: tuple[str, ...]
+    setting: ScoreBounds, plan: Plan, sentences: tuple[str, ...]
 ) -> SampleRelease:
     """Return the sentences under one setting, the same in every run."""
-    bench = plan.bench
+    evaluator = plan.evaluator
     made = mechanism(setting.mechanism, epsilon=setting.epsilon, **setting.parameters)
     # Seeded noise is not private; the sentences are public.
     privatizer = Privatizer(
-        made, bench.space, noise=Seeded(bench.seed), allow_unproved=True
+        made, evaluator.space, noise=Seeded(evaluator.seed), allow_unproved=True
     )
     texts = tuple(
         "" if each is None else each.text for each in privatizer.batch(list(sentences))

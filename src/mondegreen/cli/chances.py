@@ -100,7 +100,7 @@ def chances(
     mondegreen chances public.csv --success 0.2 --epsilon 10 -o chances.json
     mondegreen privatize notes.csv -o safe.csv -m tree -e 10 --set @chances.json
     """  # noqa: D301
-    from mondegreen.calibration.tree_levels import best_tree, told_by
+    from mondegreen.calibration.tree_levels import best_tree, tfidf_weights
     from mondegreen.cli.render import read_public, say
     from mondegreen.io.target import Target
     from mondegreen.mechanisms.selection.tree import tree_for
@@ -125,7 +125,9 @@ def chances(
         success=success,
         epsilon=epsilon,
         also=(spread,),
-        weights=told_by(read.priors()["sample"]),  # words not in the sample count too
+        weights=tfidf_weights(
+            read.priors()["sample"]
+        ),  # words not in the sample count too
         power=power,
         by_class=not alike,
     )

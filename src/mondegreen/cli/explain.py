@@ -10,9 +10,9 @@ import click
 
 from mondegreen.cli import options
 from mondegreen.cli.render import (
-    certified,
     echo_json,
     echo_table,
+    prepared,
     table,
     write_whole,
 )
@@ -107,15 +107,16 @@ def explain(
     """  # noqa: D301
     import numpy as np
 
-    from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.scores.word import score_word
+    from mondegreen.space.store import load_space
     from mondegreen.text.policy import KEEP, read_keep_list
 
     target = _picture(plot, force=force)
     kept = read_keep_list(keep) if keep else frozenset()
-    privatizer = Privatizer(
+    privatizer = prepared(
         options.built(name, epsilon, settings),
-        space,
+        load_space(space),
+        quiet=quiet,
         keep=kept,
         allow_unproved=allow_unproved,
     )
@@ -137,7 +138,6 @@ def explain(
                 "promised for it."
             )
         return
-    certified(privatizer, quiet=quiet)
     scores = score_word(
         privatizer.state,
         code,

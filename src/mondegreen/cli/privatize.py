@@ -187,12 +187,11 @@ def privatize(
     from mondegreen.processes import SPAWN, warm_up
 
     context = warm_up() if jobs > 1 else SPAWN  # first: it goes on by itself
-    from mondegreen.cli.render import certified, progress, warmed_up
+    from mondegreen.cli.render import prepared, progress
     from mondegreen.io.sink import open_sink
     from mondegreen.io.source import open_source
     from mondegreen.io.target import Target
     from mondegreen.privatizer.parallel import privatize_batches
-    from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.space.store import load_space
     from mondegreen.text.policy import read_keep_list
 
@@ -212,18 +211,16 @@ def privatize(
             click.echo(note, err=True)
         _check_paths(input, output, report, [keep, keys.key_file])
         target = None if report is None else Target(report, force=force)
-        loaded = load_space(space)
-        warmed_up(mechanism, loaded, quiet=quiet)
-        privatizer = Privatizer(
+        privatizer = prepared(
             mechanism,
-            loaded,
+            load_space(space),
+            quiet=quiet,
             unknown=unknown,
             keep=read_keep_list(keep) if keep else (),
             case=case,
             noise=noise,
             allow_unproved=allow_unproved,
         )
-        certified(privatizer, quiet=quiet)
         promise = privatizer.guarantee.with_text(source.disclosed, source.conditions)
         _announce(promise, before, quiet=quiet, verbose=verbose)
         started, words = time.perf_counter(), 0

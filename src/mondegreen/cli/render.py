@@ -110,37 +110,21 @@ def write_whole(target: Any, data: bytes) -> None:
         target.commit()
 
 
-def warmed_up(mechanism: AbstractMechanism, space: Space, *, quiet: bool) -> None:
-    """Show that a law is looked for on a space of one's own, which takes a while."""
-    from mondegreen.mechanisms.selection.calibrated import Calibrated
+def prepared(
+    mechanism: AbstractMechanism, space: Space, *, quiet: bool, **how: Any
+) -> Privatizer:
+    """Make a privatizer, and show what takes a while on a large space of one's own."""
+    from mondegreen.privatizer.privatizer import Privatizer
 
-    if isinstance(mechanism, Calibrated):
-        show = shower(quiet)
-        mechanism.law_on(space, lambda share: show(f"calibrating {share:.0%}"))
-        show("")
-
-
-def certified(privatizer: Privatizer, *, quiet: bool) -> None:
-    """Show that finding the exact epsilon of a large space takes a while, once."""
-    from mondegreen.mechanisms.laws.certified import (
-        CertifiableLaw,
-        certificate_of,
-        has_certificate,
-        is_certifiable,
-        is_kept,
-    )
-    from mondegreen.mechanisms.selection.base import SelectionState
-
+    show = shower(quiet)
+    mechanism.warm_up(space, lambda share: show(f"calibrating {share:.0%}"))
+    privatizer = Privatizer(mechanism, space, **how)
     state = privatizer.state
-    law = state.law if isinstance(state, SelectionState) else None
-    if not isinstance(law, CertifiableLaw) or has_certificate(law):
-        return
-    if is_certifiable(law) and not quiet:
-        if is_kept(law):
-            say("Computing the exact epsilon of this setting, once; it is kept.")
-        show = shower(quiet)
-        certificate_of(law, lambda share: show(f"exact epsilon {share:.0%}"))
-        show("")
+    if state.certificate_takes_long and not quiet:
+        say("Computing the exact epsilon of this setting, once; it is kept.")
+        state.certificate(lambda share: show(f"exact epsilon {share:.0%}"))
+    show("")
+    return privatizer
 
 
 def read_public(

@@ -238,11 +238,11 @@ def puc(
                  {5}
 
     with the accuracies on released and on original text, and percentages for the rest.
-    The printed "B-Acc" reads as a subtraction; it is the baseline accuracy. Read so,
-    the formula gives 187 of 189 printed cells for IMDb. Use it to compare with published
-    tables only. Larger is better, in the view of the paper: CS counts as privacy although it measures closeness; :math:`N_w`,
-    :math:`S_w` and PP are one quantity counted three times; LOW measures vocabulary
-    coverage, not leakage.
+    Larger is better, in the view of the paper. Use it to compare with published tables
+    only: CS counts as privacy although it measures closeness; :math:`N_w`, :math:`S_w`
+    and PP are one quantity counted three times; LOW measures vocabulary coverage, not
+    leakage. The printed "B-Acc" reads as a subtraction; it is the baseline accuracy.
+    Read so, the formula gives 187 of 189 printed cells for IMDb.
 
     >>> puc(60.0, 80.0, n_w=10, s_w=85, pp=90, cs=40, low=55, alpha=0.5)
     72.5

@@ -8,6 +8,9 @@ from typing import Final, Literal, final
 Direction = Literal["larger", "smaller", "neither"]
 Unit = Literal["share", "words", "nats", "number"]
 
+PERCENTILES: Final = (50, 75, 90, 95, 99)
+"""Percentages of the vocabulary for which a bound of a word's score is given."""
+
 
 @final
 @dataclass(frozen=True, slots=True)

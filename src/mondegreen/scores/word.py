@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
-from mondegreen.audit.distances import metric_of
 from mondegreen.errors import InvalidParameterError, LawUnknownError
 from mondegreen.mechanisms.base import State
 from mondegreen.scores.deniability import (
@@ -218,7 +217,7 @@ def _outputs(
 def _odds_of(state: State, word: int, *, is_closed: bool) -> tuple[Odds, ...]:
     """What is promised, and what holds, against a near and a far input."""
     inputs = np.arange(state.space.vocab_size + 1, dtype=np.int32)
-    gaps = metric_of(state).between(np.array([word], dtype=np.int32), inputs)[0]
+    gaps = state.distances(np.array([word], dtype=np.int32), inputs)[0]
     others = np.flatnonzero(gaps[:-1] > 0)
     if not len(others):
         return ()

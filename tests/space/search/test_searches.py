@@ -11,8 +11,8 @@ import pytest
 from mondegreen.errors import (
     ConfigurationError,
     InvalidParameterError,
-    OptionalDependencyError,
     MondegreenError,
+    OptionalDependencyError,
 )
 from mondegreen.space.search.decoders import (
     DECODERS,

@@ -24,6 +24,7 @@ from mondegreen.mechanisms.baselines.restricted import (
     RestrictedRow,
     RestrictedState,
 )
+from mondegreen.mechanisms.metrics import discrete_distances
 from mondegreen.sampling.integers import TOTAL, quantize
 from mondegreen.space.space import Space
 
@@ -173,6 +174,11 @@ class CustextLaw:
             )
             _, weights = quantize(np.exp(-loss), 0.0, 0)
             yield RestrictedRow(word, 0, members, np.cumsum(weights))
+
+    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+        """1 within a cluster, infinite between clusters."""
+        apart = self.cluster[first][:, None] != self.cluster[second]
+        return np.where(apart, np.inf, discrete_distances(first, second))
 
     def _disutility(self, word: int, members: Ids) -> NDArray[np.float64]:
         """Return 1 - u: distances to the cluster, from 0 for the least to 1."""

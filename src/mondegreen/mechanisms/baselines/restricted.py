@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, LogProbs, Weights
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import check_ids
+from mondegreen.mechanisms.base import State, check_ids
 from mondegreen.sampling.integers import TOTAL, TOTAL_BITS, draw_uniform
 from mondegreen.space.space import Space
 
@@ -78,10 +79,13 @@ class RestrictedLaw(Protocol):
     def rows(self, words: Sequence[int]) -> Iterator[RestrictedRow]:
         """Yield the law of each input, in order, in bounded memory."""
 
+    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+        """Return the metric of the guarantee, (first, second)."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
-class RestrictedState:
+class RestrictedState(State):
     """A mechanism with a restricted law prepared for one space.
 
     Laws belong to words, not to points: two words at one point may have two laws.
@@ -124,6 +128,10 @@ class RestrictedState:
         for i, row in enumerate(self.law.rows(distinct.tolist())):
             table[i] = row.log_prob(self.space.vocab_size)
         return table[inverse]
+
+    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+        """Return the metric of the guarantee, (first, second)."""
+        return self.law.distances(first, second)
 
     def _rows(self, words: Sequence[int]) -> Iterator[RestrictedRow]:
         """Yield the law of each input; those computed first are kept, up to 256 MB."""

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mondegreen.arrays import Ids
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
     check_epsilon,
@@ -22,6 +24,7 @@ from mondegreen.mechanisms.baselines.restricted import (
     RestrictedState,
 )
 from mondegreen.mechanisms.laws.truncated import ExponentialLaw
+from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.sampling.integers import TOTAL, quantize
 from mondegreen.space.space import Space
 
@@ -165,6 +168,10 @@ class SantextPlusLaw:
         self.rate, self.cutoff = self._law.rate, self._law.cutoff
         self._sensitive = np.arange(self.frequent, space.vocab_size, dtype=np.int32)
         self._space = space
+
+    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+        """Return the metric of the guarantee, (first, second)."""
+        return space_distances(self._space, first, second)
 
     def rows(self, words: Sequence[int]) -> Iterator[RestrictedRow]:
         """Yield the law of each input, in order; memory is bounded by a block."""

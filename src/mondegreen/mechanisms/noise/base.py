@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids, LogProbs, Vectors
 from mondegreen.errors import LawUnknownError
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import AbstractMechanism, check_ids, parameter
+from mondegreen.mechanisms.base import AbstractMechanism, State, check_ids, parameter
+from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.space.search.base import NeighbourSearch
 from mondegreen.space.search.decoders import DECODERS
 from mondegreen.space.space import Space
@@ -90,7 +91,7 @@ class AbstractNoise(AbstractMechanism):
 
 @final
 @dataclass(frozen=True, slots=True)
-class NoiseState:
+class NoiseState(State):
     """A noise mechanism prepared for one space.
 
     Parameters
@@ -109,6 +110,8 @@ class NoiseState:
         Moves the noise from the origin to the points; may overwrite the noise.
     uniforms : int
         Uniform numbers that ``decode`` takes for each word.
+    whitening : float64 array, shape (n, n), optional
+        Turns the metric of the guarantee into that of the space.
     """
 
     space: Space
@@ -118,6 +121,7 @@ class NoiseState:
     search: NeighbourSearch
     translate: Callable[[Vectors, Vectors], Vectors] = _add
     uniforms: int = 0
+    whitening: Vectors | None = None
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
         """Draw an output for each input; see :class:`mondegreen.mechanisms.State`."""
@@ -150,6 +154,10 @@ class NoiseState:
             f"{self.guarantee.mechanism} has no law in closed form; sample from it, or "
             "use a selection mechanism such as tem"
         )
+
+    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+        """Return the metric of the guarantee, (first, second)."""
+        return space_distances(self.space, first, second, whitening=self.whitening)
 
 
 def decode_nearest(points: Vectors, search: NeighbourSearch, uniforms: Uniforms) -> Ids:

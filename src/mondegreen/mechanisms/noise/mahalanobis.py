@@ -122,7 +122,8 @@ class Mahalanobis(AbstractNoise):
         search = decoder_search(self.decoder, space.vectors)
         # An upper bound of epsilon in the Euclidean metric: round the root down.
         euclidean = self.epsilon / math.sqrt(smallest) * (1 + 1e-9)
-        scale = estimate(space.vectors, space.unknown, np.linalg.inv(root))
+        whitening = np.linalg.inv(root)
+        scale = estimate(space.vectors, space.unknown, whitening)
         guarantee = self.promise(
             space,
             scale=scale.to_dict(),
@@ -134,7 +135,9 @@ class Mahalanobis(AbstractNoise):
         def draw_noise(rng: np.random.Generator, shape: tuple[int, int]) -> Vectors:
             return multivariate_laplace(rng, self.epsilon, shape) @ root.T
 
-        return NoiseState(space, guarantee, draw_noise, decode_nearest, search)
+        return NoiseState(
+            space, guarantee, draw_noise, decode_nearest, search, whitening=whitening
+        )
 
 
 def regularized_covariance(space: Space, lambda_: float) -> Vectors:

@@ -162,10 +162,10 @@ def _checked(
     state: TreeState, priors: Iterable[NDArray[np.float64]], success: float
 ) -> float:
     """How often a guess is right with the first prior; refuses too often."""
-    from mondegreen.calibration.guess import success_of
+    from mondegreen.calibration.guess import vulnerability
     from mondegreen.errors import ConfigurationError
 
-    reached = [success_of(state.law, prior) for prior in priors]
+    reached = [vulnerability(state.law, prior) for prior in priors]
     if not max(reached) <= success * (1 + _ROUNDING):
         raise ConfigurationError(
             f"success {success:g} was not reached: with the chances found the best "

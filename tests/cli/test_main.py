@@ -63,8 +63,9 @@ def test_without_pyarrow_the_line_that_installs_it_is_printed():
 def test_a_module_of_ours_that_is_missing_is_a_bug():
     ours = ModuleNotFoundError("no", name="mondegreen.nothing")
     assert OptionalDependencyError.from_import(ours) is None
-    theirs = OptionalDependencyError.from_import(ModuleNotFoundError("", name="faiss.x"))
-    assert "pip install faiss-cpu" in str(theirs)
+    theirs = ModuleNotFoundError("no", name="faiss.contrib")
+    absent = OptionalDependencyError.from_import(theirs)
+    assert "pip install faiss-cpu" in str(absent)
 
 
 @pytest.mark.parametrize(

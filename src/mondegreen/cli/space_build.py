@@ -162,9 +162,7 @@ class _Shown:
     quiet: bool
     as_json: bool
 
-    def save(
-        self, space: Space, more: Mapping[str, object] = MappingProxyType({})
-    ) -> None:
+    def save(self, space: Space, **more: object) -> None:
         from mondegreen.space.file import read_header
         from mondegreen.space.store import save_space
 

@@ -203,12 +203,12 @@ def command(**how: Any) -> Callable[[Callable[..., None]], click.Command]:
         parameters = inspect.signature(function).parameters
         for name in reversed(parameters):
             declared: _Declared = parameters[name].default
-            given = {**_typed(hints[name]), **declared.given}
             if declared.is_option:
                 flags = declared.flags or (f"--{name.replace('_', '-')}",)
+                given = {**_typed(hints[name]), **declared.given}
                 function = click.option(*flags, name, **given)(function)
             else:
-                function = click.argument(name, **given)(function)
+                function = click.argument(name, **declared.given)(function)
         made: click.Command = click.command(**how)(function)
         return made
 

@@ -30,7 +30,6 @@ from mondegreen.errors import (
 )
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from click.shell_completion import CompletionItem
 
     from mondegreen.mechanisms.base import AbstractMechanism
@@ -134,20 +133,10 @@ def _paths(value: object, prefix: str = "") -> Iterator[str]:
 def _of_parquet(path: Path, options: dict[str, Any]) -> Iterator[str]:
     import pyarrow.parquet as pq
 
-    for field in pq.read_schema(path):
-        yield from _fields(field, field.name)
-
-
-def _fields(field: pa.Field, prefix: str) -> Iterator[str]:
-    import pyarrow as pa
-
-    if pa.types.is_struct(field.type):
-        for inner in field.type:
-            yield from _fields(inner, f"{prefix}.{inner.name}")
-    elif pa.types.is_list(field.type) or pa.types.is_large_list(field.type):
-        yield from _fields(field.type.value_field, prefix)
-    else:
-        yield prefix
+    schema = pq.ParquetFile(path).schema
+    for number in range(len(schema.names)):
+        # Lists have steps of their own, which a column is not named by.
+        yield re.sub(r"\.list\.(element|item)", "", schema.column(number).path)
 
 
 def _head(path: Path) -> bytes:

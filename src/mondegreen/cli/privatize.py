@@ -18,7 +18,7 @@ from mondegreen.wording import amount
 
 if TYPE_CHECKING:
     from mondegreen.guarantee import Guarantee
-    from mondegreen.io.source import AbstractSource
+    from mondegreen.io.base import AbstractSource
     from mondegreen.sampling.noise import NoiseSource
 
 
@@ -154,8 +154,7 @@ def privatize(
 
     context = warm_up() if jobs > 1 else SPAWN  # first: it goes on by itself
     from mondegreen.cli.render import prepared, progress
-    from mondegreen.io.sink import open_sink
-    from mondegreen.io.source import open_source
+    from mondegreen.io.open import open_sink, open_source
     from mondegreen.io.target import Target
     from mondegreen.privatizer.parallel import privatize_batches
     from mondegreen.space.store import load_space

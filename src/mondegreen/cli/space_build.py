@@ -22,8 +22,9 @@ from mondegreen.errors import SpaceError
 
 if TYPE_CHECKING:
     from mondegreen.space.file import SpaceHeader
-    from mondegreen.space.rows import BadRows, VectorSource
     from mondegreen.space.space import Space
+    from mondegreen.space.vectors.readers import BadRows
+    from mondegreen.space.vectors.source import VectorSource
 
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -84,9 +85,9 @@ def build(
 
     Example: mondegreen space build glove.6B.50d.txt --limit 20000 -o small.safetensors
     """
-    from mondegreen.space.formats import open_vectors
-    from mondegreen.space.rows import BadRows
     from mondegreen.space.store import refuse_existing
+    from mondegreen.space.vectors.readers import BadRows
+    from mondegreen.space.vectors.source import open_vectors
 
     refuse_existing(output, force=force)
     if (form == "npy" or vectors.suffix == ".npy") and word_list is None:
@@ -125,9 +126,9 @@ def fetch(
     Example: mondegreen space fetch glove-6b-50d
     """
     from mondegreen.files import home
-    from mondegreen.space.fetch import download, open_member, public_space
-    from mondegreen.space.rows import BadRows
     from mondegreen.space.store import refuse_existing
+    from mondegreen.space.vectors.fetch import download, open_member, public_space
+    from mondegreen.space.vectors.readers import BadRows
 
     public = public_space(name)
     output = home() / "spaces" / f"{public.name}.safetensors"
@@ -180,8 +181,8 @@ def _build(
     **more: Any,
 ) -> None:
     """Build, save, and say what was left out, and what is never looked up."""
-    from mondegreen.space.build import build_space
-    from mondegreen.space.formats import read_words
+    from mondegreen.space.vectors.build import build_space
+    from mondegreen.space.vectors.readers import read_words
 
     only = None
     if words is not None:

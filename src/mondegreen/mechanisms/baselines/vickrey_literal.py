@@ -23,7 +23,7 @@ from mondegreen.mechanisms.base import (
 from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.mechanisms.noise.laplace import Laplace
 from mondegreen.sampling.laplace import multivariate_laplace
-from mondegreen.space.search.base import NeighbourSearch
+from mondegreen.space.search.decoders import NeighbourSearch
 from mondegreen.space.space import Space
 
 _BLOCK: Final = 4096

@@ -9,9 +9,9 @@ from typing import Any, Final, overload
 
 from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms import mechanism as registered
-from mondegreen.privatizer.privatizer import Privatizer
+from mondegreen.privatizer.privatizer import Privatizer, prepared
 from mondegreen.privatizer.release import is_null
-from mondegreen.privatizer.spec import cached_space, prepared_on
+from mondegreen.privatizer.spec import cached_space
 from mondegreen.sampling.noise import NoiseSource
 from mondegreen.sampling.records import record_ids
 from mondegreen.space.space import Space
@@ -105,9 +105,7 @@ def privatize(
         "allow_unproved": allow_unproved,
     }
     found = space if isinstance(space, Space) else cached_space(space)
-    base = prepared_on(
-        lambda: found, found.digest, Privatizer, chosen.to_dict(), policies
-    )
+    base = prepared(chosen.to_dict(), found.digest, lambda: found, policies)
     return _contained(base.with_noise(noise), texts, ids, column)
 
 

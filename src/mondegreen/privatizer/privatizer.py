@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
@@ -12,10 +13,20 @@ import numpy as np
 from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError, UnprovedGuaranteeError
 from mondegreen.guarantee import Guarantee
+from mondegreen.mechanisms import mechanism as registered
 from mondegreen.mechanisms.base import AbstractMechanism, State
+from mondegreen.passes import Pass
 from mondegreen.privatizer.ordinary import ordinary_text
 from mondegreen.privatizer.release import Release, draw, texts_of, words_of
-from mondegreen.privatizer.spec import prepared, settings_digest, spec_of
+from mondegreen.privatizer.spec import (
+    POLICIES,
+    Kept,
+    canonical_json,
+    check_spec,
+    settings_digest,
+    space_of,
+    spec_of,
+)
 from mondegreen.sampling.noise import Batch, NoiseSource, OSNoise
 from mondegreen.sampling.records import BatchNumbers, SeenIds, record_ids
 from mondegreen.space.space import Space
@@ -27,6 +38,7 @@ from mondegreen.text.tokenizer import TokenizedBatch
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from mondegreen.privatizer.arrow import Replace
 
 _STREAM_TEXTS: Final = 1024
 
@@ -242,9 +254,10 @@ class Privatizer:
         column, number, unique_ids
             As for :meth:`batch`.
         """
-        from mondegreen.privatizer.arrow import privatize_column
+        from mondegreen.privatizer.arrow import replace_in_array
 
-        return privatize_column(self, array, ids, column, number, unique_ids)
+        replace = self._replace(self._numbers.next(number))
+        return replace_in_array(replace, array, ids, column, unique_ids=unique_ids)
 
     def arrow(
         self,
@@ -281,14 +294,16 @@ class Privatizer:
         MissingColumnError, InvalidParameterError
             If a column is absent, or holds anything but text, or ids are no ids.
         """
-        from mondegreen.privatizer.arrow import privatize_batch
+        from mondegreen.privatizer.arrow import replace_in_batch, with_passes
 
-        number = self._numbers.next(number)
-        return privatize_batch(
-            self, batch, columns, id_column, number, unique_ids, metadata
+        replace = self._replace(self._numbers.next(number))
+        batch, _ = replace_in_batch(
+            replace, batch, columns, id_column, unique_ids=unique_ids
         )
+        made = [Pass(name, self.guarantee) for name in columns] if metadata else []
+        return with_passes(batch, made)
 
-    def counted(
+    def arrow_with_count(
         self,
         batch: pa.RecordBatch,
         columns: Sequence[str] | Mapping[str, str],
@@ -300,17 +315,25 @@ class Privatizer:
 
         A dot in a name is a dot here: the sources of files have followed the paths.
         """
-        from mondegreen.privatizer.arrow import count_batch
+        from mondegreen.privatizer.arrow import replace_in_batch
 
-        return count_batch(self, batch, columns, id_column, self._numbers.next(number))
+        replace = self._replace(self._numbers.next(number))
+        return replace_in_batch(replace, batch, columns, id_column, dotted=False)
+
+    counted = arrow_with_count  # its name before 0.2
+
+    def _replace(self, number: int | None) -> Replace:
+        """Make the function on which the Arrow way stands."""
+        return functools.partial(self.texts, number=number)
 
     def texts(
         self,
         texts: Sequence[Any],
         records: Sequence[str] | None,
         column: str,
-        number: int | None = None,
         places: Sequence[int] | None = None,
+        *,
+        number: int | None = None,
     ) -> tuple[list[str | None], int]:
         """Return the released texts alone, and the number of words.
 
@@ -372,7 +395,13 @@ class Privatizer:
         >>> one.state is two.state
         True
         """
-        return prepared(spec, cls).with_noise(noise)
+        check_spec(spec)
+        named = spec["space"]
+        policies = {name: spec[name] for name in POLICIES}
+        digest, law = str(named["digest"]), spec["mechanism"]
+        return prepared(law, digest, lambda: space_of(named), policies).with_noise(
+            noise
+        )
 
     def _policies(self) -> dict[str, Any]:
         """Return what is set besides mechanism and space, as JSON values."""
@@ -417,6 +446,25 @@ class Privatizer:
             f"Privatizer({self.mechanism!r}, {self.space.name!r}, "
             f"unknown={self._lookup.unknown!r}, case={self._detokenizer.case!r})"
         )
+
+
+_PREPARED: Final[Kept[Privatizer]] = Kept()
+
+
+def prepared(
+    law: Mapping[str, Any],
+    digest: str,
+    space: Callable[[], Space],
+    policies: Mapping[str, Any],
+) -> Privatizer:
+    """Find the privatizer of a mechanism on the space of a digest, or build it."""
+
+    def build() -> Privatizer:
+        mechanism = registered(law["name"], **law["parameters"])
+        return Privatizer(mechanism, space(), **policies)
+
+    key = {"mechanism": law, "space": digest, **policies}
+    return _PREPARED.get(canonical_json(key), build)
 
 
 def _restore(

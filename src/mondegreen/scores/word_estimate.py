@@ -28,7 +28,7 @@ from mondegreen.scores.interval import (
     deviation,
     proportion,
 )
-from mondegreen.scores.kernel import Gaps
+from mondegreen.scores.law import to_words
 from mondegreen.space.space import Space
 
 Counts = NDArray[np.int64]
@@ -224,7 +224,7 @@ def _places(
     space: Space, word: int, outputs: Ids, confidence: float
 ) -> tuple[Interval | None, Interval | None]:
     """Return the mean distance and rank of the outputs of one input."""
-    row = Gaps(space).rows(np.array([word], dtype=np.int32))
+    row = to_words(space, np.array([word], dtype=np.int32))
     if row is None:
         return None, None
     gaps = row[0]

@@ -6,6 +6,7 @@ the words of a class together release sentences that keep their grammar.
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,33 +18,10 @@ import numpy as np
 from mondegreen.arrays import Vectors
 from mondegreen.errors import SpaceError
 
-_LISTS: Final = {
-    "determiner": "the a an this that these those my your his her its our their whose "
-    "all some any no every each both either neither another what which whatever "
-    "whichever",
-    "pronoun": "i you he she it we they me him us them one ones who whom whoever "
-    "myself yourself himself herself itself ourselves yourselves themselves thee thou "
-    "ye mine yours hers ours theirs",
-    "connective": "of in to for with on at from by about as into through after over "
-    "between against during without before under around among like off across behind "
-    "near above within upon toward towards below beside besides beneath beyond despite "
-    "except inside outside throughout till until unto via per plus minus along amid "
-    "amongst onto past since versus vs aboard alongside atop and or but nor yet so if "
-    "because while although though unless whereas whether than lest",
-    "auxiliary": "is am are was were be been being has have had having do does did "
-    "will would can could may might must shall should cannot ought ain isn aren wasn "
-    "weren hasn haven hadn don doesn didn won wouldn couldn shouldn ll ve re",
-    "number word": "two three four five six seven eight nine ten eleven twelve "
-    "thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty "
-    "fifty sixty seventy eighty ninety hundred thousand million billion trillion dozen "
-    "zero",
-    "interjection": "oh hey hi hello yes yeah yep nope ok okay wow ah ha haha hmm um "
-    "uh ugh ouch yay alas bye goodbye hooray oops aha huh lol",
-    "adverb": "up out down back away not when where why how whenever wherever however",
-    "adjective": "many much more most few fewer several less enough other such half",
-    "noun": "something anything nothing everything someone anyone everyone somebody "
-    "anybody nobody everybody none",
-}
+_ENGLISH: Final = json.loads(
+    (Path(__file__).parent / "data/english.json").read_text("utf-8")
+)
+_LISTS: Final[dict[str, str]] = _ENGLISH["closed"]
 _OPEN: Final = ("adverb", "adjective", "noun")
 """Classes of the lists that have other words too."""
 
@@ -57,42 +35,8 @@ Prepositions and conjunctions are one class, since many words are both."""
 FUNCTION_CLASSES: Final = ("auxiliary", "connective", "determiner", "pronoun")
 """Classes that say little of what a text is about, and make half of its words."""
 
-# How often a lemma of a class stands in each form, roughly: WordNet counts lemmas.
-_SHARES: Final = {
-    "noun": 0.7,
-    "plural noun": 0.3,
-    "verb": 0.35,
-    "verb, third person": 0.1,
-    "verb, past": 0.35,
-    "verb, -ing": 0.2,
-    "adjective": 0.95,
-    "comparative": 0.03,
-    "superlative": 0.02,
-    "adverb": 1.0,
-}
-
-# Ending of the word, ending of its lemma, class of the lemma, form.
-_ENDINGS: Final = (
-    ("s", "", "noun", "plural noun"),
-    ("es", "", "noun", "plural noun"),
-    ("ies", "y", "noun", "plural noun"),
-    ("men", "man", "noun", "plural noun"),
-    ("s", "", "verb", "verb, third person"),
-    ("es", "", "verb", "verb, third person"),
-    ("ies", "y", "verb", "verb, third person"),
-    ("ed", "", "verb", "verb, past"),
-    ("ed", "e", "verb", "verb, past"),
-    ("ied", "y", "verb", "verb, past"),
-    ("ing", "", "verb", "verb, -ing"),
-    ("ing", "e", "verb", "verb, -ing"),
-    ("ying", "ie", "verb", "verb, -ing"),
-    ("er", "", "adj", "comparative"),
-    ("er", "e", "adj", "comparative"),
-    ("ier", "y", "adj", "comparative"),
-    ("est", "", "adj", "superlative"),
-    ("est", "e", "adj", "superlative"),
-    ("iest", "y", "adj", "superlative"),
-)
+_SHARES: Final[dict[str, float]] = _ENGLISH["shares"]
+_ENDINGS: Final[list[tuple[str, str, str, str]]] = _ENGLISH["endings"]
 _PLAIN: Final = {"noun": "noun", "verb": "verb", "adj": "adjective", "adv": "adverb"}
 _DOUBLED: Final = ("ed", "ing", "er", "est")  # stopped, running, bigger
 _SENSE_CLASSES: Final = {1: "noun", 2: "verb", 3: "adj", 4: "adv", 5: "adj"}
@@ -103,20 +47,8 @@ _VOTERS: Final = 10
 class WordNet:
     """Lemmas, irregular forms and counts of senses of a WordNet 3 database folder.
 
-    Parameters
-    ----------
-    folder : Path
-        Holds ``index.*``, ``data.*``, ``*.exc`` and ``cntlist.rev``.
-
-    Raises
-    ------
-    SpaceError
-        If a file is missing or cannot be read.
-
-    References
-    ----------
-    .. [1] Miller. "WordNet: A Lexical Database for English." Communications of the
-       ACM, 1995; Princeton University, WordNet 3.0, 2006.
+    The folder holds ``index.*``, ``data.*``, ``*.exc`` and ``cntlist.rev``. See Miller:
+    "WordNet: A Lexical Database for English", Communications of the ACM, 1995.
     """
 
     __slots__ = ("counts", "folder", "irregular", "lemmas", "names")
@@ -140,22 +72,22 @@ class WordNet:
         self.names = _names(folder / "data.noun")
 
     def forms(self, word: str) -> dict[str, float]:
-        """Return how often a word stands in each class, roughly; empty if unknown."""
+        """How often a word stands in each class, roughly; empty if unknown."""
         found: dict[str, float] = defaultdict(float)
         for kind, name in _PLAIN.items():
             if word in self.lemmas[kind]:
                 is_name = kind == "noun" and word in self.names
                 found["name" if is_name else name] += self._weight(word, kind, name)
         for kind, lemma in self.irregular.get(word, []):
-            for name in _irregular_forms(word, kind):
-                found[name] += self._weight(lemma, kind, name)
+            name = _irregular_form(word, kind)
+            found[name] += self._weight(lemma, kind, name)
         for lemma, kind, name in _stems(word):
             if lemma in self.lemmas[kind]:
                 found[name] += self._weight(lemma, kind, name)
         return found
 
     def antonyms(self) -> list[tuple[str, str]]:
-        """Return pairs of single words that WordNet calls opposites, each once."""
+        """Pairs of single words that WordNet calls opposites, each once."""
         pairs: set[tuple[str, str]] = set()
         lemmas: dict[tuple[str, str], list[str]] = {}
         links = []
@@ -171,33 +103,19 @@ class WordNet:
         return sorted(pairs)
 
     def _weight(self, lemma: str, kind: str, form: str) -> float:
-        """Return the count of a lemma in one form; unseen lemmas count a little."""
+        """The count of a lemma in one form; unseen lemmas count a little."""
         return (self.counts[lemma, kind] + 0.5) * _SHARES[form]
 
 
 def word_classes(
     words: Sequence[str], vectors: Vectors, wordnet: WordNet
 ) -> tuple[str, ...]:
-    """Return the usual grammatical class of each word of a space.
+    """The usual grammatical class of each word of a space, such as "plural noun".
 
     Numbers are told by their digits, closed classes by our own lists, open classes by
     WordNet, weighed by its counts; a word that none of them has takes the class that
-    most of its 10 nearest words have.
-
-    Parameters
-    ----------
-    words : sequence of str
-        Words of the space.
-    vectors : array, shape (V, n)
-        Their public vectors.
-    wordnet : WordNet
-        The database.
-
-    Returns
-    -------
-    tuple of str
-        Such as ``"plural noun"``. A function of public lists: it depends on the word
-        and not on any text.
+    most of its 10 nearest words have. A function of public lists: it depends on the
+    word and not on any text.
     """
     found = [_class_of(word, wordnet) for word in words]
     known = np.array([i for i, name in enumerate(found) if name], dtype=np.int64)
@@ -220,7 +138,7 @@ def word_classes(
 
 
 def _class_of(word: str, wordnet: WordNet) -> str:
-    """Return the class that the lists give a word; empty where they give none."""
+    """The class that the lists give a word; empty where they give none."""
     if any(letter.isdigit() for letter in word):
         return "number"
     if word in CLOSED_CLASSES:
@@ -230,7 +148,7 @@ def _class_of(word: str, wordnet: WordNet) -> str:
 
 
 def _stems(word: str) -> Iterator[tuple[str, str, str]]:
-    """Yield what a regular form can come from: lemma, class of the lemma, form."""
+    """What a regular form can come from: lemma, class of the lemma, form."""
     for ending, other, kind, name in _ENDINGS:
         stem = word.removesuffix(ending)
         if stem == word or len(stem) < 2:
@@ -241,23 +159,21 @@ def _stems(word: str) -> Iterator[tuple[str, str, str]]:
             yield stem[:-1], kind, name
 
 
-def _irregular_forms(word: str, kind: str) -> list[str]:
-    """Return the forms that an entry of an exception list can be."""
-    if kind == "noun":
-        return ["plural noun"]
+def _irregular_form(word: str, kind: str) -> str:
+    """The form that an entry of an exception list is."""
     if kind == "verb":
         if word.endswith("ing"):
-            return ["verb, -ing"]
-        return ["verb, third person" if word.endswith("s") else "verb, past"]
+            return "verb, -ing"
+        return "verb, third person" if word.endswith("s") else "verb, past"
     if kind == "adj":
-        return ["superlative" if word.endswith("est") else "comparative"]
-    return ["adverb"]
+        return "superlative" if word.endswith("est") else "comparative"
+    return {"noun": "plural noun", "adv": "adverb"}[kind]
 
 
 def _record(
     line: str,
 ) -> tuple[str, list[str], list[tuple[tuple[str, str], int, int]]]:
-    """Return offset, lemmas and links to antonyms of a line of a data file."""
+    """Offset, lemmas and links to antonyms of a line of a data file."""
     fields = line.split(" ")
     count = int(fields[3], 16)
     words = [fields[4 + 2 * i].partition("(")[0].lower() for i in range(count)]
@@ -272,7 +188,7 @@ def _record(
 
 
 def _names(path: Path) -> set[str]:
-    """Return the nouns that are written with a capital in all of their senses."""
+    """The nouns that are written with a capital in all of their senses."""
     capital: set[str] = set()
     small: set[str] = set()
     for line in _lines(path):
@@ -284,7 +200,7 @@ def _names(path: Path) -> set[str]:
 
 
 def _lines(path: Path) -> list[str]:
-    """Return the lines of a file of the database, without its licence."""
+    """The lines of a file of the database, without its licence."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -23,7 +23,7 @@ from mondegreen.mechanisms.base import (
 from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.mechanisms.noise.laplace import Laplace
 from mondegreen.sampling.laplace import multivariate_laplace
-from mondegreen.space.search.base import NeighbourSearch
+from mondegreen.space.search.decoders import NeighbourSearch
 from mondegreen.space.space import Space
 
 _BLOCK: Final = 4096
@@ -116,7 +116,7 @@ class VickreyLiteral(AbstractMechanism):
             certified_how="not proved: the input is excluded from its own outputs, so "
             "its loss is infinite; use vickrey",
             proof="docs/proofs/vickrey_literal.md",
-            disclosed=("one word that the input was not: the output",),
+            strata=("one word that the input was not: the output",),
             is_private=False,
         )
         return VickreyLiteralState(

@@ -16,8 +16,7 @@ from mondegreen.errors import LawUnknownError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import AbstractMechanism, State, check_ids, parameter
 from mondegreen.mechanisms.metrics import space_distances
-from mondegreen.space.search.base import NeighbourSearch
-from mondegreen.space.search.decoders import DECODERS
+from mondegreen.space.search.decoders import DECODERS, NeighbourSearch
 from mondegreen.space.space import Space
 
 Item = TypeVar("Item")

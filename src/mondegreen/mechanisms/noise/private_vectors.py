@@ -22,8 +22,7 @@ from mondegreen.mechanisms.base import (
 )
 from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.sampling.laplace import multivariate_laplace
-from mondegreen.space.search.base import NeighbourSearch
-from mondegreen.space.search.decoders import decoder_search
+from mondegreen.space.search.decoders import NeighbourSearch, decoder_search
 from mondegreen.space.space import Space
 
 _TILE_ROWS: Final = 1024

@@ -9,13 +9,14 @@ import os
 import platform
 from pathlib import Path
 
-RESULTS = Path(__file__).parent / "results"
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+SHARED = ROOT.parent / "shared" / "data"
 LIBRARIES = ("mondegreen", "numpy", "pyarrow", "faiss-cpu", "randomgen", "regex")
 
 
 def describe() -> dict[str, object]:
-    """Return date, processor, cores and versions."""
+    """Date, processor, cores and versions."""
     models = [
         line.partition(":")[2].strip()
         for line in Path("/proc/cpuinfo").read_text().splitlines()

@@ -1,6 +1,6 @@
 """Audit other packages, each in an environment of its own; write peers_audit.json.
 
-Run by hand (some minutes): ``python benchmarks/peers/audit_peers.py``. The packages
+Run by hand (some minutes): ``python -m benchmarks audit_peers``. The packages
 come from the package index into temporary environments; ``--envs FOLDER`` keeps and
 reuses them. They run on small shared vocabularies, so that pairs are near enough for
 what they are allowed to lose to be within reach of a statistical audit. The result
@@ -24,20 +24,19 @@ from typing import Final
 import numpy as np
 
 import mondegreen as mg
-from mondegreen.audit.run_target import audit_target
-from mondegreen.errors import MondegreenError
-from mondegreen.space.space import Space
-
-HERE: Final = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
-from environments import (  # noqa: E402
+from benchmarks.machine import RESULTS, save
+from benchmarks.peers.environments import (
     DIFFRACTOR_MODEL,
     ENVIRONMENTS,
     install,
     make_diffractor_home,
     write_vectors,
 )
-from machine import RESULTS, save  # noqa: E402
+from mondegreen.audit.run_target import audit_target
+from mondegreen.errors import MondegreenError
+from mondegreen.space.space import Space
+
+HERE: Final = Path(__file__).resolve().parent
 
 ALPHA: Final = 1e-4
 RUNS: Final = 4000
@@ -104,7 +103,7 @@ def main() -> int:
 
 
 def stored() -> dict[tuple, dict]:
-    """Return the audits of an earlier run that went through, by job."""
+    """The audits of an earlier run that went through, by job."""
     try:
         content = json.loads((RESULTS / "peers_audit.json").read_text())
     except FileNotFoundError:
@@ -158,7 +157,7 @@ def make_spaces(folder: Path, pythons: dict[str, str]) -> dict[str, Space]:
 
 
 def whitened(space: Space, share: float) -> Space:
-    """Return a space in which Euclidean distance is Mahalanobis distance."""
+    """A space in which Euclidean distance is Mahalanobis distance."""
     points = space.vectors.astype(np.float64)
     covariance = np.cov(points.T, ddof=0) / points.var(axis=0).mean()
     matrix = share * covariance + (1 - share) * np.eye(space.dim)
@@ -167,7 +166,7 @@ def whitened(space: Space, share: float) -> Space:
 
 
 def steps_of(folder: Path, space: Space, python: str) -> Space:
-    """Return the list of dp-diffractor as a space; its claim is per step."""
+    """The list of dp-diffractor as a space; its claim is per step."""
     made = make_diffractor_home(folder, folder / "glove.headed")
     os.environ["PEERS_HOME"] = made.pop("HOME")  # for that package alone
     os.environ.update(made)

@@ -1,6 +1,6 @@
 """Time mondegreen and other packages side by side; write peers_speed.json.
 
-Run by hand (a quarter of an hour): ``python benchmarks/peers/speed_peers.py``. Each
+Run by hand (a quarter of an hour): ``python -m benchmarks speed_peers``. Each
 package is in an environment of its own (``--envs FOLDER`` keeps and reuses them) and
 each measurement in a process of its own: ours, the peer, ours again, on the same words
 of real reviews, the same vectors and the same epsilon, with one thread each. Every
@@ -24,18 +24,17 @@ from pathlib import Path
 from typing import Final
 
 import mondegreen as mg
-
-HERE: Final = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
-from environments import (  # noqa: E402
+from benchmarks.machine import RESULTS, SHARED, save
+from benchmarks.measure.privatize_imdb import watch
+from benchmarks.measure.rates import machine_rates, search_alone, texts, tokens
+from benchmarks.peers.environments import (
     ENVIRONMENTS,
     install,
     make_diffractor_home,
     write_vectors,
 )
-from machine import RESULTS, SHARED, save  # noqa: E402
-from measure import machine_rates, search_alone, texts, tokens  # noqa: E402
-from privatize_imdb import watch  # noqa: E402
+
+HERE: Final = Path(__file__).resolve().parent
 
 UNFINISHED: Final = 75
 PEER_SECONDS: Final = 8.0
@@ -113,7 +112,7 @@ def main() -> int:
 
 
 def stored(part: str) -> list[dict]:
-    """Return what earlier runs found; rows with an error are measured again."""
+    """What earlier runs found; rows with an error are measured again."""
     try:
         content = json.loads((RESULTS / "peers_speed.json").read_text())
     except FileNotFoundError:
@@ -147,7 +146,7 @@ class Material:
         subprocess.run(["tar", "-xf", archive, "-C", folder], check=True)
 
     def roofline(self) -> dict[str, float]:
-        """Return the rates of the machine, and exact search with all threads, now."""
+        """The rates of the machine, and exact search with all threads, now."""
         found = machine_rates()
         alone = round(search_alone(self.space, self.ids, 0.7))
         return {**found, "search_alone_per_second": alone}
@@ -201,7 +200,7 @@ def compare(
 
 
 def particulars(package: str, mechanism: str, material: Material) -> dict:
-    """Return what one package or mechanism needs besides, or is forgiven."""
+    """What one package or mechanism needs besides, or is forgiven."""
     if package == "dp-diffractor":  # splits "cannot", joins "gon na"
         return {"miscounted": 0.02}
     if package == "pypantera":

@@ -28,27 +28,27 @@ def run(*arguments):
 
 
 def test_a_promise_that_holds_exits_0(line):
-    done = run("-m", "laplace", "-e", "2", "--space", line)
+    done = run("-m", "exponential", "-e", "2", "--space", line)
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("HOLDS")
     assert "worst pair" in done.stdout
 
 
 def test_a_broken_promise_exits_4(line):
-    done = run("-m", "laplace", "-e", "2", "--claim", "1", "--space", line)
+    done = run("-m", "exponential", "-e", "2", "--claim", "1", "--space", line)
     assert done.exit_code == 4
     assert done.stdout.startswith("BROKEN")
 
 
 def test_not_rejected_exits_0_and_states_its_power(line):
-    done = run("-m", "laplace", "-e", "2", "--space", line, "--method", "statistical")
+    done = run("-m", "laplace", "-e", "2", "--space", line)
     assert done.exit_code == 0
     assert done.stdout.startswith("NOT REJECTED")
     assert "proves nothing" in done.stdout
 
 
 def test_json_has_the_report(line):
-    done = run("-m", "vickrey_literal", "-e", "2", "--space", line, "--json",
+    done = run("-m", "santext_plus", "-e", "2", "--space", line, "--json",
                "--allow-unproved")  # fmt: skip
     assert done.exit_code == 4
     report = json.loads(done.stdout)

@@ -13,14 +13,13 @@ from mutants import HERE, LINE, make_space, target_space
 from scipy import stats
 
 import mondegreen as mg
-from mondegreen.audit.distances import metric_named
+from mondegreen.audit.claim import Claim, metric_named
 from mondegreen.audit.pairs import choose_pairs
-from mondegreen.audit.power import power_of
-from mondegreen.audit.repeats import chance_of_agreement
+from mondegreen.audit.report import Evidence
 from mondegreen.audit.run import audit_mechanism
-from mondegreen.audit.run_target import audit_target
-from mondegreen.audit.statistical import Comparison, measure_pairs, strongest
-from mondegreen.audit.target import started
+from mondegreen.audit.run_target import audit_target, chance_of_agreement
+from mondegreen.audit.statistical import measure_pairs, power_nats, strongest
+from mondegreen.audit.target import Target
 from mondegreen.errors import ConfigurationError, InvalidParameterError, LawUnknownError
 
 FALSE_ALARMS = 1e-6
@@ -33,16 +32,23 @@ class Coins:
     def __init__(self, law, seed):
         self.law, self.rng = np.asarray(law), np.random.default_rng(seed)
 
-    def counts(self, key, runs):
-        return self.rng.multinomial(runs, self.law[key])
+    def counts(self, given, runs):
+        return self.rng.multinomial(runs, self.law[given[0]])
 
     def name(self, output):
         return f"y{output}"
 
 
+def pair(first, second, distance, epsilon):
+    words, allowed = ("abc"[first], "abc"[second]), epsilon * distance
+    return Evidence(
+        ids=(first, second), words=words, distance=distance, allowed=allowed
+    )
+
+
 def compared(law, epsilon, distance, *, seed, runs=400, alpha=0.1):
-    pairs = [Comparison(0, 1, (0, 1), ("a", "b"), distance)]
-    return strongest(measure_pairs(Coins(law, seed), pairs, epsilon, runs, alpha))
+    pairs = [pair(0, 1, distance, epsilon)]
+    return strongest(measure_pairs(Coins(law, seed), pairs, runs, alpha))
 
 
 def test_a_law_at_the_bound_is_called_broken_at_most_as_often_as_stated():
@@ -141,46 +147,40 @@ def test_the_loss_is_a_lower_bound_and_approaches_the_truth():
 def test_without_a_violation_the_largest_certified_epsilon_is_reported():
     # The near pair certifies nothing, the far one a good deal of what it is allowed.
     law = [[0.5, 0.5], [0.5, 0.5], [0.02, 0.98]]
-    pairs = [
-        Comparison(0, 1, (0, 1), ("a", "b"), 0.1),
-        Comparison(0, 2, (0, 2), ("a", "c"), 9.0),
-    ]
-    found = measure_pairs(Coins(law, 0), pairs, 1.0, 40_000, 0.01)
+    pairs = [pair(0, 1, 0.1, 1.0), pair(0, 2, 9.0, 1.0)]
+    found = measure_pairs(Coins(law, 0), pairs, 40_000, 0.01)
     assert strongest(found).ids == (0, 2)
     assert strongest(found).epsilon > 2.5 / 9
     assert strongest([]) is None
 
 
 def test_power_grows_with_runs_and_is_reached():
-    small, _ = power_of(1000, 0.01, 4)
-    large, text = power_of(100_000, 0.01, 4)
-    assert small < large
-    assert "proves nothing" in text
+    assert power_nats(1000, 0.01, 4) < power_nats(100_000, 0.01, 4)
     always = [[1.0, 0.0], [0.0, 1.0]]
     evidence = compared(always, 1.0, 1.0, seed=0, runs=1000, alpha=0.01)
-    assert evidence.loss == pytest.approx(power_of(1000, 0.01, 1)[0])
+    assert evidence.loss == pytest.approx(power_nats(1000, 0.01, 1))
 
 
 def test_pairs_are_of_all_kinds_and_within_reach():
     rng = np.random.default_rng(0)
     points = np.concatenate([rng.normal(size=(60, 3)), [[50, 0, 0]], [[0, 0, 0]] * 2])
     space = make_space(points)
-    metric = metric_named("euclidean", space)
-    pairs = choose_pairs(metric, space.vocab_size, 24, rng)
+    claim = Claim("it", 1.0, *metric_named("euclidean", space), space)
+    pairs = choose_pairs(claim, 24, rng)
     assert len(pairs) == len(set(pairs)) == 24
     assert all(i < j for i, j in pairs)
     assert (61, 62) in pairs  # the duplicates
     assert any(j == space.vocab_size for _, j in pairs)  # the unknown word
-    gaps = metric.between(np.arange(61), np.arange(61))
+    gaps = claim.between(np.arange(61), np.arange(61))
     nearest = np.unravel_index(np.argmin(gaps + np.eye(61) * 1e9), gaps.shape)
     assert (min(nearest), max(nearest)) in pairs
-    close = choose_pairs(metric, space.vocab_size, 24, rng, largest=2.0)
-    assert all(metric.between([i], [j])[0, 0] <= 2 for i, j in close)
+    close = choose_pairs(claim, 24, rng, largest=2.0)
+    assert all(claim.pair(i, j).distance <= 2 for i, j in close)
 
 
 def test_one_word_has_no_pair_but_with_the_unknown_one():
     space = make_space([[1.0, 2.0]])
-    report = audit_mechanism(mg.mechanism("laplace", epsilon=1.0), space, seed=0)
+    report = audit_mechanism(mg.mechanism("exponential", epsilon=1.0), space, seed=0)
     assert report.verdict == "holds"
     assert report.found == 0
 
@@ -260,7 +260,7 @@ def test_targets_that_do_not_exist_are_named(name, message):
     with (
         contextlib.chdir(HERE),
         pytest.raises(ConfigurationError, match=message),
-        started(name),
+        Target(name),
     ):
         pass
 
@@ -271,18 +271,18 @@ def test_targets_that_do_not_exist_are_named(name, message):
 def test_a_target_that_hangs_or_dies_ends_the_audit(name, message):
     with (
         contextlib.chdir(HERE),
-        started(f"audit_targets:{name}", timeout=2.0) as target,
+        Target(f"audit_targets:{name}", timeout=2.0) as target,
         pytest.raises(ConfigurationError, match=message),
     ):
-        target.counts("a", 1)
+        target.counts((0, "a"), 1)
 
 
 def test_what_a_target_prints_does_not_disturb(tmp_path, monkeypatch, capfd):
     code = "print('hello')\ndef f(word):\n    print(word)\n    return 3\n"
     (tmp_path / "loud.py").write_text(code)
     monkeypatch.chdir(tmp_path)
-    with started("loud:f") as target:
-        assert target.counts("a", 5).tolist() == [5]
+    with Target("loud:f") as target:
+        assert target.counts((0, "a"), 5).tolist() == [5]
         assert target.name(0) == "<int: 3>"
     assert "hello" in capfd.readouterr().err
 

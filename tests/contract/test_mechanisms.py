@@ -17,7 +17,6 @@ from mechanisms.laws import (
     statistical_violation,
     table_violation,
 )
-from mondegreen.audit.distances import metric_of
 from mondegreen.errors import (
     ConfigurationError,
     InvalidParameterError,
@@ -408,7 +407,7 @@ def audit(mechanism):
     state = mechanism.prepare(make_space([[x] for x in LINE]))
     if mechanism.metric.startswith("ultrametric"):  # not that of the line
         ids = all_inputs(state.space)
-        gaps = metric_of(state).between(ids, ids)
+        gaps = state.distances(ids, ids)
         return table_violation(state.log_prob(ids), gaps, EPSILON)
     if has_law(state):
         return bound_violation(state, EPSILON)

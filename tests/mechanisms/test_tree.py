@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import mondegreen as mg
 from mechanisms.laws import ALPHA, all_inputs, counts, g_test
-from mondegreen.audit.distances import metric_of
+from mondegreen.audit.claim import claim_of
 from mondegreen.audit.exact import table_of, worst_pair
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.mechanisms.laws import tree_weights
@@ -175,7 +175,7 @@ def test_the_promise_holds_on_all_pairs_and_outputs(labels, epsilon, shares):
         state = mechanism.prepare(space_with(tree))
         ids = all_inputs(state.space)
         promise = state.guarantee
-        gaps = metric_of(state).between(ids, ids)
+        gaps = state.distances(ids, ids)
         law = exact_law(tree, state.law.weights)
         for v in ids:
             for w in ids:
@@ -222,13 +222,12 @@ def test_sizes_taken_as_equal_when_they_are_not_are_rejected():
 
 
 def test_the_exact_audit_finds_the_certificate_and_rejects_the_twin():
-    state = Tree(2.0, losses=(0.2, 1.0)).prepare(
-        space_with(WordTree.from_labels(UNEVEN))
-    )
-    evidence = worst_pair(table_of(state), metric_of(state), 2.0, state.space)
+    space = space_with(WordTree.from_labels(UNEVEN))
+    state = Tree(2.0, losses=(0.2, 1.0)).prepare(space)
+    evidence = worst_pair(table_of(state), claim_of(state, 2.0, None))
     assert evidence.loss <= evidence.allowed
     twin = Tree(4.0, losses=(0.4, 2.0)).prepare(state.space)
-    worst = worst_pair(table_of(twin), metric_of(state), 2.0, state.space)
+    worst = worst_pair(table_of(twin), claim_of(state, 2.0, None))
     assert worst.loss > worst.allowed
 
 
@@ -317,7 +316,7 @@ def test_the_unknown_word_is_uniform_and_as_far_as_any():
     state = Tree(3.0).prepare(space_with(WordTree.from_labels(UNEVEN)))
     law = np.exp(state.log_prob(np.array([9], dtype=np.int32)))
     np.testing.assert_allclose(law, 1 / 9)
-    assert (metric_of(state).between(np.array([9]), np.arange(9)) == 1).all()
+    assert (state.distances(np.array([9]), np.arange(9)) == 1).all()
 
 
 # Parameters

@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mondegreen.errors import SourceError
-from mondegreen.io.source import open_source
+from mondegreen.io.open import open_source
 from mondegreen.scores.release import text_pairs
 
 CANARY = "zyxwoldemorth"

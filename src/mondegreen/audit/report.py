@@ -19,39 +19,28 @@ _SHOWN: Final = 8
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    r"""One pair of inputs, one event, and what they say about epsilon.
+    """One pair of inputs, one event, and what they say about epsilon."""
 
-    Parameters
-    ----------
-    ids : (int, int)
-        The inputs :math:`w, w'`; ``V`` or more stands for an unknown word.
-    words : (str, str)
-        The same as words: the space is public.
-    distance : float
-        :math:`d(w, w')` in the metric of the claim.
-    loss : float, nats
-        :math:`\ln P(E \mid w) / P(E \mid w')`: exact, or a lower confidence bound.
-    allowed : float, nats
-        Epsilon times the distance.
-    event : tuple of str
-        Outputs in :math:`E`, the first few.
-    outputs : int
-        How many outputs are in it.
-    counts : (int, int) or None
-        How often fresh runs fell into it, where the audit is statistical.
-    runs : int or None
-        Fresh runs of each input.
-    """
+    ids: tuple[int, int]  # V stands for an unknown word
+    words: tuple[str, str]  # the same as words: the space is public
+    distance: float  # in the metric of the claim
+    # ln P(E | w) / P(E | w') in nats: exact, or a lower confidence bound.
+    loss: float = 0.0
+    allowed: float  # epsilon times the distance, in nats
+    event: tuple[str, ...] = ()  # the first few outputs in E
+    outputs: int = 0  # how many outputs are in it
+    counts: tuple[int, int] | None = None  # how many fresh runs fell into it
+    runs: int | None = None  # fresh runs of each input
 
-    ids: tuple[int, int]
-    words: tuple[str, str]
-    distance: float
-    loss: float
-    allowed: float
-    event: tuple[str, ...]
-    outputs: int
-    counts: tuple[int, int] | None = None
-    runs: int | None = None
+    @property
+    def inputs(self) -> tuple[tuple[int, str], tuple[int, str]]:
+        """The two inputs, each as its id and its word."""
+        return (self.ids[0], self.words[0]), (self.ids[1], self.words[1])
+
+    @property
+    def swapped(self) -> Evidence:
+        """The same with the second input first."""
+        return replace(self, ids=self.ids[::-1], words=self.words[::-1])
 
     @property
     def excess(self) -> float:
@@ -85,17 +74,7 @@ class Evidence:
 @final
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something besides the largest ratio.
-
-    Parameters
-    ----------
-    kind : str
-        Short name, such as ``fixed seed``.
-    is_break : bool
-        Whether it breaks the claim, or is a warning.
-    text : str
-        What was seen.
-    """
+    """A break or a warning besides the largest ratio, such as a fixed seed."""
 
     kind: str
     is_break: bool
@@ -108,69 +87,27 @@ class Finding:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReport:
-    """The result of an audit.
+    """The result of an audit."""
 
-    Parameters
-    ----------
-    verdict : {"holds", "broken", "not rejected"}
-        ``holds``: every pair and output was computed, or a certificate says so.
-        ``broken``: one violation was found; it is proof, up to ``alpha`` where the
-        audit is statistical. ``not rejected``: none was found, which proves nothing;
-        see ``power``.
-    subject : str
-        What was audited.
-    claimed : float
-        Epsilon of the claim, nats per unit of ``metric``.
-    found : float
-        Epsilon as found; infinite where an output is impossible for one input only.
-    found_is : {"exact", "lower bound", "upper bound"}
-        Which side ``found`` is on.
-    metric : str
-        Of the claim.
-    space, space_digest : str
-        Where it was audited. On other words the result may be another.
-    method : str
-        How.
-    pairs : int
-        Pairs of inputs that were compared.
-    runs : int or None
-        Runs of each input in all, where outputs were drawn.
-    alpha : float or None
-        Chance that a sound mechanism is called broken, over all pairs and events.
-    power : str
-        What the audit could have seen, in words.
-    power_nats : float or None
-        The largest loss that could have been certified; None where it is exact.
-    worst : Evidence or None
-        The pair with the largest loss per unit of distance; where outputs were
-        counted, the pair whose certified loss exceeds what is allowed by most.
-    findings : tuple of Finding
-        What else was seen.
-
-    Examples
-    --------
-    >>> import mondegreen as mg
-    >>> from mondegreen.audit.run import audit_mechanism
-    >>> space = mg.Space.from_arrays("line", ["a", "b", "c"], [[0], [1], [3]])
-    >>> report = audit_mechanism(mg.mechanism("tem", epsilon=2.0), space, runs=0)
-    >>> report.verdict, report.found_is, report.found <= 2.0
-    ('holds', 'exact', True)
-    """
-
+    # holds: every pair and output was computed, or a certificate says so. broken: one
+    # violation was found; it is proof, up to alpha where the audit is statistical.
+    # not rejected: none was found, which proves nothing; see power.
     verdict: Verdict
-    subject: str
-    claimed: float
-    found: float
+    subject: str  # what was audited
+    claimed: float  # epsilon, nats per unit of the metric
+    found: float  # infinite where an output is impossible for one input only
     found_is: Literal["exact", "lower bound", "upper bound"]
-    metric: str
-    space: str
+    metric: str  # of the claim
+    space: str  # on other words the result may be another
     space_digest: str
     method: str
-    pairs: int
-    power: str
-    runs: int | None = None
-    alpha: float | None = None
-    power_nats: float | None = None
+    pairs: int  # that were compared
+    power: str  # what the audit could have seen, in words
+    runs: int | None = None  # of each input in all, where outputs were drawn
+    alpha: float | None = None  # chance that a sound mechanism is called broken
+    power_nats: float | None = None  # the largest loss it could have certified
+    # The largest loss per unit of distance; where outputs were counted, the certified
+    # loss that exceeds what is allowed by most.
     worst: Evidence | None = None
     findings: tuple[Finding, ...] = ()
 
@@ -202,6 +139,7 @@ class AuditReport:
 
     def __str__(self) -> str:
         bound = {"exact": "", "lower bound": "at least ", "upper bound": "at most "}
+        found = "infinity" if math.isinf(self.found) else f"{self.found:.6g}"
         lines = [
             ("subject", self.subject),
             (
@@ -209,7 +147,7 @@ class AuditReport:
                 f"epsilon {self.claimed:.6g} per unit of d = {self.metric}, on "
                 f"{self.space} ({self.space_digest[:12]})",
             ),
-            ("found", f"epsilon {bound[self.found_is]}{_number(self.found)}"),
+            ("found", f"epsilon {bound[self.found_is]}{found}"),
             *([("worst pair", str(self.worst))] if self.worst is not None else []),
             *(
                 ("finding" if finding.is_break else "warning", str(finding))
@@ -231,10 +169,6 @@ def _json_values(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value
-
-
-def _number(value: float) -> str:
-    return "infinity" if math.isinf(value) else f"{value:.6g}"
 
 
 def _nats(value: float) -> str:

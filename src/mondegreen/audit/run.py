@@ -1,35 +1,66 @@
-"""The audit of a mechanism of this package."""
+"""The audit of a mechanism of this package: exact, by certificate, statistical."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import Final, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, final
 
 import numpy as np
 
-from mondegreen.audit.distances import ClaimMetric, metric_named, metric_of
-from mondegreen.audit.exact import LawTable, table_of
-from mondegreen.audit.line import line_table
-from mondegreen.audit.methods import Audit
-from mondegreen.audit.plane import plane_table
-from mondegreen.audit.power import check_settings
+from mondegreen.audit.claim import Claim, claim_of
+from mondegreen.audit.exact import (
+    LARGEST_TABLE,
+    LawTable,
+    sampler_findings,
+    table_of,
+    worst_pair,
+)
+from mondegreen.audit.pairs import choose_pairs
 from mondegreen.audit.report import AuditReport
-from mondegreen.errors import InvalidParameterError, LawUnknownError
+from mondegreen.audit.statistical import (
+    StateSampler,
+    check_settings,
+    measure_pairs,
+    power_nats,
+    statistical_report,
+)
+from mondegreen.errors import LawUnknownError
 from mondegreen.mechanisms.base import AbstractMechanism, State
 from mondegreen.sampling.noise import Batch, OSNoise
 from mondegreen.space.space import Space
+from mondegreen.wording import amount
 
 Method = Literal["auto", "exact", "statistical"]
 Progress = Callable[[str, float], object]
 
-_LARGEST_ERROR: Final = 1e-6
-"""Nats that quadrature may be off in an audit that calls itself exact."""
+_SOME_PAIRS: Final = 2000
+_SOME_BYTES: Final = 1 << 27
+_TRIED: Final = 8
+"""Inputs whose outputs are compared with the law."""
 
 
 def audit_mechanism(
-    mechanism: AbstractMechanism,
-    space: Space,
+    mechanism: AbstractMechanism, space: Space, **options: Any
+) -> AuditReport:
+    """Audit a mechanism of this package on a space; options as for :func:`audit_state`.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> space = mg.Space.from_arrays("line", ["a", "b", "c"], [[0], [1], [3]])
+    >>> sound, twin = (mg.mechanism("tem", epsilon=e) for e in (1.0, 2.0))
+    >>> audit_mechanism(sound, space, seed=0).verdict
+    'holds'
+    >>> report = audit_mechanism(twin, space, claim=1.0, seed=0)
+    >>> report.verdict, round(report.found, 3), report.found_is
+    ('broken', 1.489, 'exact')
+    """
+    return audit_state(mechanism.prepare(space), **options)
+
+
+def audit_state(
+    state: State,
     *,
     claim: float | None = None,
     metric: str | None = None,
@@ -40,108 +71,34 @@ def audit_mechanism(
     seed: int | None = None,
     progress: Progress = lambda what, share: None,
 ) -> AuditReport:
-    """Audit a mechanism of this package on a space.
+    """Audit a prepared mechanism, private or not.
 
-    Parameters
-    ----------
-    mechanism : AbstractMechanism
-        Private or not.
-    space : Space
-        Where; see :func:`subspace` for a part of it.
-    claim : float, optional
-        Epsilon to audit; by default that of the guarantee.
-    metric : {"euclidean", "poincare", "hamming", "discrete"}, optional
-        Metric of the claim; by default that of the guarantee.
-    method : {"auto", "exact", "statistical"}
-        ``auto`` is exact where that is possible.
-    runs : int
-        Runs of each input. With 0, nothing is drawn: only exact methods are used.
-    pairs : int
-        Pairs of inputs of a statistical audit.
-    alpha : float
-        Chance that a sound mechanism is called broken.
-    seed : int, optional
-        Repeats the audit; by default the noise is that of a release.
-    progress : callable
-        Called with what is done and its share.
+    ``claim`` and ``metric`` ("euclidean", "poincare", "hamming" or "discrete") take the
+    place of what the guarantee states. ``runs`` are drawn for each input; with 0 only
+    exact methods are used. ``pairs`` are those of a statistical audit, ``alpha`` is the
+    chance that a sound mechanism is called broken. ``seed`` repeats the audit; by
+    default the noise is that of a release. ``progress`` is told what is done and its
+    share.
+
+    Exact is, in this order: the closed law, all pairs and outputs, on up to 4,096
+    words; on larger spaces the certificate of the guarantee, and the law of some pairs
+    besides. Then outputs tell whether the sampler follows the law. Where no law is
+    known the audit is statistical, and a certificate decides what it leaves open.
 
     Raises
     ------
     LawUnknownError
         If no exact method applies, and ``method`` is ``exact`` or ``runs`` is 0.
-
-    Notes
-    -----
-    The exact methods, in this order: the closed law, all pairs and outputs, on up to
-    4,096 words; intervals or quadrature for noise in one dimension; polar quadrature
-    for noise in two; on larger spaces the certificate of the guarantee, and the law
-    of some pairs besides. Then ``runs`` outputs tell whether the sampler follows the
-    law. Where no law is known the audit is statistical, and a certificate decides
-    what it leaves open.
-
-    Examples
-    --------
-    >>> import mondegreen as mg
-    >>> space = mg.Space.from_arrays("line", ["a", "b", "c"], [[0], [1], [3]])
-    >>> sound, twin = mg.mechanism("laplace", epsilon=1.0), mg.mechanism(
-    ...     "laplace", epsilon=2.0
-    ... )
-    >>> audit_mechanism(sound, space, seed=0).verdict
-    'holds'
-    >>> report = audit_mechanism(twin, space, claim=1.0, seed=0)
-    >>> report.verdict, round(report.found, 6)
-    ('broken', 2.0)
-    """
-    return audit_state(
-        mechanism.prepare(space),
-        claim=claim,
-        metric=metric_named(metric, space) if metric else None,
-        method=method,
-        runs=runs,
-        pairs=pairs,
-        alpha=alpha,
-        seed=seed,
-        progress=progress,
-    )
-
-
-def audit_state(
-    state: State,
-    *,
-    claim: float | None = None,
-    metric: ClaimMetric | None = None,
-    method: Method = "auto",
-    runs: int = 20_000,
-    pairs: int = 16,
-    alpha: float = 1e-3,
-    seed: int | None = None,
-    progress: Progress = lambda what, share: None,
-) -> AuditReport:
-    """Audit a prepared mechanism; see :func:`audit_mechanism`.
-
-    Parameters
-    ----------
-    state : State
-        Anything that keeps the contract: ``space``, ``guarantee``, ``sample`` and
-        ``log_prob``.
-    claim, method, runs, pairs, alpha, seed, progress
-        As for :func:`audit_mechanism`.
-    metric : ClaimMetric, optional
-        Of the claim; by default that of the guarantee.
     """
     check_settings(runs, pairs, alpha)
-    stated = metric_of(state) if metric is None else metric
-    epsilon = float(state.guarantee.epsilon if claim is None else claim)
-    if not 0 < epsilon < math.inf:
-        raise InvalidParameterError("claim", epsilon, "a positive number")
-    rng = _rng(seed)
-    audit = Audit(state, stated, epsilon, runs, pairs, alpha, rng, progress)
+    stated = claim_of(state, claim, metric)
+    audit = _Audit(state, stated, runs, pairs, alpha, _rng(seed), progress)
     if method == "statistical":
         return audit.statistical()
-    table = _table(state)
-    if table is not None:
-        return audit.exact(table)
-    certified = audit.certificate() if metric is None else None
+    try:
+        return audit.exact(table_of(state))
+    except LawUnknownError:  # no closed law, or too many words: a part of it
+        certified = audit.certificate() if metric is None else None
     try:
         return audit.in_part(certified)
     except LawUnknownError:
@@ -153,21 +110,153 @@ def audit_state(
     return audit.by_certificate(certified, audit.statistical() if is_drawn else None)
 
 
-def _table(state: State) -> LawTable | None:
-    """Return the exact law, however it can be had, or None."""
-    for law in (table_of, line_table, plane_table):
-        try:
-            table = law(state)
-        except LawUnknownError:
-            continue
-        if table.error <= _LARGEST_ERROR:  # not so where it is no number
-            return table
-    return None
-
-
 def _rng(seed: int | None) -> np.random.Generator:
     """Return seeded noise, or the noise that a release has."""
     if seed is not None:
         return np.random.default_rng(seed)
     ((_, rng),) = OSNoise().streams(Batch(0, b"", ["audit"]))
     return rng
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Audit:
+    """The methods of one audit; see :func:`audit_state`."""
+
+    state: State
+    claim: Claim
+    runs: int
+    pairs: int
+    alpha: float
+    rng: np.random.Generator
+    progress: Progress
+
+    def exact(self, table: LawTable) -> AuditReport:
+        """Compare all pairs and outputs, and the sampler with its law."""
+        rows, outputs = table.log_law.shape
+        pairs = rows * (rows - 1) // 2
+        report = self.claim.report(
+            worst_pair(
+                table,
+                self.claim,
+                progress=lambda share: self.progress("comparing all pairs", share),
+            ),
+            "holds",
+            found_is="exact",
+            method=f"exact (closed law): {amount(pairs, 'pair')} of inputs, "
+            + amount(outputs, "output"),
+            pairs=pairs,
+            power="every violation of the law that is audited would be seen",
+        )
+        return self._with_outputs(report, table)
+
+    def certificate(self) -> float | None:
+        """Return the certificate of the guarantee, if it covers the claim."""
+        certified = self.state.guarantee.certified
+        if certified is None or certified > self.claim.epsilon * (1 + 1e-9):
+            return None
+        return certified
+
+    def in_part(self, certified: float | None) -> AuditReport:
+        """Compare all outputs of some pairs, and the sampler with its law.
+
+        Raises
+        ------
+        LawUnknownError
+            If the law of an input is not known.
+        """
+        table, rows = self._some_law()
+        report = self.claim.report(
+            worst_pair(table, self.claim, rows),
+            "not rejected",
+            found_is="lower bound",
+            method=f"exact (closed law) for {amount(len(rows), 'chosen pair')} of "
+            f"inputs and all {self.state.space.vocab_size:,} outputs",
+            pairs=len(rows),
+            power="every output of these pairs was compared exactly; other pairs were "
+            "not, and no certificate covers the claim",
+        )
+        if certified is not None:
+            report = self.by_certificate(certified, report)
+        return self._with_outputs(report, table)
+
+    def by_certificate(
+        self, certified: float, besides: AuditReport | None
+    ) -> AuditReport:
+        """Return what a certificate that covers the claim says of all pairs.
+
+        A violation that was found ``besides`` stands.
+        """
+        if besides is not None and besides.is_broken:
+            return besides
+        method = f"certificate: {self.state.guarantee.certified_how}"
+        size = self.state.space.vocab_size
+        known: dict[str, Any] = {
+            "found_is": "upper bound",
+            "method": f"{method}; besides, {besides.method}" if besides else method,
+            "pairs": size * (size + 1) // 2,
+            "power": "the certificate covers all pairs and outputs of the law",
+        }
+        report = besides or self.claim.report(None, "holds", **known)
+        return replace(report, verdict="holds", found=certified, **known)
+
+    def statistical(self) -> AuditReport:
+        """Compare outputs of some pairs."""
+        claim = self.claim
+        if not self.runs:
+            raise LawUnknownError(
+                f"{self.state.guarantee.mechanism} has no law that can be audited "
+                "exactly on this space; allow --runs, or take fewer words or dimensions"
+            )
+        reach = power_nats(self.runs, self.alpha, self.pairs) / claim.epsilon
+        compared = [
+            claim.pair(*pair)
+            for pair in choose_pairs(claim, self.pairs, self.rng, largest=reach)
+        ]
+        found = measure_pairs(
+            StateSampler(self.state, self.rng),
+            compared,
+            self.runs,
+            self.alpha,
+            lambda share: self.progress("drawing outputs", share),
+        )
+        drawn = f"{amount(self.runs, 'run')} of each input"
+        return statistical_report(claim, found, drawn, self.runs, self.alpha)
+
+    def _some_law(self) -> tuple[LawTable, list[tuple[int, int]]]:
+        """Return the law of inputs that make telling pairs, and the pairs of rows."""
+        size = self.state.space.vocab_size
+        most = min(LARGEST_TABLE, max(2, _SOME_BYTES // (8 * size)))
+        place: dict[int, int] = {}
+        rows: list[tuple[int, int]] = []
+        # Pairs come in the order of their kinds: none of them is crowded out.
+        for pair in choose_pairs(self.claim, _SOME_PAIRS, self.rng, sample=1024):
+            if len(place.keys() | pair) <= most:
+                for word in pair:
+                    place.setdefault(word, len(place))
+                rows.append((place[pair[0]], place[pair[1]]))
+        return table_of(self.state, np.array(list(place), dtype=np.int32)), rows
+
+    def _with_outputs(self, report: AuditReport, table: LawTable) -> AuditReport:
+        """Return a report that also says whether outputs follow the law."""
+        if not self.runs:
+            return replace(report, power=f"{report.power}; nothing was drawn")
+        rows = len(table.ids)
+        even = np.linspace(0, rows - 1, min(_TRIED, rows)).astype(int)
+        unknown = np.flatnonzero(table.ids == self.state.space.vocab_size)
+        tried = np.union1d(even, unknown).tolist()
+        self.progress("drawing outputs", 0.0)
+        sampler = StateSampler(self.state, self.rng)
+        findings = sampler_findings(
+            sampler, table, tried, self.claim, self.runs, self.alpha
+        )
+        power = (
+            f"{report.power}; {amount(self.runs, 'output')} of each of {len(tried)} "
+            "inputs were compared with it"
+        )
+        return replace(
+            report,
+            runs=self.runs,
+            alpha=self.alpha,
+            power=power + ("" if findings else " and show no difference"),
+        ).with_findings(*findings)

@@ -13,192 +13,237 @@ runs can see, or a pair that was not tried, may still break the claim.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
-from typing import Final, final
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Protocol, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mondegreen.audit.distances import ClaimMetric
-from mondegreen.audit.events import choose_event
-from mondegreen.audit.exact import input_word
-from mondegreen.audit.report import Evidence
-from mondegreen.audit.sampler import Counts, Sampler
-from mondegreen.scores.bounds import lower_bound, upper_bound
-from mondegreen.space.space import Space
+from mondegreen.audit.claim import Claim
+from mondegreen.audit.report import AuditReport, Evidence
+from mondegreen.errors import InvalidParameterError
+from mondegreen.mechanisms.base import State
+from mondegreen.scores.interval import (
+    largest_loss,
+    lower_bound,
+    rarest_event,
+    upper_bound,
+    wilson,
+)
+from mondegreen.wording import amount
+
+Counts = NDArray[np.int64]
+"""``(outputs,)``; outputs that were seen for the first time later are further back."""
+
+Input = tuple[int, str]
+"""An id and a word: a sampler takes what it needs."""
 
 Progress = Callable[[float], object]
+
+_CAUTION: Final = 2.5
+"""Deviations by which counts are mistrusted when events are compared."""
 
 _NAMED: Final = 8
 """Outputs of an event that the evidence names."""
 
+_BLOCK: Final = 1 << 17
 
-@final
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two inputs that are compared.
 
-    Parameters
-    ----------
-    first, second : hashable
-        As the sampler takes them.
-    ids : (int, int)
-        For the evidence.
-    words : (str, str)
-        For the evidence.
-    distance : float
-        In the metric of the claim.
-    """
+class Sampler(Protocol):
+    """Draws outputs of inputs, and counts them."""
 
-    first: Hashable
-    second: Hashable
-    ids: tuple[int, int]
-    words: tuple[str, str]
-    distance: float
+    def counts(self, given: Input, runs: int) -> Counts:
+        """Return how often each output came out of fresh runs of one input."""
 
-    def allowed(self, epsilon: float) -> float:
-        """Return the loss that a claim of ``epsilon`` allows, in nats."""
-        return epsilon * self.distance
-
-    def swapped(self) -> Comparison:
-        """Return it with the second input first."""
-        return Comparison(
-            self.second, self.first, self.ids[::-1], self.words[::-1], self.distance
-        )
+    def name(self, output: int) -> str:
+        """Return the output of that index."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Runs:
-    """Counts of one input: two parts that choose events, and the half that measures."""
+class StateSampler:
+    """Counts outputs of a mechanism of this package."""
 
-    choosing: tuple[Counts, Counts]
-    measuring: Counts
+    state: State
+    rng: np.random.Generator
 
+    def counts(self, given: Input, runs: int) -> Counts:
+        """Return how often each word came out for an input."""
+        size = self.state.space.vocab_size
+        found = np.zeros(size, dtype=np.int64)
+        for start in range(0, runs, _BLOCK):
+            ids = np.full(min(_BLOCK, runs - start), given[0], dtype=np.int32)
+            found += np.bincount(self.state.sample(ids, self.rng), minlength=size)
+        return found
 
-def comparison_of(
-    space: Space, metric: ClaimMetric, pair: tuple[int, int], *, words: bool = False
-) -> Comparison:
-    """Return a pair of inputs with its distance and its names.
-
-    Parameters
-    ----------
-    space : Space
-        Of the inputs.
-    metric : ClaimMetric
-        Of the claim.
-    pair : (int, int)
-        Ids.
-    words : bool
-        Whether the sampler takes words; otherwise it takes ids.
-    """
-    first, second = pair
-    names = input_word(space, first), input_word(space, second)
-    distance = float(metric.between(np.array([first]), np.array([second]))[0, 0])
-    keys = names if words else pair
-    return Comparison(keys[0], keys[1], pair, names, distance)
+    def name(self, output: int) -> str:
+        """Return a word."""
+        return self.state.space.words[output]
 
 
 def measure_pairs(
     sampler: Sampler,
-    pairs: Sequence[Comparison],
-    epsilon: float,
+    pairs: Sequence[Evidence],
     runs: int,
     alpha: float,
     progress: Progress = lambda share: None,
 ) -> list[Evidence]:
-    """Return what was certified for each pair.
+    """Return what was certified for each pair: lower bounds of losses, or 0.
 
-    Parameters
-    ----------
-    sampler : Sampler
-        Draws outputs.
-    pairs : sequence of Comparison
-        All count in the correction.
-    epsilon : float
-        Of the claim.
-    runs : int
-        Runs of each input; one half chooses events, the other measures them.
-    alpha : float
-        Chance that a mechanism within the claim gets a positive excess.
-    progress : callable
-        Called with the share that is done.
-
-    Returns
-    -------
-    list of Evidence
-        One for each pair. The losses are lower bounds, 0 where nothing was certified;
-        all of them hold together, except with probability ``alpha``.
-
-    Notes
-    -----
-    The runs of an input serve all of its pairs: the correction is a union bound, which
-    asks for no independence between pairs.
+    One half of the runs of an input chooses events, the other measures them. All
+    bounds hold together, except with probability ``alpha``. The runs of an input serve
+    all of its pairs: the correction is a union bound, which asks for no independence
+    between pairs.
     """
     half = runs // 2
     level = alpha / (2 * max(len(pairs), 1))
-    keys = list(
-        dict.fromkeys(key for pair in pairs for key in (pair.first, pair.second))
+    inputs = list(dict.fromkeys(given for pair in pairs for given in pair.inputs))
+    drawn: dict[Input, tuple[Counts, ...]] = {}
+    for done, given in enumerate(inputs, start=1):
+        # Two separate runs choose the event: what is found on one is scored on the
+        # other. The third measures.
+        parts = (half // 2, half - half // 2, half)
+        drawn[given] = tuple(sampler.counts(given, part) for part in parts)
+        progress(done / len(inputs))
+    return [_measure(sampler, pair, drawn, half, level) for pair in pairs]
+
+
+def _measure(
+    sampler: Sampler,
+    pair: Evidence,
+    drawn: dict[Input, tuple[Counts, ...]],
+    half: int,
+    level: float,
+) -> Evidence:
+    """Choose an event on the first halves and bound its ratio on the second."""
+    size = max(len(part) for given in pair.inputs for part in drawn[given])
+    first, second = (
+        [np.pad(part, (0, size - len(part))) for part in drawn[given]]
+        for given in pair.inputs
     )
-    drawn: dict[Hashable, _Runs] = {}
-    for done, key in enumerate(keys, start=1):
-        # Two separate runs: what is chosen on one is measured on the other.
-        parts = (half // 2, half - half // 2)
-        choosing = sampler.counts(key, parts[0]), sampler.counts(key, parts[1])
-        drawn[key] = _Runs(choosing, sampler.counts(key, half))
-        progress(done / len(keys))
-    return [_measure(sampler, pair, drawn, epsilon, half, level) for pair in pairs]
+    ways = [(first, second, pair), (second, first, pair.swapped)]
+    events = [choose_event(p[:2], q[:2]) for p, q, _ in ways]
+    best = max((0, 1), key=lambda way: events[way][1])
+    event, (p, q, ordered) = events[best][0], ways[best]
+    hits = int(p[2][event].sum()), int(q[2][event].sum())
+    low, high = lower_bound(hits[0], half, level), upper_bound(hits[1], half, level)
+    members = np.flatnonzero(event)
+    frequent = members[np.argsort(-p[2][members], kind="stable")]
+    return replace(
+        ordered,
+        loss=max(0.0, math.log(low / high)) if low > 0 else 0.0,
+        event=tuple(sampler.name(int(output)) for output in frequent[:_NAMED]),
+        outputs=len(members),
+        counts=hits,
+        runs=half,
+    )
 
 
 def strongest(found: Sequence[Evidence]) -> Evidence | None:
-    """Return the evidence that exceeds what is allowed most, else the largest epsilon.
-
-    Parameters
-    ----------
-    found : sequence of Evidence
-        From :func:`measure_pairs`.
-
-    Returns
-    -------
-    Evidence or None
-        None where there is none.
-    """
+    """Return the largest excess over what is allowed, else the largest epsilon."""
     return max(
         found, key=lambda each: (max(each.excess, 0.0), each.epsilon), default=None
     )
 
 
-def _measure(
-    sampler: Sampler,
-    pair: Comparison,
-    drawn: dict[Hashable, _Runs],
-    epsilon: float,
-    half: int,
-    level: float,
-) -> Evidence:
-    """Choose an event on the first halves and bound its ratio on the second."""
-    event, ordered = max(
-        (
-            (choose_event(drawn[way.first].choosing, drawn[way.second].choosing), way)
-            for way in (pair, pair.swapped())
-        ),
-        key=lambda option: option[0].score,
+def choose_event(
+    first: Sequence[Counts], second: Sequence[Counts]
+) -> tuple[NDArray[np.bool_], float]:
+    """Return the outputs that tell the first input best from the second.
+
+    Each input comes with the counts of two separate parts of its runs, all of one
+    length. Besides, how telling the event looked, in nats: of no statistical meaning.
+
+    Candidates are single outputs; by the lemma of Neyman and Pearson, the sets of
+    outputs whose ratio exceeds a threshold; and all but the most frequent outputs,
+    since many rare ones have no ratio to go by. Outputs are ordered by the first part
+    of the runs and scored by the second, since sets of rare outputs look better than
+    they are on the runs that chose them. What the first part has not seen is one output
+    for this purpose: a set that holds it holds all of them. The runs that measure the
+    event must be others again.
+    """
+    (p, scored_p), (q, scored_q) = first, second
+    seen = p + q > 0
+    old_p, old_q = np.append(p[seen], 0), np.append(q[seen], 0)
+    new_p = np.append(scored_p[seen], scored_p[~seen].sum())
+    new_q = np.append(scored_q[seen], scored_q[~seen].sum())
+    orders = (
+        np.array([np.argmax(_score(old_p, old_q, int(old_p.sum())))]),
+        np.argsort(-(old_p + 0.5) / (old_q + 0.5), kind="stable"),
+        np.argsort(old_p + old_q, kind="stable"),
     )
-    p, q = drawn[ordered.first].measuring, drawn[ordered.second].measuring
-    hits = event.hits(p), event.hits(q)
-    low, high = lower_bound(hits[0], half, level), upper_bound(hits[1], half, level)
-    size = max(len(p), len(q))
-    members = np.flatnonzero(event.mask(size))
-    seen = np.pad(p, (0, max(size, len(event.members)) - len(p)))[members]
-    frequent = members[np.argsort(-seen, kind="stable")]
-    return Evidence(
-        ids=ordered.ids,
-        words=ordered.words,
-        distance=ordered.distance,
-        loss=max(0.0, math.log(low / high)) if low > 0 else 0.0,
-        allowed=ordered.allowed(epsilon),
-        event=tuple(sampler.name(int(output)) for output in frequent[:_NAMED]),
-        outputs=len(members),
-        counts=hits,
-        runs=half,
+    best, chosen, runs = -np.inf, orders[0], int(new_p.sum())
+    for order in orders:
+        score = _score(np.cumsum(new_p[order]), np.cumsum(new_q[order]), runs)
+        cut = int(np.argmax(score))
+        if score[cut] > best:
+            best, chosen = float(score[cut]), order[: cut + 1]
+    inside = np.zeros(len(old_p), dtype=bool)
+    inside[chosen] = True
+    event = np.full(len(p), inside[-1])
+    event[seen] = inside[:-1]
+    return event, best
+
+
+def _score(p: Counts, q: Counts, runs: int) -> NDArray[np.float64]:
+    """Return rough lower bounds of log-ratios."""
+    low, _ = wilson(p, runs, _CAUTION)
+    _, high = wilson(q, runs, _CAUTION)
+    with np.errstate(divide="ignore"):
+        score: NDArray[np.float64] = np.log(low) - np.log(high)
+    return score
+
+
+def check_settings(runs: int, pairs: int, alpha: float) -> None:
+    """Refuse settings that no statistical audit can work with."""
+    if runs != 0 and runs < 20:  # 0, or enough for two halves
+        raise InvalidParameterError("runs", runs, "0, or at least 20")
+    if pairs < 1:
+        raise InvalidParameterError("pairs", pairs, "at least 1")
+    if not 0 < alpha < 1:
+        raise InvalidParameterError("alpha", alpha, "in (0, 1)")
+
+
+def power_nats(runs: int, alpha: float, pairs: int) -> float:
+    """Return the largest loss that so many pairs could have certified together."""
+    return largest_loss(runs // 2, alpha / (2 * max(pairs, 1)))
+
+
+def statistical_report(
+    claim: Claim,
+    found: Sequence[Evidence],
+    drawn: str,
+    runs: int,
+    alpha: float,
+    *,
+    level: float | None = None,
+) -> AuditReport:
+    """Return what was found at ``level`` of ``alpha``, and what could have been.
+
+    ``drawn`` says how many outputs there were, for people.
+    """
+    level = alpha if level is None else level
+    nats = power_nats(runs, level, len(found))
+    rare = rarest_event(runs // 2, level / (2 * max(len(found), 1)))
+    within = sum(pair.allowed < nats for pair in found)
+    power = (
+        f"losses up to {nats:.3g} nats could have been certified, and an output that "
+        f"one input never has if the other has it in at least {rare:.2g} of its runs; "
+        "not rejecting proves nothing about rarer events or other pairs; "
+        f"{within} of {len(found)} pairs are allowed less than that"
+    )
+    if within < len(found) / 2:
+        power += " (more runs, nearer words or a smaller epsilon would see more)"
+    return claim.report(
+        strongest(found),
+        "not rejected",
+        found_is="lower bound",
+        method=f"statistical: {amount(len(found), 'pair')}, {drawn}, "
+        f"false-alarm rate {alpha:g}",
+        pairs=len(found),
+        power=power,
+        power_nats=nats,
+        runs=runs,
+        alpha=alpha,
     )

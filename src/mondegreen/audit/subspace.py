@@ -14,15 +14,7 @@ from mondegreen.space.store import codes_of
 
 
 def subspace(space: Space, words: int) -> Space:
-    """Return a part of a space, so that exact methods apply: an even choice of words.
-
-    Parameters
-    ----------
-    space : Space
-        With or without codes.
-    words : int
-        How many, in the order of the space.
-    """
+    """Return so many words of a space, evenly chosen, so that exact methods apply."""
     if words >= space.vocab_size:
         return space
     if words < 1:

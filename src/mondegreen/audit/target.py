@@ -9,14 +9,14 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, Self, final
 
 import numpy as np
 
-from mondegreen.audit.sampler import Counts
+from mondegreen.audit.statistical import Counts, Input
 from mondegreen.errors import ConfigurationError
 
 UNKNOWN_WORDS: Final = ("qzmeisenbacherz", "vrondelfrixia", "4929-1234-5678-9010")
@@ -29,16 +29,16 @@ _FORK_SECONDS: Final = 20.0
 
 @final
 class Target:
-    """A callable in a process of its own; made by :func:`started`.
+    """A callable ``module:function`` in a process of its own, which ``with`` ends.
 
-    Parameters
-    ----------
-    name : str
-        ``module:function``; the current folder is on the path.
-    python : str, optional
-        Interpreter; another environment may be named here.
-    timeout : float, seconds
-        For the import, and for each request of at most 500 calls.
+    The current folder is on its path; ``python`` may name the interpreter of another
+    environment. ``timeout``, in seconds, is for the import, and for each request of at
+    most 500 calls.
+
+    Raises
+    ------
+    ConfigurationError
+        If the callable cannot be imported, its process ends, or it takes too long.
     """
 
     def __init__(
@@ -48,8 +48,7 @@ class Target:
         if not (module and colon and function):
             raise ConfigurationError(f"--target must be MODULE:FUNCTION; got {name!r}")
         self._name, self._timeout = name, timeout
-        self._codes: dict[str, int] = {}
-        self._outputs: list[str] = []
+        self._codes: dict[str, int] = {}  # outputs, in the order they were seen
         interpreter = python or sys.executable
         try:
             self._process = subprocess.Popen(  # noqa: S603  the user named what to run
@@ -69,31 +68,34 @@ class Target:
             self.close()
             raise ConfigurationError(f"cannot load {name}: {reply['failed']}")
 
-    def counts(self, key: Hashable, runs: int) -> Counts:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def counts(self, given: Input, runs: int) -> Counts:
         """Return how often each output came out of fresh calls with one word."""
         total: Counter[str] = Counter()
         for start in range(0, runs, _CHUNK):
             some = min(_CHUNK, runs - start)
-            reply = self._ask({"do": "count", "word": key, "runs": some})
+            reply = self._ask({"do": "count", "word": given[1], "runs": some})
             total.update(reply["counts"])
         for output in total:
-            if output not in self._codes:
-                self._codes[output] = len(self._outputs)
-                self._outputs.append(output)
-        found = np.zeros(len(self._outputs), dtype=np.int64)
+            self._codes.setdefault(output, len(self._codes))
+        found = np.zeros(len(self._codes), dtype=np.int64)
         for output, hits in total.items():
             found[self._codes[output]] = hits
         return found
 
     def name(self, output: int) -> str:
         """Return the output of that index."""
-        return self._outputs[output]
+        return list(self._codes)[output]
 
     def sequence(self, words: Sequence[str]) -> list[str]:
         """Return the outputs of calls in order."""
-        found: list[str] = self._ask({"do": "sequence", "words": list(words)})[
-            "outputs"
-        ]
+        reply = self._ask({"do": "sequence", "words": list(words)})
+        found: list[str] = reply["outputs"]
         return found
 
     def forked(self, words: Sequence[str]) -> list[list[str] | None]:
@@ -165,30 +167,3 @@ class Target:
             raise ConfigurationError(f"{self._name} {problem}")
         reply: dict[str, Any] = json.loads(line)
         return reply
-
-
-@contextmanager
-def started(
-    name: str, python: str | None = None, timeout: float = 600.0
-) -> Iterator[Target]:
-    """Start the process of a target, and end it.
-
-    Parameters
-    ----------
-    name : str
-        ``module:function``.
-    python : str, optional
-        Interpreter of another environment.
-    timeout : float, seconds
-        For the import and each request.
-
-    Raises
-    ------
-    ConfigurationError
-        If the callable cannot be imported, its process ends, or it takes too long.
-    """
-    target = Target(name, python, timeout)
-    try:
-        yield target
-    finally:
-        target.close()

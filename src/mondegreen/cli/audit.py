@@ -143,11 +143,11 @@ def audit(
 ) -> None:
     """Check the promise of a mechanism, or of any function from words to words.
 
-    Exact where the law is known: every pair and every output of closed laws, intervals
-    in one dimension, Voronoi cells in two, certificates on large spaces; outputs are
-    then drawn and compared with that law. Statistical otherwise: an event is chosen on
-    one half of the runs and bounded on the other. "Not rejected" proves nothing; the
-    report says what could have been seen. Small epsilons show most: little is allowed.
+    Exact where the law is known: every pair and every output of closed laws,
+    certificates on large spaces; outputs are then drawn and compared with that law.
+    Statistical otherwise: an event is chosen on one half of the runs and bounded on the
+    other. "Not rejected" proves nothing; the report says what could have been seen.
+    Small epsilons show most: little is allowed.
 
     \b
     mondegreen audit --mechanism tem --epsilon 2.5 --words 500
@@ -251,7 +251,7 @@ def _mechanism(
         space,
         claim=claim,
         runs=20_000 if runs is None else runs,
-        **common,  # type: ignore[arg-type]
+        **common,
     )
 
 

@@ -20,7 +20,7 @@ from mondegreen.errors import (
 from mondegreen.wording import amount
 
 if TYPE_CHECKING:
-    from mondegreen.calibration.setting import Setting
+    from mondegreen.calibration.evaluate import Setting
     from mondegreen.space.space import Space
 
 
@@ -169,9 +169,8 @@ def calibrate(
     mondegreen calibrate tweets.csv --column text --target n_w=0.5
     mondegreen calibrate tweets.csv -m tem -m laplace --match bayes_risk --to tem:2.5
     """  # noqa: D301
-    from mondegreen.calibration.forecast import Forecast
-    from mondegreen.calibration.plan import Plan
-    from mondegreen.calibration.setting import Bench
+    from mondegreen.calibration.evaluate import Evaluator
+    from mondegreen.calibration.plan import Forecast, Plan
     from mondegreen.calibration.targets import parse_target
     from mondegreen.cli.calibrate_report import read_lines, write
     from mondegreen.cli.calibrate_text import Outcome, infeasible, lines_of, values_of
@@ -186,19 +185,19 @@ def calibrate(
     _check_report(html, sentences, force=force)
     loaded = load_space(space)
     read = counted(sample, format, columns, loaded, quiet=quiet)
-    bench = Bench(loaded, read.priors(), quick=quick, seed=seed)
+    evaluator = Evaluator(loaded, read.priors(), quick=quick, seed=seed)
     if not quiet:
         say(PUBLIC_SAMPLE)
     show = shower(quiet)
     forecast = Forecast() if quiet else Forecast(say)
-    plan = Plan(bench, settings, asked, prior, show, forecast)
+    plan = Plan(evaluator, settings, asked, prior, show, forecast)
     with _saying_what_is_kept(loaded):
         if match is not None and reference is not None:
             there = loaded if to_space is None else load_space(to_space)
             if there is not loaded:
                 priors = counted(sample, format, columns, there, quiet=quiet).priors()
-                bench = replace(bench, space=there, priors=priors)
-            plan.match(match, *reference, over, bench)
+                evaluator = replace(evaluator, space=there, priors=priors)
+            plan.match(match, *reference, over, evaluator)
         rows = plan.rows()
         chosen = plan.best(rows)
         show("")
@@ -220,7 +219,7 @@ def calibrate(
 @contextlib.contextmanager
 def _saying_what_is_kept(space: Space) -> Iterator[None]:
     """Say at an interrupt what need not be measured again."""
-    from mondegreen.calibration.cache import folder
+    from mondegreen.calibration.score_bounds import folder
     from mondegreen.cli.progress import say
 
     def kept() -> int:
@@ -237,7 +236,7 @@ def _saying_what_is_kept(space: Space) -> Iterator[None]:
 
 def _setting(text: str, *, allow_unproved: bool) -> Setting:
     """Return the mechanism that NAME[:KEY=VALUE,...] names."""
-    from mondegreen.calibration.setting import Setting
+    from mondegreen.calibration.evaluate import Setting
     from mondegreen.cli.options import parameters_of
     from mondegreen.mechanisms import mechanism_class
 
@@ -284,10 +283,12 @@ def _check_report(html: str | None, sentences: str | None, *, force: bool) -> No
     """Refuse now a report that could not be written later."""
     from mondegreen.cli.calibrate_report import read_lines
     from mondegreen.io.target import Target
+    from mondegreen.report.svg import check_drawing
 
     if sentences is not None and html is None:
         raise ConfigurationError("--sentences are shown in a report: give --html")
     read_lines(sentences)
 
     if html is not None:
+        check_drawing("--html")
         Target(html, force=force)

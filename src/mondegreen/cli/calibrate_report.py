@@ -9,12 +9,12 @@ from typing import Final
 
 import numpy as np
 
-from mondegreen.calibration.measurement import Measurement
+from mondegreen.calibration.score_bounds import ScoreBounds
 from mondegreen.cli.calibrate_text import Outcome, command_of
 from mondegreen.errors import DecodeError, SourceError
 from mondegreen.mechanisms import mechanism
 from mondegreen.privatizer.privatizer import Privatizer
-from mondegreen.report.html import write_report
+from mondegreen.report.page import write_report
 from mondegreen.report.study import SampleRelease, study_of
 from mondegreen.sampling.noise import Seeded
 
@@ -44,7 +44,7 @@ def write(
     settings = [*_some(found.curves), *([] if chosen is None else [chosen])]
     releases = [_released(each, found, sentences) for each in settings if sentences]
     study = study_of(
-        plan.bench.space,
+        plan.evaluator.space,
         found.curves,
         sample=Path(found.sample.name).name,
         sample_texts=found.sample.texts,
@@ -54,18 +54,18 @@ def write(
         command="" if chosen is None else command_of(found, chosen),
         sentences=sentences,
         releases=tuple(releases),
-        is_quick=plan.bench.quick,
-        seed=plan.bench.seed,
+        is_quick=plan.evaluator.quick,
+        seed=plan.evaluator.seed,
     )
     write_report(study, path, force=force)
 
 
-def _some(curves: Sequence[Measurement]) -> list[Measurement]:
+def _some(curves: Sequence[ScoreBounds]) -> list[ScoreBounds]:
     """Return at most four settings of each mechanism, the ends among them.
 
     Sentences of neighbouring epsilons look alike; who reads wants to see the range.
     """
-    found: list[Measurement] = []
+    found: list[ScoreBounds] = []
     for _, group in groupby(curves, lambda each: (each.mechanism, each.parameters)):
         rows = sorted(group, key=lambda each: each.epsilon)
         places = np.linspace(0, len(rows) - 1, min(len(rows), _SHOWN)).round()
@@ -74,14 +74,14 @@ def _some(curves: Sequence[Measurement]) -> list[Measurement]:
 
 
 def _released(
-    setting: Measurement, found: Outcome, sentences: tuple[str, ...]
+    setting: ScoreBounds, found: Outcome, sentences: tuple[str, ...]
 ) -> SampleRelease:
     """Return the sentences under one setting, the same in every run."""
-    bench = found.plan.bench
+    evaluator = found.plan.evaluator
     made = mechanism(setting.mechanism, epsilon=setting.epsilon, **setting.parameters)
     # Seeded noise is not private; the sentences are public.
     privatizer = Privatizer(
-        made, bench.space, noise=Seeded(bench.seed), allow_unproved=True
+        made, evaluator.space, noise=Seeded(evaluator.seed), allow_unproved=True
     )
     texts = tuple(
         "" if each is None else each.text for each in privatizer.batch(list(sentences))

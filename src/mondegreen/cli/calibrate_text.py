@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
-from mondegreen.calibration.matching import MATCHES
-from mondegreen.calibration.measurement import Measurement
+from mondegreen.calibration.evaluate import Setting
 from mondegreen.calibration.plan import Plan, Row
 from mondegreen.calibration.sample import Sample
-from mondegreen.calibration.setting import Setting
+from mondegreen.calibration.score_bounds import ScoreBounds
+from mondegreen.calibration.targets import MATCHES
 from mondegreen.mechanisms import mechanism_class
 from mondegreen.space.store import DEFAULT_SPACE
 from mondegreen.wording import amount
@@ -40,9 +40,9 @@ class Outcome:
         What was asked for.
     rows : tuple of Row
         One for each mechanism; none without targets.
-    chosen : Measurement or None
+    chosen : ScoreBounds or None
         The setting to take.
-    curves : tuple of Measurement
+    curves : tuple of ScoreBounds
         Other epsilons, if they were measured.
     sample : Sample
         Its size is printed, nothing else of it.
@@ -54,8 +54,8 @@ class Outcome:
 
     plan: Plan
     rows: tuple[Row, ...]
-    chosen: Measurement | None
-    curves: tuple[Measurement, ...]
+    chosen: ScoreBounds | None
+    curves: tuple[ScoreBounds, ...]
     sample: Sample
     columns: tuple[str, ...]
     space: str
@@ -75,7 +75,7 @@ def lines_of(found: Outcome) -> list[str]:
         where = f" on {plan.elsewhere}" if plan.elsewhere else ""
         lines.append(f"match   {_name(plan.reference)}{where}: {MATCHES[by]}")
     settings = [row.chosen for row in found.rows if row.chosen is not None]
-    shown, size = settings or list(found.curves), plan.bench.space.vocab_size
+    shown, size = settings or list(found.curves), plan.evaluator.space.vocab_size
     lines += ["", *_table(shown, plan.prior, size), ""]
     for row in found.rows:
         if row.chosen is None:
@@ -88,7 +88,7 @@ def lines_of(found: Outcome) -> list[str]:
     return lines
 
 
-def _table(settings: Sequence[Measurement], prior: str, vocab_size: int) -> list[str]:
+def _table(settings: Sequence[ScoreBounds], prior: str, vocab_size: int) -> list[str]:
     """Return settings in columns."""
     head = ["mechanism", "epsilon", *(name for name, _, _ in _COLUMNS), "metric"]
     table = [head]
@@ -108,7 +108,7 @@ def _table(settings: Sequence[Measurement], prior: str, vocab_size: int) -> list
     ]
 
 
-def _notes(settings: Sequence[Measurement], plan: Plan) -> list[str]:
+def _notes(settings: Sequence[ScoreBounds], plan: Plan) -> list[str]:
     """Say how to read the table."""
     notes = [
         "certified: nats per unit of the metric; worst loss: nats between any two "
@@ -141,13 +141,13 @@ def infeasible(plan: Plan, rows: Sequence[Row]) -> str:
 
 def values_of(found: Outcome) -> dict[str, Any]:
     """Return JSON values."""
-    plan, space = found.plan, found.plan.bench.space
+    plan, space = found.plan, found.plan.evaluator.space
     return {
         "space": space.name,
         "space_digest": space.digest,
         "sample": found.sample.to_dict(),
-        "quick": plan.bench.quick,
-        "seed": plan.bench.seed,
+        "quick": plan.evaluator.quick,
+        "seed": plan.evaluator.seed,
         "prior": plan.prior,
         "targets": [
             {
@@ -178,7 +178,7 @@ def values_of(found: Outcome) -> dict[str, Any]:
     }
 
 
-def command_of(found: Outcome, setting: Measurement) -> str:
+def command_of(found: Outcome, setting: ScoreBounds) -> str:
     """Return the command that privatizes with a setting."""
     parts = ["mondegreen", "privatize", "INPUT", "-o", "OUTPUT"]
     if found.columns != ("text",):
@@ -202,7 +202,7 @@ def _default(mechanism: str, name: str) -> object:
     return next((each["default"] for each in declared if each["name"] == name), None)
 
 
-def _short(setting: Measurement) -> str:
+def _short(setting: ScoreBounds) -> str:
     """Return a mechanism and what of it is not the default."""
     given = {
         name: value
@@ -212,7 +212,7 @@ def _short(setting: Measurement) -> str:
     return str(Setting(setting.mechanism, given))
 
 
-def _name(setting: Measurement) -> str:
+def _name(setting: ScoreBounds) -> str:
     return f"{_short(setting)} at epsilon {setting.epsilon:g}"
 
 

@@ -111,7 +111,7 @@ def chances(
     mondegreen chances public.csv --success 0.2 --epsilon 10 -o chances.json
     mondegreen privatize notes.csv -o safe.csv -m tree -e 10 --set @chances.json
     """  # noqa: D301
-    from mondegreen.calibration.tree_levels import best_tree, told_by
+    from mondegreen.calibration.tree_levels import best_tree, tfidf_weights
     from mondegreen.cli.progress import say
     from mondegreen.io.target import Target
     from mondegreen.mechanisms.selection.tree import tree_for
@@ -133,7 +133,9 @@ def chances(
         success=success,
         epsilon=epsilon,
         also=(spread,),
-        weights=told_by(read.priors()["sample"]),  # words not in the sample count too
+        weights=tfidf_weights(
+            read.priors()["sample"]
+        ),  # words not in the sample count too
         power=power,
         by_class=not alike,
     )
@@ -176,10 +178,10 @@ def _small(read: Sample, space: Space) -> str:
 
 def _checked(state: TreeState, priors: Iterable[Floats], success: float) -> float:
     """Return how often a guess is right with the first prior; refuse too often."""
-    from mondegreen.calibration.guess import success_of
+    from mondegreen.calibration.guess import vulnerability
     from mondegreen.errors import ConfigurationError
 
-    reached = [success_of(state.law, prior) for prior in priors]
+    reached = [vulnerability(state.law, prior) for prior in priors]
     if not max(reached) <= success * (1 + _ROUNDING):
         raise ConfigurationError(
             f"success {success:g} was not reached: with the chances found the best "

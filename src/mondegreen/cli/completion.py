@@ -68,7 +68,7 @@ def spaces(ctx: click.Context) -> list[str]:
 @_silent
 def columns(ctx: click.Context) -> list[str]:
     """Offer the columns of the file that is on the line: names, and nothing else."""
-    from mondegreen.io.source import format_of
+    from mondegreen.io.guess import format_of
 
     # click leaves arguments unread where the last option on the line lacks its value.
     read = [ctx.params.get(name) for name in ("input", "sample", "original")]

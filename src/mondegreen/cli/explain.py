@@ -166,10 +166,11 @@ def _picture(plot: str | None, *, force: bool) -> Any:
     if plot is None:
         return None
     from mondegreen.io.target import Target
-    from mondegreen.scores.picture import check_plotting, picture_format
+    from mondegreen.report.charts import picture_format
+    from mondegreen.report.svg import check_drawing
 
     picture_format(plot)
-    check_plotting()
+    check_drawing("--plot")
     return Target(plot, force=force)
 
 
@@ -179,10 +180,11 @@ def _draw(
     """Write the picture, whole or not at all."""
     import contextlib
 
-    from mondegreen.scores.picture import picture_format, word_picture
+    from mondegreen.report.charts import picture, picture_format
+    from mondegreen.report.figures import word_bars
 
     shown = f"{guarantee.setting} on {guarantee.space}"
-    data = word_picture(scores, word, shown, picture_format(plot))
+    data = picture(word_bars(scores, word, shown), picture_format(plot))
     with contextlib.closing(target):
         target.open()
         target.write(data)

@@ -26,7 +26,7 @@ from mondegreen.wording import amount
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from mondegreen.io.source import AbstractSource
+    from mondegreen.io.base import AbstractSource
     from mondegreen.mechanisms.base import AbstractMechanism
     from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.sampling.noise import NoiseSource
@@ -197,8 +197,7 @@ def privatize(
 
     context = warm_up() if jobs > 1 else SPAWN  # first: it goes on by itself
     from mondegreen.cli.release import announce, earlier_passes, report_of
-    from mondegreen.io.sink import open_sink
-    from mondegreen.io.source import open_source
+    from mondegreen.io.open import open_sink, open_source
     from mondegreen.passes import Pass, to_json
     from mondegreen.privatizer.parallel import privatize_batches
     from mondegreen.privatizer.privatizer import Privatizer
@@ -234,7 +233,7 @@ def privatize(
             allow_unproved=allow_unproved,
         )
         _certify(privatizer, quiet=quiet)
-        promise = privatizer.guarantee.with_text(source.strata, source.conditions)
+        promise = privatizer.guarantee.with_text(source.disclosed, source.conditions)
         announce(promise, before, quiet=quiet, verbose=verbose)
         started = time.perf_counter()
         with sink:
@@ -250,9 +249,9 @@ def privatize(
             with contextlib.closing(released):
                 words = _write(released, source, sink, quiet=quiet)
             counts = {"rows": source.rows_read, "words": words}
-            if strata := source.strata:
+            if disclosed := source.disclosed:
                 counts["records_without_a_column"] = source.missing_rows
-            promise = privatizer.guarantee.with_text(strata, source.conditions)
+            promise = privatizer.guarantee.with_text(disclosed, source.conditions)
             passes = [*before, *(Pass(column, promise) for column in columns)]
             stated = report_of(passes, promise, source, columns, counts)
             with _written(target, stated):
@@ -266,7 +265,7 @@ def privatize(
             err=True,
         )
     if source.missing_rows:
-        click.echo(f"Warning: {source.strata[0]}", err=True)
+        click.echo(f"Warning: {source.disclosed[0]}", err=True)
 
 
 def _calibrate(mechanism: AbstractMechanism, space: Space, *, quiet: bool) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from mondegreen.io.source import AbstractSource
+    from mondegreen.io.base import AbstractSource
 
 
 @contextlib.contextmanager

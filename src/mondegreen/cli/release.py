@@ -13,7 +13,7 @@ from mondegreen.errors import SourceError
 
 if TYPE_CHECKING:
     from mondegreen.guarantee import Guarantee
-    from mondegreen.io.source import AbstractSource
+    from mondegreen.io.base import AbstractSource
     from mondegreen.passes import Pass
 
 

@@ -20,7 +20,7 @@ def counted(
     """Count the words of the sample."""
     from mondegreen.calibration.sample import read_sample
     from mondegreen.cli.progress import progress
-    from mondegreen.io.source import open_source
+    from mondegreen.io.open import open_source
 
     with (
         open_source(path, format=format, columns=columns, missing="pass") as source,

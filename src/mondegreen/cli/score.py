@@ -15,7 +15,7 @@ from mondegreen.errors import ConfigurationError, DecodeError, SourceError
 from mondegreen.wording import amount
 
 if TYPE_CHECKING:
-    from mondegreen.io.source import AbstractSource
+    from mondegreen.io.base import AbstractSource
     from mondegreen.passes import Pass
     from mondegreen.scores.corpus import CorpusScores
     from mondegreen.scores.similarity import SentenceModel
@@ -94,7 +94,7 @@ def score(
     mondegreen score notes.txt safe.txt --json
     """  # noqa: D301
     from mondegreen.cli.render import echo_json
-    from mondegreen.io.source import open_source
+    from mondegreen.io.open import open_source
     from mondegreen.passes import from_json
     from mondegreen.space.store import load_space
 

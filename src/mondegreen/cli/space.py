@@ -27,9 +27,9 @@ def list_spaces(as_json: bool) -> None:
 
     Example: mondegreen space list --json
     """
-    from mondegreen.space.fetch import PUBLIC_SPACES
     from mondegreen.space.file import read_header
     from mondegreen.space.store import locate, space_names
+    from mondegreen.space.vectors.fetch import PUBLIC_SPACES
 
     rows: list[dict[str, object]] = []
     for name in space_names():

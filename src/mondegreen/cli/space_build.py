@@ -12,9 +12,10 @@ from mondegreen.cli.progress import say, shower
 from mondegreen.cli.render import echo_facts
 
 if TYPE_CHECKING:
-    from mondegreen.space.build import Built
     from mondegreen.space.file import SpaceHeader
-    from mondegreen.space.rows import BadRows, VectorSource
+    from mondegreen.space.vectors.build import Built
+    from mondegreen.space.vectors.readers import BadRows
+    from mondegreen.space.vectors.source import VectorSource
 
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -98,9 +99,9 @@ def build(
 
     Example: mondegreen space build glove.6B.50d.txt --limit 20000 -o small.safetensors
     """
-    from mondegreen.space.formats import open_vectors
-    from mondegreen.space.rows import BadRows
     from mondegreen.space.store import refuse_existing
+    from mondegreen.space.vectors.readers import BadRows
+    from mondegreen.space.vectors.source import open_vectors
 
     refuse_existing(output, force=force)
     if (form == "npy" or vectors.suffix == ".npy") and word_list is None:
@@ -157,9 +158,9 @@ def fetch(
     Example: mondegreen space fetch glove-6b-50d
     """
     from mondegreen.files import home
-    from mondegreen.space.fetch import download, open_member, public_space
-    from mondegreen.space.rows import BadRows
     from mondegreen.space.store import refuse_existing
+    from mondegreen.space.vectors.fetch import download, open_member, public_space
+    from mondegreen.space.vectors.readers import BadRows
 
     public = public_space(name)
     output = home() / "spaces" / f"{public.name}.safetensors"
@@ -208,10 +209,10 @@ def _build_and_save(
     as_json: bool,
 ) -> None:
     """Build, save, and say what was made and what was left out."""
-    from mondegreen.space.build import build_space
     from mondegreen.space.file import read_header
-    from mondegreen.space.formats import read_words
     from mondegreen.space.store import save_space
+    from mondegreen.space.vectors.build import build_space
+    from mondegreen.space.vectors.readers import read_words
 
     only = None
     if words is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, final
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING, Any, final
 from mondegreen.errors import UnknownNameError
 from mondegreen.mechanisms import mechanism_class
 from mondegreen.report.neighbours import NeighbourDistances, neighbour_distances
+from mondegreen.space.store import DEFAULT_SPACE
 
 if TYPE_CHECKING:
-    from mondegreen.calibration.measurement import Measurement
+    from mondegreen.calibration.score_bounds import ScoreBounds
     from mondegreen.space.space import Space
 
 
@@ -50,7 +52,7 @@ class Study:
         The public space and its SHA-256.
     vocab_size : int
         Its words.
-    measurements : tuple of Measurement
+    measurements : tuple of ScoreBounds
         Any number of settings of any mechanisms, in any order.
     scale : mapping of str to float, unit of distance
         ``closest``, ``nearest`` (median), ``mean`` and ``diameter`` of the space.
@@ -60,7 +62,7 @@ class Study:
         Name of the *public* sample whose word frequencies are the prior "sample".
     sample_texts, sample_words : int
         Its size.
-    chosen : Measurement or None
+    chosen : ScoreBounds or None
         The setting to use, one of the measurements or one between them.
     target : str
         What was asked for, in words.
@@ -88,13 +90,13 @@ class Study:
     space: str
     space_digest: str
     vocab_size: int
-    measurements: tuple[Measurement, ...]
+    measurements: tuple[ScoreBounds, ...]
     scale: Mapping[str, float] = field(default_factory=dict)
     eta: float = 0.05
     sample: str | None = None
     sample_texts: int = 0
     sample_words: int = 0
-    chosen: Measurement | None = None
+    chosen: ScoreBounds | None = None
     target: str = ""
     command: str = ""
     neighbours: NeighbourDistances | None = None
@@ -104,13 +106,13 @@ class Study:
     seed: int | None = None
     version: str = ""
 
-    def curves(self) -> dict[str, list[Measurement]]:
-        """Return the measurements of each mechanism, by rising epsilon.
+    def curves(self) -> dict[str, list[ScoreBounds]]:
+        """List the measurements of each mechanism, by rising epsilon.
 
         The same mechanism with other parameters is another curve. The chosen setting
         is part of its curve, whether it was measured among the others or not.
         """
-        found: dict[str, list[Measurement]] = {}
+        found: dict[str, list[ScoreBounds]] = {}
         for measurement in self._all():
             curve = found.setdefault(curve_name(measurement), [])
             curve.append(measurement)
@@ -118,17 +120,17 @@ class Study:
             curve.sort(key=lambda measurement: measurement.epsilon)
         return found
 
-    def _all(self) -> Iterator[Measurement]:
+    def _all(self) -> Iterator[ScoreBounds]:
         yield from self.measurements
         if self.chosen is not None and not any(map(self.is_chosen, self.measurements)):
             yield self.chosen
 
-    def is_chosen(self, setting: Measurement | SampleRelease) -> bool:
+    def is_chosen(self, setting: ScoreBounds | SampleRelease) -> bool:
         """Whether this is the setting that was chosen."""
         return self.chosen is not None and _setting(setting) == _setting(self.chosen)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return JSON values; a number that is not finite becomes None."""
+        """Make JSON values; a number that is not finite becomes None."""
         values: dict[str, Any] = {
             name: getattr(self, name)
             for name in self.__dataclass_fields__
@@ -145,13 +147,13 @@ class Study:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Study:
         """Build from what :meth:`to_dict` returned."""
-        from mondegreen.calibration.measurement import Measurement
+        from mondegreen.calibration.score_bounds import ScoreBounds
 
         given = dict(values)
-        measured = [Measurement.from_dict(each) for each in given["measurements"]]
+        measured = [ScoreBounds.from_dict(each) for each in given["measurements"]]
         given["measurements"] = tuple(measured)
         if given.get("chosen") is not None:
-            given["chosen"] = Measurement.from_dict(given["chosen"])
+            given["chosen"] = ScoreBounds.from_dict(given["chosen"])
         if given.get("neighbours") is not None:
             given["neighbours"] = NeighbourDistances.from_dict(given["neighbours"])
         given["sentences"] = tuple(given.get("sentences", ()))
@@ -163,16 +165,17 @@ class Study:
 
 
 _RECORDS = ("scale", "measurements", "chosen", "neighbours", "releases")
+"""Fields of a study whose JSON is not their value."""
 
 
-def study_of(space: Space, measurements: Sequence[Measurement], **fields: Any) -> Study:
+def study_of(space: Space, measurements: Sequence[ScoreBounds], **fields: Any) -> Study:
     """Return a study of measurements on a space, with the distances of that space.
 
     Parameters
     ----------
     space : Space
         The one that was measured.
-    measurements : sequence of Measurement
+    measurements : sequence of ScoreBounds
         What :func:`mondegreen.calibration.measurement.measure` returned.
     **fields
         Other fields of :class:`Study`.
@@ -197,11 +200,9 @@ def study_of(space: Space, measurements: Sequence[Measurement], **fields: Any) -
     return Study(measurements=tuple(measurements), **{**known, **fields})
 
 
-def curve_name(setting: Measurement | SampleRelease) -> str:
-    """Return a mechanism and its parameters, as one line of text.
+def curve_name(setting: ScoreBounds | SampleRelease) -> str:
+    """Name a mechanism and its parameters, on one line.
 
-    Examples
-    --------
     >>> curve_name(SampleRelease("vickrey", {"t": 0.25, "k": 3}, 12.0, ()))
     'vickrey (k = 3, t = 0.25)'
     """
@@ -212,11 +213,9 @@ def curve_name(setting: Measurement | SampleRelease) -> str:
     return f"{setting.mechanism} ({listed})" if listed else setting.mechanism
 
 
-def told_parameters(setting: Measurement | SampleRelease) -> dict[str, Any]:
-    """Return the parameters, but epsilon, that are not what they are by default.
+def told_parameters(setting: ScoreBounds | SampleRelease) -> dict[str, Any]:
+    """Find the parameters, but epsilon, that are not what they are by default.
 
-    Examples
-    --------
     >>> told_parameters(SampleRelease("tem", {"beta": 0.001, "gamma": 5.0}, 2.0, ()))
     {'gamma': 5.0}
     """
@@ -232,22 +231,57 @@ def told_parameters(setting: Measurement | SampleRelease) -> dict[str, Any]:
     }
 
 
-def score_of(measurement: Measurement, name: str) -> tuple[float, float] | None:
-    """Return the ends of a score; None where it is not known or not finite."""
+def command_line(study: Study, chosen: ScoreBounds) -> str:
+    """Write the command that privatizes with a setting."""
+    parts = ["mondegreen", "privatize", "INPUT", "-o", "OUTPUT"]
+    parts += ["--mechanism", chosen.mechanism, "--epsilon", repr(chosen.epsilon)]
+    for name, value in told_parameters(chosen).items():
+        told = value if isinstance(value, str) else json.dumps(value)
+        parts += ["--set", f"{name}={told}"]
+    if study.space != DEFAULT_SPACE:
+        parts += ["--space", study.space]
+    if not _is_private(chosen.mechanism):
+        parts.append("--allow-unproved")
+    return shlex.join(parts)
+
+
+def python_lines(study: Study, chosen: ScoreBounds) -> str:
+    """Write Python that privatizes a text with a setting."""
+    given = "".join(f", {k}={v!r}" for k, v in told_parameters(chosen).items())
+    space = "" if study.space == DEFAULT_SPACE else repr(study.space)
+    more = "" if _is_private(chosen.mechanism) else ", allow_unproved=True"
+    return f"""import mondegreen as mg
+
+space = mg.load_space({space})
+mechanism = mg.mechanism({chosen.mechanism!r}, epsilon={chosen.epsilon!r}{given})
+privatizer = mg.Privatizer(mechanism, space{more})
+print(privatizer("The text to protect.").text)"""
+
+
+def _is_private(mechanism: str) -> bool:
+    """Tell whether a mechanism has a proof; one from elsewhere is not asked."""
+    try:
+        return mechanism_class(mechanism).is_private
+    except UnknownNameError:
+        return True
+
+
+def score_of(measurement: ScoreBounds, name: str) -> tuple[float, float] | None:
+    """Look up the ends of a score; None where it is not known or not finite."""
     ends = measurement.scores.get(name)
     if ends is None or any(end is None or not math.isfinite(end) for end in ends):
         return None
     return float(ends[0]), float(ends[1])
 
 
-def _setting(setting: Measurement | SampleRelease) -> tuple[str, str, float]:
-    """Return what tells settings apart."""
+def _setting(setting: ScoreBounds | SampleRelease) -> tuple[str, str, float]:
+    """Collect what tells settings apart."""
     parameters = json.dumps(dict(setting.parameters), sort_keys=True, default=str)
     return setting.mechanism, parameters, setting.epsilon
 
 
 def _finite(value: Any) -> Any:
-    """Return JSON values without NaN and infinity, which JSON does not have."""
+    """Replace NaN and infinity, which JSON does not have, by None."""
     if isinstance(value, Mapping):
         return {key: _finite(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

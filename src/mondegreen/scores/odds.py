@@ -8,9 +8,8 @@ from typing import final
 
 import numpy as np
 
-from mondegreen.audit.distances import metric_of
 from mondegreen.mechanisms.base import State
-from mondegreen.scores.kernel import Gaps
+from mondegreen.scores.distances import Distances
 
 
 @final
@@ -73,12 +72,12 @@ class DocumentLoss:
 def odds_of(state: State, word: int, *, is_closed: bool) -> tuple[Odds, ...]:
     """Return what is promised, and what holds, against a near and a far input."""
     inputs = np.arange(state.space.vocab_size + 1, dtype=np.int32)
-    gaps = metric_of(state).between(np.array([word], dtype=np.int32), inputs)[0]
+    gaps = state.distances(np.array([word], dtype=np.int32), inputs)[0]
     others = np.flatnonzero(gaps[:-1] > 0)
     if not len(others):
         return ()
     # Where the metric of the promise ties, that of the space decides.
-    row = Gaps(state.space).rows(np.array([word], dtype=np.int32))
+    row = Distances(state.space).rows(np.array([word], dtype=np.int32))
     ties = np.zeros(len(others)) if row is None else row[0][others]
     order = others[np.lexsort((ties, gaps[others]))]
     near, far = int(order[0]), int(order[-1])

@@ -7,7 +7,7 @@ from itertools import islice, zip_longest
 from typing import Any, Final
 
 from mondegreen.errors import SourceError
-from mondegreen.io.source import AbstractSource
+from mondegreen.io.base import AbstractSource
 from mondegreen.wording import amount
 
 _ROWS: Final = 1024

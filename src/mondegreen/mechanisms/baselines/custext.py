@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError
-from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
     check_epsilon,
@@ -25,6 +24,7 @@ from mondegreen.mechanisms.baselines.restricted import (
     RestrictedRow,
     RestrictedState,
 )
+from mondegreen.mechanisms.metrics import discrete_distances
 from mondegreen.sampling.integers import TOTAL, quantize
 from mondegreen.space.space import Space
 
@@ -114,22 +114,16 @@ class Custext(AbstractMechanism):
         """Cluster the words of the space: seconds for a large one."""
         check_space(self, space)
         law = CustextLaw(space, self.epsilon, self.k)
-        guarantee = Guarantee(
-            mechanism=self.name,
-            parameters=self.to_dict()["parameters"],
-            epsilon=self.epsilon,
-            metric=self.metric,
+        guarantee = self.promise(
+            space,
             scale=dict.fromkeys(("closest", "nearest", "mean", "diameter"), 1.0),
-            space=space.name,
-            space_digest=space.digest,
             certified_how="not proved: an output reveals the cluster of the input "
             "(infinite loss between clusters); use exponential or tem",
-            proof="docs/proofs/custext.md",
             equivalents=(
                 f"what holds: two words of one cluster lose at most {self.epsilon:g} "
                 "nats",
             ),
-            strata=(
+            disclosed=(
                 f"which of the {law.clusters:,} clusters of at most {self.k} words "
                 "each word belongs to",
             ),
@@ -137,7 +131,6 @@ class Custext(AbstractMechanism):
                 *RESTRICTED_ASSUMPTIONS,
                 "the order of the words in the space is public",
             ),
-            is_private=False,
         )
         return RestrictedState(space, guarantee, law)
 
@@ -181,6 +174,11 @@ class CustextLaw:
             )
             _, weights = quantize(np.exp(-loss), 0.0, 0)
             yield RestrictedRow(word, 0, members, np.cumsum(weights))
+
+    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+        """1 within a cluster, infinite between clusters."""
+        apart = self.cluster[first][:, None] != self.cluster[second]
+        return np.where(apart, np.inf, discrete_distances(first, second))
 
     def _disutility(self, word: int, members: Ids) -> NDArray[np.float64]:
         """Return 1 - u: distances to the cluster, from 0 for the least to 1."""

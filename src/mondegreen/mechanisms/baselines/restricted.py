@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, LogProbs, Weights
 from mondegreen.guarantee import Guarantee
@@ -78,6 +79,9 @@ class RestrictedLaw(Protocol):
     def rows(self, words: Sequence[int]) -> Iterator[RestrictedRow]:
         """Yield the law of each input, in order, in bounded memory."""
 
+    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+        """Return the metric of the guarantee, (first, second)."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,10 @@ class RestrictedState(State):
         for i, row in enumerate(self.law.rows(distinct.tolist())):
             table[i] = row.log_prob(self.space.vocab_size)
         return table[inverse]
+
+    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+        """Return the metric of the guarantee, (first, second)."""
+        return self.law.distances(first, second)
 
     def _rows(self, words: Sequence[int]) -> Iterator[RestrictedRow]:
         """Yield the law of each input; those computed first are kept, up to 256 MB."""

@@ -21,6 +21,7 @@ from mondegreen.mechanisms.base import (
     check_space,
     parameter,
 )
+from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.space.space import Space
 
 _BLOCK: Final = 4096
@@ -141,20 +142,12 @@ class TruncatedGumbel(AbstractMechanism):
                 f"space {space.name!r}: (5 + 2 ln {space.vocab_size}) / "
                 f"{closest:.6g}, its smallest distance",
             )
-        guarantee = Guarantee(
-            mechanism=self.name,
-            parameters=self.to_dict()["parameters"],
-            epsilon=self.epsilon,
-            metric=self.metric,
-            scale=space.geometry.to_dict(),
-            space=space.name,
-            space_digest=space.digest,
+        guarantee = self.promise(
+            space,
             certified_how="not proved: the published claim has a counterexample, the "
             "candidates depend on the input; use exponential",
-            proof="docs/proofs/truncated_gumbel.md",
-            strata=("roughly: an output is among the words nearest to the input",),
+            disclosed=("roughly: an output is among the words nearest to the input",),
             assumptions=("drawn in double precision as if in real numbers",),
-            is_private=False,
         )
         scale = gumbel_scale(self.epsilon, space.vocab_size, closest, diameter)
         return TruncatedGumbelState(space, guarantee, scale)
@@ -225,6 +218,10 @@ class TruncatedGumbelState(State):
         for row, words, gaps in zip(table, near, distances, strict=True):
             row[words] = log_law(gaps, self.space.geometry.diameter, self.scale)
         return table[inverse]
+
+    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+        """Return the metric of the guarantee, (first, second)."""
+        return space_distances(self.space, first, second)
 
     def _nearest(self, points: Ids, count: int) -> tuple[Ids, Array]:
         """Return the nearest words of inputs and their distances, nearest first."""

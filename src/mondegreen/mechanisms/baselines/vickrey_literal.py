@@ -20,9 +20,10 @@ from mondegreen.mechanisms.base import (
     check_space,
     parameter,
 )
+from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.mechanisms.noise.laplace import Laplace
 from mondegreen.sampling.laplace import multivariate_laplace
-from mondegreen.space.search.base import NeighbourSearch
+from mondegreen.space.search.decoders import NeighbourSearch
 from mondegreen.space.space import Space
 
 _BLOCK: Final = 4096
@@ -115,7 +116,7 @@ class VickreyLiteral(AbstractMechanism):
             certified_how="not proved: the input is excluded from its own outputs, so "
             "its loss is infinite; use vickrey",
             proof="docs/proofs/vickrey_literal.md",
-            strata=("one word that the input was not: the output",),
+            disclosed=("one word that the input was not: the output",),
             is_private=False,
         )
         return VickreyLiteralState(
@@ -167,6 +168,10 @@ class VickreyLiteralState(State):
         raise LawUnknownError(
             f"{self.guarantee.mechanism} has no law in closed form; sample from it"
         )
+
+    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+        """Return the metric of the guarantee, (first, second)."""
+        return space_distances(self.space, first, second)
 
 
 def _first_chance(

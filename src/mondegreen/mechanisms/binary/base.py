@@ -14,6 +14,7 @@ from mondegreen.arrays import Ids, LogProbs
 from mondegreen.errors import LawUnknownError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import State, check_ids
+from mondegreen.mechanisms.metrics import code_distances
 from mondegreen.sampling.bits import draw_flips
 from mondegreen.space.codes import Bits, Codes
 from mondegreen.space.search.hamming import HammingSearch
@@ -99,6 +100,10 @@ class BinaryState(State):
             np.add.at(mass, place, shares)
             table[i] = self._log_mass(mass.reshape(bits + 1, vocab_size))
         return table[inverse.ravel()]
+
+    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+        """Return the metric of the guarantee, (first, second)."""
+        return code_distances(self.codes, first, second)
 
     def _cells(self) -> tuple[Bits, Ids, NDArray[np.float64]]:
         """Return every code, with each word it may become and the share of it."""

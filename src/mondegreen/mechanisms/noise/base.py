@@ -15,8 +15,8 @@ from mondegreen.arrays import Ids, LogProbs, Vectors
 from mondegreen.errors import LawUnknownError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import AbstractMechanism, State, check_ids, parameter
-from mondegreen.space.search.base import NeighbourSearch
-from mondegreen.space.search.decoders import DECODERS
+from mondegreen.mechanisms.metrics import space_distances
+from mondegreen.space.search.decoders import DECODERS, NeighbourSearch
 from mondegreen.space.space import Space
 
 Item = TypeVar("Item")
@@ -109,6 +109,8 @@ class NoiseState(State):
         Moves the noise from the origin to the points; may overwrite the noise.
     uniforms : int
         Uniform numbers that ``decode`` takes for each word.
+    whitening : float64 array, shape (n, n), optional
+        Turns the metric of the guarantee into that of the space.
     """
 
     space: Space
@@ -118,6 +120,7 @@ class NoiseState(State):
     search: NeighbourSearch
     translate: Callable[[Vectors, Vectors], Vectors] = _add
     uniforms: int = 0
+    whitening: Vectors | None = None
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
         """Draw an output for each input; see :class:`mondegreen.mechanisms.State`."""
@@ -150,6 +153,10 @@ class NoiseState(State):
             f"{self.guarantee.mechanism} has no law in closed form; sample from it, or "
             "use a selection mechanism such as tem"
         )
+
+    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+        """Return the metric of the guarantee, (first, second)."""
+        return space_distances(self.space, first, second, whitening=self.whitening)
 
 
 def decode_nearest(points: Vectors, search: NeighbourSearch, uniforms: Uniforms) -> Ids:

@@ -9,7 +9,6 @@ from typing import ClassVar, final
 import numpy as np
 
 from mondegreen.arrays import Vectors
-from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     check_epsilon,
     check_interval,
@@ -123,17 +122,12 @@ class Mahalanobis(AbstractNoise):
         search = decoder_search(self.decoder, space.vectors)
         # An upper bound of epsilon in the Euclidean metric: round the root down.
         euclidean = self.epsilon / math.sqrt(smallest) * (1 + 1e-9)
-        scale = estimate(space.vectors, space.unknown, np.linalg.inv(root))
-        guarantee = Guarantee(
-            mechanism=self.name,
-            parameters=self.to_dict()["parameters"],
-            epsilon=self.epsilon,
-            metric=self.metric,
+        whitening = np.linalg.inv(root)
+        scale = estimate(space.vectors, space.unknown, whitening)
+        guarantee = self.promise(
+            space,
             scale=scale.to_dict(),
-            space=space.name,
-            space_digest=space.digest,
             certified_how=f"proof; decoder: {search.describe()}",
-            proof="docs/proofs/mahalanobis.md",
             equivalents=(f"epsilon {euclidean:.6g} per unit of Euclidean distance",),
             assumptions=NOISE_ASSUMPTIONS,
         )
@@ -141,7 +135,9 @@ class Mahalanobis(AbstractNoise):
         def draw_noise(rng: np.random.Generator, shape: tuple[int, int]) -> Vectors:
             return multivariate_laplace(rng, self.epsilon, shape) @ root.T
 
-        return NoiseState(space, guarantee, draw_noise, decode_nearest, search)
+        return NoiseState(
+            space, guarantee, draw_noise, decode_nearest, search, whitening=whitening
+        )
 
 
 def regularized_covariance(space: Space, lambda_: float) -> Vectors:

@@ -20,9 +20,9 @@ from mondegreen.mechanisms.base import (
     check_space,
     parameter,
 )
+from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.sampling.laplace import multivariate_laplace
-from mondegreen.space.search.base import NeighbourSearch
-from mondegreen.space.search.decoders import decoder_search
+from mondegreen.space.search.decoders import NeighbourSearch, decoder_search
 from mondegreen.space.space import Space
 
 _TILE_ROWS: Final = 1024
@@ -228,14 +228,8 @@ class PrivateVectors(AbstractMechanism):
         # Rounded down: the rate may only be smaller than epsilon / s.
         rate = self.epsilon / constant * (1 - 2.0**-50)
         words = _project(space, np.arange(space.vocab_size, dtype=np.int32), matrix)
-        guarantee = Guarantee(
-            mechanism=self.name,
-            parameters=self.to_dict()["parameters"],
-            epsilon=self.epsilon,
-            metric=self.metric,
-            scale=space.geometry.to_dict(),
-            space=space.name,
-            space_digest=space.digest,
+        guarantee = self.promise(
+            space,
             certified_how=f"proof; measured Lipschitz constant {constant:.6g}",
             proof="docs/proofs/private-vectors.md",
             assumptions=_ASSUMPTIONS,
@@ -305,6 +299,10 @@ class VectorState(State):
     def log_prob(self, ids: Ids) -> LogProbs:
         """Raise: a probability is an integral over a Voronoi cell."""
         raise LawUnknownError("private_vectors has no law of words in closed form")
+
+    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+        """Return the metric of the guarantee, (first, second)."""
+        return space_distances(self.space, first, second)
 
 
 def _project(space: Space, ids: Ids, matrix: Vectors) -> NDArray[np.float64]:

@@ -23,8 +23,7 @@ from mondegreen.mechanisms.noise.base import (
     decoder_parameter,
 )
 from mondegreen.mechanisms.noise.laplace import Laplace
-from mondegreen.space.search.base import NeighbourSearch
-from mondegreen.space.search.decoders import check_decoder
+from mondegreen.space.search.decoders import NeighbourSearch, check_decoder
 from mondegreen.space.space import Space
 
 _MAX_K = 64

@@ -28,6 +28,7 @@ from mondegreen.mechanisms.laws.certified import (
     is_kept,
 )
 from mondegreen.mechanisms.laws.exponential import IntegerLaw
+from mondegreen.mechanisms.metrics import discrete_distances, space_distances
 from mondegreen.sampling.integers import TOTAL_BITS, draw_uniform
 from mondegreen.space.distances import METRICS
 from mondegreen.space.space import Space
@@ -166,6 +167,14 @@ class SelectionState(State):
         table -= TOTAL_BITS * math.log(2)
         return table[inverse]
 
+    def distances(self, first: Ids, second: Ids) -> Floats:
+        """Return the metric of the guarantee, (first, second)."""
+        if self.inputs is not None:  # each input has a law of its own: all are 1 apart
+            return discrete_distances(first, second)
+        # Truncated metrics state their cutoff as the diameter.
+        cutoff = self.stated.scale["diameter"]
+        return space_distances(self.space, first, second, cutoff=cutoff)
+
     def _law_of(self, ids: Ids) -> Ids:
         """The inputs whose laws are to be used."""
         inputs = self.space.canonical if self.inputs is None else self.inputs
@@ -177,16 +186,10 @@ def selection_guarantee(mechanism: AbstractMechanism, law: IntegerLaw) -> Guaran
     space, geometry = law.space, law.space.geometry.to_dict()
     truncated = law.cutoff < space.geometry.diameter
     distance = METRICS[space.metric]
-    parameters = mechanism.to_dict()["parameters"]
-    return Guarantee(
-        mechanism=mechanism.name,
-        parameters=parameters,
-        epsilon=parameters["epsilon"],
+    return mechanism.promise(
+        space,
         metric=f"min({distance}, {law.cutoff:.4g})" if truncated else distance,
         scale={key: min(value, law.cutoff) for key, value in geometry.items()},
-        space=space.name,
-        space_digest=space.digest,
         certified_how="proof, for the integer weights that are sampled",
-        proof=f"docs/proofs/{mechanism.name}.md",
         assumptions=("every probability is an integer over 2^62, drawn exactly",),
     )

@@ -1,0 +1,235 @@
+"""Comma- and tab-separated values (RFC 4180), every value a string."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+from collections.abc import Iterator, Sequence
+from typing import final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from mondegreen.errors import DecodeError, SourceError
+from mondegreen.io.base import AbstractByteSource, missing_column
+from mondegreen.io.guess import Format
+from mondegreen.io.stream import (
+    BATCH_ROWS,
+    MAX_RECORD_BYTES,
+    ByteStream,
+    LineBlocks,
+)
+from mondegreen.io.text import string_bytes
+
+# The csv module has one limit for the whole process, of 131,072 characters, which a
+# long text passes. It is raised here once, on import, and never lowered. A limit is
+# kept, since a quote that is never closed would else read the rest into memory.
+csv.field_size_limit(max(csv.field_size_limit(), MAX_RECORD_BYTES))
+
+# The parser's own messages hold no text, but are terse.
+_PROBLEMS = {
+    "unexpected end of data": "a quote is opened and never closed",
+    "field larger than field limit": "a value is too long; is a quote never closed?",
+    "new-line character seen": "a lone carriage return outside quotes",
+    "expected after": "text follows a closing quote",
+}
+
+
+@final
+class CsvSource(AbstractByteSource):
+    """Rows of a CSV or TSV file with a header; all columns are strings.
+
+    The header comes back byte for byte, and so do the values; quotes are written
+    where they are needed. Blank lines are allowed at the end of the file only.
+    """
+
+    def __init__(
+        self,
+        stream: ByteStream,
+        path: str,
+        form: Format,
+        columns: tuple[str, ...],
+        id_column: str | None,
+        delimiter: str | None = None,
+    ) -> None:
+        super().__init__(stream, path, form, columns)
+        self.id_column = id_column
+        wanted = (*columns, *([] if id_column is None else [id_column]))
+        self._delimiter = delimiter or ("\t" if form == "tsv" else ",")
+        self._blocks = LineBlocks(stream)
+        # Lines of the block in hand that are still to come, last first; its number.
+        self._pending: list[str] = []
+        self._block = 0
+        self._lines = self._split()
+        self._rows = 0
+        self._header: list[str] = []
+        is_open = form == "csv" and delimiter is None
+        raw, self._header = self._read_header(wanted if is_open else ())
+        self._raw_header = "".join(raw).encode()
+        self._terminator = "\r\n" if raw[-1].endswith("\r\n") else "\n"
+        for column in wanted:
+            self._check_column(column)
+
+    @property
+    def prologue(self) -> bytes:
+        """The header as it was, byte order mark and line end included."""
+        return self._blocks.bom + self._raw_header
+
+    def _split(self) -> Iterator[str]:
+        """Yield the lines of the file one by one, as the csv module takes them."""
+        for lines, broken in self._blocks.lines():
+            self._block += 1
+            lines.reverse()
+            self._pending = lines
+            while lines:
+                yield lines.pop()
+            if broken is not None:
+                row = self._rows + 1 if self._header else None
+                raise DecodeError(self.name, row=row, offset=broken)
+
+    def _reader(self, lines: Iterator[str]) -> Iterator[list[str]]:
+        return csv.reader(
+            lines, delimiter=self._delimiter, doublequote=True, strict=True
+        )
+
+    def _read_header(self, wanted: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Read the raw lines of the header and the names in it.
+
+        Where there are columns ``wanted``, and it has none of them, another delimiter
+        is looked for.
+        """
+        raw: list[str] = []
+
+        def taken() -> Iterator[str]:
+            for line in self._lines:
+                raw.append(line)
+                yield line
+
+        problem = ""
+        try:
+            header = next(self._reader(taken()), None)
+        except csv.Error as error:
+            problem, header = f"in the header, {_problem(error)}", None
+        if len(raw) == 1 and not set(wanted) & set(header or ()):
+            header = self._guessed(raw[0], wanted) or header
+        if header is None:
+            raise SourceError(
+                self.name, problem or "empty; a header with column names is needed"
+            )
+        if not header:
+            raise SourceError(self.name, "the first line is blank; a header is needed")
+        return raw, header
+
+    def _guessed(self, line: str, wanted: Sequence[str]) -> list[str] | None:
+        """Read the header by the one other delimiter that finds a wanted column."""
+        found: dict[str, list[str]] = {}
+        for delimiter in ";\t":
+            with contextlib.suppress(csv.Error):
+                header = next(csv.reader([line], delimiter=delimiter, strict=True))
+                if set(wanted) & set(header):
+                    found[delimiter] = header
+        if len(found) != 1:
+            return None
+        ((self._delimiter, header),) = found.items()
+        shown = "a tab" if self._delimiter == "\t" else repr(self._delimiter)
+        self.notes = (
+            *self.notes,
+            f"{self.name}: the delimiter is taken to be {shown}, by the header; "
+            "--delimiter says it.",
+        )
+        return header
+
+    def _check_column(self, column: str) -> None:
+        count = self._header.count(column)
+        if count == 0:
+            raise missing_column(self.name, column, self._header)
+        if count > 1:
+            raise SourceError(self.name, f"there are {count} columns named {column!r}")
+
+    def read(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows that one read brought, so a pipe is followed row by row."""
+        width = len(self._header)
+        rows: list[list[str]] = []
+        first_block = blank = 0
+        for row in self._records():
+            self._rows += 1
+            if len(row) != width or blank:
+                blank += self._check_blank(row, blank)
+                continue
+            if not rows:
+                first_block = self._block
+            rows.append(row)
+            # Nothing is pending when the last block is used up. A row that began in
+            # one block and ended in the next does not leave it empty.
+            is_used_up = not self._pending or self._block != first_block
+            if is_used_up or len(rows) == BATCH_ROWS:
+                yield self._batch(rows)
+                rows = []
+        if rows:
+            yield self._batch(rows)
+        self.epilogue = self._terminator.encode() * blank
+
+    def _records(self) -> Iterator[list[str]]:
+        """Yield rows; an error of the parser gets the number of the row."""
+        try:
+            yield from self._reader(self._lines)
+            return
+        except csv.Error as error:
+            problem = _problem(error)
+        # outside the handler: what the error holds is not passed on
+        raise SourceError(self.name, problem, row=self._rows + 1)
+
+    def _check_blank(self, row: list[str], blank: int) -> int:
+        """Let blank lines pass until something follows them."""
+        if not row:
+            return 1
+        if blank:
+            raise SourceError(
+                self.name,
+                "a blank line between rows",
+                row=self._rows - blank,
+                hint='remove it, or write "" for an empty value',
+            )
+        raise SourceError(
+            self.name,
+            f"{len(row)} values where the header has {len(self._header)}",
+            row=self._rows,
+        )
+
+    def _batch(self, rows: list[list[str]]) -> pa.RecordBatch:
+        arrays = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
+        if self.id_column is not None:
+            ids = arrays[self._header.index(self.id_column)]
+            empty = pc.index(ids, "").as_py()
+            if empty >= 0:
+                problem = f"no value in the id column {self.id_column!r}"
+                row = self._rows - len(rows) + 1 + empty
+                raise SourceError(self.name, problem, row=row)
+        return pa.RecordBatch.from_arrays(arrays, names=self._header)
+
+    def encode(self, batch: pa.RecordBatch) -> memoryview:
+        """Write rows, quoted where a value would be misread; null is empty."""
+        alone = batch.num_columns == 1
+        columns = [self._quoted(column, alone) for column in batch.columns]
+        rows = pc.binary_join_element_wise(*columns, self._delimiter)
+        return string_bytes(pc.binary_join_element_wise(rows, self._terminator, ""))
+
+    def _quoted(self, column: pa.StringArray, alone: bool) -> pa.StringArray:
+        column = column.fill_null("")
+        mark = f"\\x{{{ord(self._delimiter):x}}}"
+        special = pc.match_substring_regex(column, f'["\r\n{mark}]')
+        if alone:  # the only value of a row, if empty, would make a blank line
+            special = pc.or_(special, pc.equal(column, ""))
+        if special.true_count == 0:
+            return column
+        doubled = pc.replace_substring(column, '"', '""')
+        return pc.if_else(
+            special, pc.binary_join_element_wise('"', doubled, '"', ""), column
+        )
+
+
+def _problem(error: csv.Error) -> str:
+    for part, problem in _PROBLEMS.items():
+        if part in str(error):
+            return problem
+    return "cannot be parsed"

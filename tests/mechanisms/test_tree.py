@@ -222,8 +222,9 @@ def test_sizes_taken_as_equal_when_they_are_not_are_rejected():
 
 
 def test_the_exact_audit_finds_the_certificate_and_rejects_the_twin():
-    space = space_with(WordTree.from_labels(UNEVEN))
-    state = Tree(2.0, losses=(0.2, 1.0)).prepare(space)
+    state = Tree(2.0, losses=(0.2, 1.0)).prepare(
+        space_with(WordTree.from_labels(UNEVEN))
+    )
     evidence = worst_pair(table_of(state), claim_of(state, 2.0, None))
     assert evidence.loss <= evidence.allowed
     twin = Tree(4.0, losses=(0.4, 2.0)).prepare(state.space)

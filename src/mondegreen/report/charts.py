@@ -108,7 +108,8 @@ def swatch(style: int) -> str:
         axes.set_axis_off()
         _draw(axes, [(2, 8), (34, 8)], _look(style))
         shape = MarkerStyle(_MARKERS[style % len(_MARKERS)])
-        place = shape.get_transform().scale(8.4).translate(18, 8)
+        place: Any = shape.get_transform()
+        place = place.scale(8.4).translate(18, 8)
         look = {"facecolor": _hue(style), "edgecolor": CARD, "linewidth": 1.2}
         path = shape.get_path().transformed(place)
         axes.add_patch(PathPatch(path, clip_on=False, zorder=3, **look))

@@ -205,8 +205,10 @@ def _line(axes: Axes, chart: Chart, line: Line, tips: list[str]) -> None:
             _draw(axes, edge, look)
     for point, *spots in zip(line.points, lower, upper, strict=True):
         _mark(axes, line.style, list(dict.fromkeys(spots)), f"tip-{len(tips)}")
-        name = "" if point.epsilon is None else f", ε = {exactly(point.epsilon)}"
-        tips.append(f"{line.name}{name}: {in_words(point.y, chart.y.unit)}")
+        at = in_words(point.x, chart.x.unit)
+        if point.epsilon is not None:
+            at = f"ε = {exactly(point.epsilon)}"
+        tips.append(f"{line.name}, {at}: {in_words(point.y, chart.y.unit)}")
 
 
 def _settle(
@@ -234,7 +236,7 @@ def _base(drawing: Drawing, axes: Axes, x: Axis) -> None:
     for place in _ticks(axes, "x", x, width / 75):
         _rule(axes, [(place, 0), (place, -4 / axes.bbox.height)], QUIET, up)
         _note(axes, up, (place, 0), written(place, x.unit), (0, -17), ha="center")
-    drawing.text(1 - 16 / width, 11 / height, plain(x.label), ha="right")
+    drawing.text(axes.bbox.x1 / width, 11 / height, plain(x.label), ha="right")
 
 
 def _place(drawing: Drawing, axes: Axes, margins: tuple[float, float, float]) -> None:

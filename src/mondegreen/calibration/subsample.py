@@ -39,9 +39,8 @@ from mondegreen.calibration.score_bounds import (
 from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.definitions import PERCENTILES
 from mondegreen.scores.deniability import effective_support
-from mondegreen.scores.distances import Distances
 from mondegreen.scores.interval import Ends, bounded_mean, deviation
-from mondegreen.scores.law import in_blocks
+from mondegreen.scores.law import in_blocks, to_words
 from mondegreen.space.space import Space
 
 _BLOCK: Final = 32
@@ -164,15 +163,15 @@ def _look(
     supports: bool = False,
 ) -> list[_Rows]:
     """Look at the laws of inputs, of each once however often it occurs."""
-    distances = distances_of(states[0].space)
+    space = states[0].space
     distinct, inverse, counts = np.unique(ids, return_inverse=True, return_counts=True)
-    laws, vocab_size = len(states), distances.space.vocab_size
+    laws, vocab_size = len(states), space.vocab_size
     stay, support, distance = np.zeros((3, laws, len(distinct)))
     best = np.zeros((laws, vocab_size))
 
     def work(places: Ids) -> Floats:
         inputs = distinct[places].astype(np.int32)
-        near = distances.rows(inputs)
+        near = to_words(space, inputs)
         weights = counts[places, None]
         peaks = np.empty((laws, vocab_size))
         own = np.flatnonzero(inputs < vocab_size)
@@ -193,7 +192,7 @@ def _look(
         _Rows(
             stay[i][inverse],
             support[i][inverse],
-            distance[i][inverse] if distances.is_known else None,
+            distance[i][inverse] if space.has_vectors else None,
             float(best[i].sum()) / len(ids),
         )
         for i in range(laws)
@@ -240,12 +239,6 @@ def _of_prior(
     return scores
 
 
-@functools.lru_cache(maxsize=1)
-def distances_of(space: Space) -> Distances:
-    """Prepare the distances of a space once, which takes some milliseconds."""
-    return Distances(space)
-
-
 def blind_loss(
     space: Space, prior: Floats, rows: int | None, confidence: float = 0.95
 ) -> Ends | None:
@@ -263,7 +256,7 @@ def blind_loss(
     >>> blind_loss(space, np.array([1.0, 0.0, 0.0]), None)
     (1.5, 1.5)
     """
-    if not distances_of(space).is_known:
+    if not space.has_vectors:
         return None
     is_large = space.vocab_size > _BLIND_BLOCK
     if is_large and rows is not None:
@@ -288,10 +281,9 @@ def _drawn_means(space: Space, prior: bytes, count: int) -> Floats:
 
 def _mean_distances(space: Space, ids: Ids) -> Floats:
     """Compute the mean distance of each input to all words."""
-    distances = distances_of(space)
 
     def work(some: Ids) -> Floats:
-        near = distances.rows(some)
+        near = to_words(space, some)
         assert near is not None  # noqa: S101 - checked by the caller
         return np.asarray(near.mean(axis=1))
 

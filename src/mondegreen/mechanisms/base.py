@@ -220,7 +220,7 @@ class AbstractMechanism(ABC):
             "parameters": parameters,
             "epsilon": parameters["epsilon"],
             "metric": self.metric,
-            "scale": space.geometry.to_dict(),
+            "scale": space.geometry.to_dict() if space.has_vectors else {},
             "space": space.name,
             "space_digest": space.digest,
             "proof": f"docs/proofs/{self.name}.md",

@@ -8,6 +8,7 @@ the inputs before it left of :math:`\max_w \pi P`, :math:`\sum_w \pi P` and
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,8 +24,9 @@ from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.definitions import PERCENTILES
 from mondegreen.scores.deniability import ORDERS, check_eta, effective_support
-from mondegreen.scores.distances import Distances
 from mondegreen.scores.risk import over_inputs, uniform_prior
+from mondegreen.space.distances import Distances
+from mondegreen.space.space import Space
 
 _BLOCK_BYTES: Final = 96 << 20
 """Distances computed together by a thread: large products are the quickest."""
@@ -152,12 +154,12 @@ def law_scores(
     count = space.vocab_size + 1
     named = {"uniform": uniform_prior(count - 1)} if priors is None else priors
     full = {name: over_inputs(prior, count - 1) for name, prior in named.items()}
-    distances = Distances(space)
+    distances = distances_of(space)
     tables = [_Table(state, full, eta) for state in states]
 
     def work(ids: Ids) -> None:
         found = [table.columns_like() for table in tables]
-        for stripe, near in distances.stripes(ids, _STRIPE):
+        for stripe, near in _stripes(distances, ids):
             for table, columns in zip(tables, found, strict=True):
                 table.add(stripe, near, columns)
         for table, columns in zip(tables, found, strict=True):
@@ -166,7 +168,30 @@ def law_scores(
     size = max(_STRIPE, _BLOCK_BYTES // (8 * count))
     for _ in in_blocks(work, np.arange(count, dtype=np.int32), size, progress):
         pass
-    return [table.scores(has_distances=distances.is_known) for table in tables]
+    return [table.scores(has_distances=distances is not None) for table in tables]
+
+
+@functools.lru_cache(maxsize=1)
+def distances_of(space: Space) -> Distances | None:
+    """Prepare the distances of a space once; None where it has codes and no vectors."""
+    return Distances(space) if space.has_vectors else None
+
+
+def to_words(space: Space, ids: Ids) -> Floats | None:
+    """Distances of inputs (rows) to all words; None where a space has none."""
+    distances = distances_of(space)
+    return None if distances is None else distances.to_words(ids)
+
+
+def _stripes(
+    distances: Distances | None, ids: Ids
+) -> Iterator[tuple[Ids, Floats | None]]:
+    """Yield some inputs at a time with their distances, if there are any."""
+    if distances is not None:
+        yield from distances.stripes(ids, _STRIPE)
+        return
+    for start in range(0, len(ids), _STRIPE):
+        yield ids[start : start + _STRIPE], None
 
 
 def in_blocks(

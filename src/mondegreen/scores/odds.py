@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from mondegreen.mechanisms.base import State
-from mondegreen.scores.distances import Distances
+from mondegreen.scores.law import to_words
 
 
 @final
@@ -77,7 +77,7 @@ def odds_of(state: State, word: int, *, is_closed: bool) -> tuple[Odds, ...]:
     if not len(others):
         return ()
     # Where the metric of the promise ties, that of the space decides.
-    row = Distances(state.space).rows(np.array([word], dtype=np.int32))
+    row = to_words(state.space, np.array([word], dtype=np.int32))
     ties = np.zeros(len(others)) if row is None else row[0][others]
     order = others[np.lexsort((ties, gaps[others]))]
     near, far = int(order[0]), int(order[-1])

@@ -21,10 +21,11 @@ from mondegreen.scores.deniability import (
     renyi_entropy,
     stay_probability,
 )
-from mondegreen.scores.distances import Distances
 from mondegreen.scores.interval import Interval, proportion
+from mondegreen.scores.law import to_words
 from mondegreen.scores.odds import DocumentLoss, Odds, document_loss, odds_of
 from mondegreen.scores.word_estimate import estimate_word
+from mondegreen.space.distances import Distances
 
 _ENTROPIES: Final = {order: f"entropy_{order:g}" for order in ORDERS}
 
@@ -154,7 +155,7 @@ def score_word(
     if top < 1 or document < 1:
         raise InvalidParameterError("top, document", (top, document), "at least 1")
     ids = np.array([word], dtype=np.int32)
-    row = Distances(state.space).rows(ids)
+    row = to_words(state.space, ids)
     try:
         law = np.exp(state.log_prob(ids))
     except LawUnknownError:

@@ -36,25 +36,25 @@ Work = Callable[[int, int, Floats], None]
 class Distances:
     """Distances of inputs, the unknown word being the last; 0 exactly at one point.
 
-    Parameters
-    ----------
-    space : Space
-        With vectors; distances are in its metric.
-    inputs : callable, optional
-        From ids to the points that inputs lie at, instead of those of the space.
+    In the metric of the space. ``inputs`` gives, for ids, the points that inputs lie at
+    where those are not the points of the space. A space without vectors has no
+    distances: rows of it are None.
     """
 
     def __init__(
         self, space: Space, inputs: Callable[[Ids], Vectors] | None = None
     ) -> None:
         self.space = space
-        self._inputs = inputs or space.points
-        self._is_euclidean = space.metric == "euclidean"
         self.count = space.vocab_size + 1
-        self.has_duplicates = bool((space.canonical != np.arange(self.count)).any())
-        # Seen from the centroid, Euclidean norms and their rounding are smallest.
-        self._origin = space.unknown if self._is_euclidean else 0.0
+        self.is_known = space.has_vectors
+        self._is_euclidean = space.metric == "euclidean"
         self._is_checked = inputs is not None
+        if self.is_known:
+            self._inputs = inputs or space.points
+            # Seen from the centroid, Euclidean norms and their rounding are smallest.
+            self._origin = space.unknown if self._is_euclidean else 0.0
+            canonical = space.canonical
+            self.has_duplicates = bool((canonical != np.arange(self.count)).any())
 
     def between(self, left: Ids, right: Ids) -> Floats:
         """Distances of some inputs to some, shape (left, right)."""
@@ -71,33 +71,27 @@ class Distances:
         table[canonical[left][:, None] == canonical[right]] = 0.0
         return table
 
-    def to_words(self, ids: Ids) -> Floats:
+    def rows(self, ids: Ids) -> Floats | None:
         """Distances of some inputs to all words, shape (ids, V)."""
         return next(self.stripes(ids, len(ids)))[1]
 
-    def stripes(self, ids: Ids, size: int) -> Iterator[tuple[Ids, Floats]]:
-        """Yield some inputs at a time with their distances to all words.
-
-        One product serves all of them; what follows is done while a stripe is in the
-        cache.
-        """
-        space = self.space
-        if self._is_euclidean:
-            points, squares = self._at(ids)
-            queries = np.ones((len(ids), space.dim + 2))
-            queries[:, :-2] = -2 * points
-            queries[:, -1] = squares
-            squared = queries @ self._words.T
+    def stripes(self, ids: Ids, size: int) -> Iterator[tuple[Ids, Floats | None]]:
+        """Yield some inputs at a time with their distances to all words."""
+        # One large product for all of them, then roots while a stripe is in the cache.
+        squared = self._squared(ids) if self._is_euclidean else None
         for start in range(0, len(ids), size):
             some = ids[start : start + size]
-            if self._is_euclidean:
+            if squared is not None:
                 table = squared[start : start + size]
                 np.maximum(table, 0.0, out=table)
                 np.sqrt(table, out=table)
                 self._set_zeros(table, some)
+                yield some, table
+            elif self.is_known:
+                points, words = self._inputs(some), self.space.vectors
+                yield some, distances(self.space.metric, points, words)
             else:
-                table = distances(space.metric, self._inputs(some), space.vectors)
-            yield some, table
+                yield some, None
 
     def each(
         self, work: Work, progress: Callable[[float], object] = lambda share: None
@@ -165,6 +159,14 @@ class Distances:
         words = table[:, :-2]
         np.subtract(space.vectors, self._origin, out=words)
         table[:, -2] = np.einsum("ij,ij->i", words, words)
+        return table
+
+    def _squared(self, ids: Ids) -> Floats:
+        """Squared distances to all words, up to rounding."""
+        queries = np.ones((len(ids), self.space.dim + 2))
+        points, queries[:, -1] = self._at(ids)
+        queries[:, :-2] = -2 * points
+        table: Floats = queries @ self._words.T
         return table
 
     def _set_zeros(self, table: Floats, ids: Ids) -> None:

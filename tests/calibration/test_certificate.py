@@ -13,7 +13,7 @@ import mondegreen as mg
 from mondegreen.errors import SpaceError
 from mondegreen.mechanisms.laws import certified
 from mondegreen.mechanisms.laws.certificate import exact_epsilons
-from mondegreen.mechanisms.laws.truncated import ExponentialLaw
+from mondegreen.mechanisms.laws.exponential import ExponentialLaw
 from mondegreen.space import distances as engine
 
 
@@ -143,13 +143,13 @@ def test_certificates_are_kept_and_read_back(tmp_path, monkeypatch):
     monkeypatch.setattr(certified, "_SMALL", 0)
     monkeypatch.setattr(certified, "_computed", {})
     space, calls = make_space(2), []
-    original = certified.exact_epsilons
+    original = exact_epsilons
 
     def counting(laws, progress):
         calls.append(len(laws))
         return original(laws, progress)
 
-    monkeypatch.setattr(certified, "exact_epsilons", counting)
+    monkeypatch.setattr(ExponentialLaw, "certify", staticmethod(counting))
     monkeypatch.setattr(certified, "_computed", {})
     mechanism = mg.mechanism("tem", epsilon=1.25)
     first = certify(mechanism, space)

@@ -196,6 +196,10 @@ class AbstractMechanism(ABC):
     space_metrics: ClassVar[tuple[str, ...]] = ("euclidean",)
     """Metrics of the spaces it can be prepared for; see :func:`check_space`."""
 
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """Names that parameters had, and have. The old ones are accepted for a version;
+    digests know parameters by them for ever, see :meth:`digested`."""
+
     @abstractmethod
     def prepare(self, space: Space) -> State:
         """Return the mechanism ready to sample on ``space``."""
@@ -240,6 +244,15 @@ class AbstractMechanism(ABC):
         }
 
     @classmethod
+    def digested(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return parameters under the first names that they had.
+
+        Keyed noise depends on them: a release must repeat itself after a renaming.
+        """
+        first = {name: old for old, name in cls.renamed.items()}
+        return {first.get(key, key): value for key, value in parameters.items()}
+
+    @classmethod
     def parameters(cls) -> list[dict[str, Any]]:
         """Describe the parameters: name, default, range and meaning, for tables."""
         return [_describe(f) for f in fields(cls)]  # type: ignore[arg-type]
@@ -254,14 +267,7 @@ def parameter(default: Any = ..., *, range: str, unit: str = "", help: str) -> A
 
 
 def check_space(mechanism: AbstractMechanism, space: Space) -> None:
-    """Refuse a space whose metric the mechanism is not made for.
-
-    Raises
-    ------
-    SpaceError
-        If the space has codes alone, or its metric is not among
-        ``mechanism.space_metrics``. Says what to use instead.
-    """
+    """Refuse a space whose metric the mechanism is not made for; say what to use."""
     if space.metric in mechanism.space_metrics:
         return
     name = f"space {space.name!r}"

@@ -76,8 +76,9 @@ def settings_digest(
     SHA-256 of JSON with sorted keys and no spaces. Codes, tree and integers of a law
     are public, and may come with the package and not with the space.
     """
+    law = mechanism.to_dict()
     settings = {
-        "mechanism": mechanism.to_dict(),
+        "mechanism": {**law, "parameters": mechanism.digested(law["parameters"])},
         "space": space.digest,
         **dict.fromkeys(("codes", "tree", "law")),
         **state.digests,

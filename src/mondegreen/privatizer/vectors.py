@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError, UnprovedGuaranteeError
+from mondegreen.mechanisms import mechanism_class
 from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.noise.private_vectors import VectorState
 from mondegreen.mechanisms.term_frequency import draw_term_frequencies
@@ -164,7 +165,9 @@ def _drawn(
     settings = {
         **scope,
         "mechanism": guarantee.mechanism,
-        "parameters": dict(guarantee.parameters),
+        "parameters": mechanism_class(guarantee.mechanism).digested(
+            guarantee.parameters
+        ),
         "space": state.space.digest,
         "law": state.digests.get("law"),
     }

@@ -108,7 +108,8 @@ def swatch(style: int, dash: int | None = None) -> str:
         _draw(axes, [(2, 8), (34, 8)], _look(Line("", style, (), dash)))
         if dash is None:
             shape = MarkerStyle(_MARKERS[style % len(_MARKERS)])
-            place = shape.get_transform().scale(8.4).translate(18, 8)
+            place: Any = shape.get_transform()
+            place = place.scale(8.4).translate(18, 8)
             path = shape.get_path().transformed(place)
             look = {"facecolor": _hue(style), "edgecolor": CARD, "linewidth": 1.2}
             axes.add_patch(PathPatch(path, clip_on=False, zorder=3, **look))

@@ -180,7 +180,7 @@ def distances_of(space: Space) -> Distances | None:
 def to_words(space: Space, ids: Ids) -> Floats | None:
     """Distances of inputs (rows) to all words; None where a space has none."""
     distances = distances_of(space)
-    return None if distances is None else distances.to_words(ids)
+    return None if distances is None else distances.rows(ids)
 
 
 def _stripes(

@@ -25,7 +25,6 @@ from mondegreen.scores.interval import Interval, proportion
 from mondegreen.scores.law import to_words
 from mondegreen.scores.odds import DocumentLoss, Odds, document_loss, odds_of
 from mondegreen.scores.word_estimate import estimate_word
-from mondegreen.space.distances import Distances
 
 _ENTROPIES: Final = {order: f"entropy_{order:g}" for order in ORDERS}
 

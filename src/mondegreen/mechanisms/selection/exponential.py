@@ -12,7 +12,7 @@ from mondegreen.mechanisms.base import (
     check_space,
     parameter,
 )
-from mondegreen.mechanisms.laws.truncated import ExponentialLaw
+from mondegreen.mechanisms.laws.exponential import ExponentialLaw
 from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
 from mondegreen.space.space import Space
 

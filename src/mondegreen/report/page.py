@@ -67,7 +67,7 @@ def write_report(study: Study, path: str | Path, *, force: bool = False) -> None
 
     Raises
     ------
-    MissingExtraError
+    OptionalDependencyError
         If the extra ``report`` is not installed.
     DataError
         If it exists and may not be replaced, or cannot be written.
@@ -98,7 +98,7 @@ def write_figures(
     ------
     InvalidParameterError
         If there is no such format.
-    MissingExtraError
+    OptionalDependencyError
         If the extra ``report`` is not installed; nothing is written then.
     DataError
         If a file exists already, or cannot be written.

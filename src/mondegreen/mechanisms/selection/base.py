@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, LogProbs
 from mondegreen.guarantee import Guarantee
@@ -168,7 +167,7 @@ class SelectionState(State):
         table -= TOTAL_BITS * math.log(2)
         return table[inverse]
 
-    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+    def distances(self, first: Ids, second: Ids) -> Floats:
         """Return the metric of the guarantee, (first, second)."""
         if self.inputs is not None:  # each input has a law of its own: all are 1 apart
             return discrete_distances(first, second)

@@ -15,7 +15,7 @@ from typing import Any, Final, cast, final
 
 from mondegreen.errors import (
     FetchError,
-    MissingExtraError,
+    OptionalDependencyError,
     SpaceIntegrityError,
     UnknownNameError,
 )
@@ -137,7 +137,7 @@ def _imported(library: str) -> Any:
     try:
         return importlib.import_module(library)
     except ImportError:
-        raise MissingExtraError("space fetch", "fetch") from None
+        raise OptionalDependencyError(library, "fetch", feature="space fetch") from None
 
 
 def _resuming(part: Path, progress: Progress) -> Callable[[str, str, object], None]:

@@ -81,7 +81,10 @@ def download(
     and has it is not downloaded again. ``progress`` gets the bytes that are there and
     the bytes expected, if known.
     """
-    pooch = _imported("pooch")
+    try:
+        pooch = importlib.import_module("pooch")
+    except ImportError:
+        raise MissingExtraError("space fetch", "fetch") from None
     pooch.get_logger().setLevel("WARNING")
     folder = folder or home() / "downloads"
     folder.mkdir(parents=True, exist_ok=True)
@@ -99,13 +102,13 @@ def download(
             path=folder,
             downloader=_resuming(folder / f"{name}.part", progress),
         )
+    except OSError as error:
+        raise FetchError(f"{address}: {error}; {_AGAIN}") from error
     except ValueError as error:
         raise SpaceIntegrityError(
             f"{name}: its SHA-256 is not the one {origin}, {known}; the download was "
             "deleted"
         ) from error
-    except OSError as error:
-        raise FetchError(f"{address}: {error}; {_AGAIN}") from error
     if known is not None:
         note(f"SHA-256 {known} is the {origin.split()[0]} one")
         return Path(found)
@@ -133,13 +136,6 @@ def open_member(archive: Path, member: str, bad: BadRows) -> Iterator[VectorSour
         raise SpaceIntegrityError(f"{archive}: damaged; {advice}") from error
 
 
-def _imported(library: str) -> Any:
-    try:
-        return importlib.import_module(library)
-    except ImportError:
-        raise MissingExtraError("space fetch", "fetch") from None
-
-
 def _resuming(part: Path, progress: Progress) -> Callable[[str, str, object], None]:
     """A downloader for pooch that goes on where an earlier one was cut off.
 
@@ -149,7 +145,7 @@ def _resuming(part: Path, progress: Progress) -> Callable[[str, str, object], No
     version = part.with_name(f"{part.name}.version")
 
     def fetch(address: str, output: str, _: object) -> None:
-        requests = _imported("requests")
+        requests = importlib.import_module("requests")  # comes with pooch
         start = part.stat().st_size if part.exists() and version.exists() else 0
         headers = {"User-Agent": "mondegreen", "Accept-Encoding": "identity"}
         if start:

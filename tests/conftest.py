@@ -13,9 +13,12 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # test. HYPOTHESIS_PROFILE=explore looks for new ones (`just explore`).
 # How long an example takes to make depends on what else the machine does.
 settings.register_profile(
-    "fixed", derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "fixed",
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("explore", print_blob=True)
+settings.register_profile("explore", print_blob=True, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 

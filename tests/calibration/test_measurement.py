@@ -210,10 +210,10 @@ def test_a_large_space_is_exact_but_for_the_supports(cloud, monkeypatch):
 
 
 def test_without_a_certificate_the_rate_and_the_proof_are_the_ends(monkeypatch):
-    from mondegreen.calibration import promise
+    from mondegreen.mechanisms.laws import certified
 
     space = mg.Space.from_arrays("own", ["a", "b", "c"], [[0], [1], [5]])
-    monkeypatch.setattr(promise, "SMALL", 1)
+    monkeypatch.setattr(certified, "_SMALL", 1)
     tem, priors = mg.mechanism("exponential", epsilon=2.0), priors_of(space)
     (found,) = measure([tem], space, priors, certify=False)
     low, high = found.scores["certified_epsilon"]

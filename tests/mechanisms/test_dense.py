@@ -173,7 +173,7 @@ def test_without_reproducible_products_rows_are_made_whole(space, monkeypatch):
 
 def shared_states(space, name, epsilon, count):
     states = [law_of(name, space, epsilon) for _ in range(count)]
-    memory, lock = bytearray(states[0].shared_bytes()), threading.Lock()
+    memory, lock = bytearray(states[0].shared_bytes), threading.Lock()
     for state in states:
         state.share(memory, lock)
     return states

@@ -511,10 +511,10 @@ def test_a_state_has_a_digest_of_all_that_decides_a_draw():
         Tree(9.0, probabilities=chances, of_class={"w0": chances}).prepare(space),
         Tree(9.0, probabilities=chances, of_class={"w8": chances}).prepare(other),
     ]
-    digests = [state.law_digest for state in states]
+    digests = [state.digests["law"] for state in states]
     assert len(set(digests)) == len(digests)
     again = Tree(5.0).prepare(space)
-    assert again.law_digest == digests[0]
+    assert again.digests["law"] == digests[0]
     assert len(digests[0]) == 64
 
 

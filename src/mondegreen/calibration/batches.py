@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from mondegreen.calibration.exact import SMALL, every_input
 from mondegreen.calibration.found import Effort, Found, Progress
-from mondegreen.calibration.rows import gaps_of, survey
+from mondegreen.calibration.rows import survey
 from mondegreen.calibration.runs import trial
 from mondegreen.errors import LawUnknownError
 from mondegreen.mechanisms.base import State
-from mondegreen.scores.kernel import Gaps, kernel_of
 from mondegreen.space.space import Space
 
 _TOGETHER: Final = 8
@@ -84,24 +83,23 @@ class Batches:
 
     def _batches(self, states: Mapping[int, State]) -> Iterator[tuple[str, list[int]]]:
         """Yield what can be measured together, and how."""
-        gaps = gaps_of(self.space)
         kinds: dict[str, list[int]] = {"exact": [], "survey": [], "trial": []}
         for place, state in states.items():
-            kinds[self._kind(state, gaps)].append(place)
+            kinds[self._kind(state)].append(place)
         cores = os.cpu_count() or 1
         for how, places in kinds.items():
             size = cores if how == "trial" else _TOGETHER
             for start in range(0, len(places), size):
                 yield how, places[start : start + size]
 
-    def _kind(self, state: State, gaps: Gaps) -> str:
+    def _kind(self, state: State) -> str:
         """Return how a state can be measured."""
         try:
             state.log_prob(np.zeros(1, dtype=np.int32))
         except LawUnknownError:
             return "trial"
         count = self.space.vocab_size
-        in_distance = not kernel_of(state, gaps).has_zeros
+        in_distance = state.takes_distances
         if count <= (SMALL if in_distance else _SLOW):
             return "exact"
         return "exact" if in_distance and not self.quick else "survey"

@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 from mondegreen.errors import LawUnknownError
 from mondegreen.mechanisms.base import AbstractMechanism
-from mondegreen.mechanisms.laws.certified import CertifiableLaw, certificate_of
-from mondegreen.mechanisms.selection.base import SelectionState
 from mondegreen.space.space import Space
 
 
@@ -61,10 +59,7 @@ def certify(
     >>> 1.0 < spent < 2.0
     True
     """
-    state = mechanism.prepare(space)
-    if isinstance(state, SelectionState) and isinstance(state.law, CertifiableLaw):
-        return certificate_of(state.law, progress)
-    certified = state.guarantee.certified
+    certified = mechanism.prepare(space).certificate(progress)
     if certified is None:
         raise LawUnknownError(
             f"{mechanism.name} has no law in closed form, so no certificate; test it "

@@ -16,8 +16,9 @@ from mondegreen.calibration.baseline import random_loss
 from mondegreen.calibration.batches import Batches
 from mondegreen.calibration.cache import digest_of, keep, kept
 from mondegreen.calibration.found import ETA, FULL, QUICK, Effort, Ends, Found, Progress
-from mondegreen.calibration.promise import certify_states, promise, stated
+from mondegreen.calibration.promise import promise
 from mondegreen.mechanisms.base import AbstractMechanism, State
+from mondegreen.mechanisms.base import certify as certify_all
 from mondegreen.scores.risk import check_prior
 from mondegreen.space.space import Space
 
@@ -226,7 +227,7 @@ def _losses(
 
 def _measurement(state: State, found: Found, losses: Mapping[str, Ends]) -> Measurement:
     """Return the record of a state whose scores were found."""
-    guarantee = stated(state)
+    guarantee = state.stated
     scores = {**found.scores, **promise(state)}
     for name, (least, most) in losses.items():
         ends = scores.get(f"utility_loss_{name}")
@@ -258,7 +259,7 @@ def _certified(
         for place, each in found.items()
         if (ends := each.scores.get("certified_epsilon")) and ends[0] < ends[1]
     }
-    certify_states(list(states.values()))
+    certify_all(list(states.values()))
     for place, state in states.items():
         each = found[place]
         yield place, replace(each, scores={**each.scores, **promise(state)})

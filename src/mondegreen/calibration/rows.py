@@ -39,7 +39,7 @@ from mondegreen.calibration.tail import exceeded
 from mondegreen.mechanisms.base import State
 from mondegreen.scores.deniability import effective_support
 from mondegreen.scores.interval import Interval, bounded_mean, deviation
-from mondegreen.scores.kernel import Gaps, Kernel, kernel_of
+from mondegreen.scores.kernel import Gaps
 from mondegreen.space.space import Space
 
 _BLOCK: Final = 32
@@ -75,16 +75,15 @@ def survey(
     """
     space = states[0].space
     gaps = gaps_of(space)
-    kernels = [kernel_of(state, gaps) for state in states]
     words = rng.integers(space.vocab_size, size=effort.rows).astype(np.int32)
     parts = len(priors) + 1
-    looked = _looked(kernels, gaps, words, lambda s: progress(s / parts), supports=True)
+    looked = _looked(states, gaps, words, lambda s: progress(s / parts), supports=True)
     found = [_of_words(space, words, each, confidence) for each in looked]
     for turn, (name, prior) in enumerate(priors.items(), start=1):
         ids = draw_inputs(prior, effort.rows, rng)
         start = turn / parts
         looked = _looked(
-            kernels,
+            states,
             gaps,
             ids,
             lambda s, at=start: progress(at + s / parts),  # type: ignore[misc]
@@ -111,7 +110,7 @@ def draw_inputs(prior: Floats, count: int, rng: np.random.Generator) -> Ids:
 def supports_of(state: State, words: Ids) -> Floats:
     """Return :math:`S_w` of some words from their laws."""
     gaps = gaps_of(state.space)
-    return _looked([kernel_of(state, gaps)], gaps, words, supports=True)[0].support
+    return _looked([state], gaps, words, supports=True)[0].support
 
 
 @final
@@ -126,7 +125,7 @@ class _Rows:
 
 
 def _looked(
-    kernels: Sequence[Kernel],
+    states: Sequence[State],
     gaps: Gaps,
     ids: Ids,
     progress: Progress = lambda share: None,
@@ -135,7 +134,7 @@ def _looked(
 ) -> list[_Rows]:
     """Return what the laws of inputs say, an input once however often it occurs."""
     distinct, inverse, counts = np.unique(ids, return_inverse=True, return_counts=True)
-    laws, vocab_size = len(kernels), gaps.space.vocab_size
+    laws, vocab_size = len(states), gaps.space.vocab_size
     stay, support = np.zeros((laws, len(distinct))), np.zeros((laws, len(distinct)))
     distance = np.zeros((laws, len(distinct)))
     best = np.zeros((laws, vocab_size))
@@ -148,8 +147,8 @@ def _looked(
         weights = counts[part, None]
         peaks = np.empty((laws, vocab_size))
         own = np.flatnonzero(inputs < vocab_size)
-        for i, kernel in enumerate(kernels):
-            _, law = kernel.rows(inputs, near)
+        for i, state in enumerate(states):
+            _, law = state.log_rows(inputs, near)
             stay[i, start + own] = law[own, inputs[own]]
             if near is not None:
                 distance[i, part] = np.einsum("ij,ij->i", law, near)

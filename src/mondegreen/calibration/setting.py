@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from mondegreen.calibration.found import ROUGH, Effort, Progress
 from mondegreen.calibration.measurement import Measurement, measure
-from mondegreen.calibration.promise import stated
 from mondegreen.calibration.search import Attempt, rounded
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.mechanisms import mechanism
@@ -188,7 +187,7 @@ class Bench:
         for guess in (1.0, 10.0, 100.0):
             state = self._prepared(setting.at(guess))
             if state is not None:
-                mean = stated(state).scale["mean"]
+                mean = state.stated.scale["mean"]
                 return count / mean if 0 < mean < math.inf else count
         setting.at(1.0).prepare(self.space)  # raises what is wrong
         return count

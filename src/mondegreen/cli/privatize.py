@@ -270,37 +270,23 @@ def privatize(
 
 
 def _calibrate(mechanism: AbstractMechanism, space: Space, *, quiet: bool) -> None:
-    """Show that a law is looked for on a space of one's own, which takes a while."""
+    """Show that what a mechanism does once on a space of one's own takes a while."""
     from mondegreen.cli.progress import shower
-    from mondegreen.mechanisms.selection.calibrated import Calibrated
 
-    if isinstance(mechanism, Calibrated):
-        show = shower(quiet)
-        mechanism.law_on(space, lambda share: show(f"calibrating {share:.0%}"))
-        show("")
+    show = shower(quiet)
+    mechanism.warm_up(space, lambda share: show(f"calibrating {share:.0%}"))
+    show("")
 
 
 def _certify(privatizer: Privatizer, *, quiet: bool) -> None:
     """Show that the first certificate of a law on a large space takes a while."""
     from mondegreen.cli.progress import say, shower
-    from mondegreen.mechanisms.laws.certified import (
-        CertifiableLaw,
-        certificate_of,
-        has_certificate,
-        is_certifiable,
-        is_kept,
-    )
-    from mondegreen.mechanisms.selection.base import SelectionState
 
     state = privatizer.state
-    law = state.law if isinstance(state, SelectionState) else None
-    if not isinstance(law, CertifiableLaw) or has_certificate(law):
-        return
-    if is_certifiable(law) and not quiet:
-        if is_kept(law):
-            say("Computing the certificate of this law, once; it is kept.")
+    if state.certificate_takes_long and not quiet:
+        say("Computing the certificate of this law, once; it is kept.")
         show = shower(quiet)
-        certificate_of(law, lambda share: show(f"certificate {share:.0%}"))
+        state.certificate(lambda share: show(f"certificate {share:.0%}"))
         show("")
 
 

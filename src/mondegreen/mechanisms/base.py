@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import Field, field, fields
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,23 +15,45 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids, LogProbs
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.guarantee import Guarantee
+from mondegreen.mechanisms.metrics import space_distances
+from mondegreen.space.distances import METRICS
 from mondegreen.space.space import Space
+from mondegreen.space.tree import WordTree
+
+Floats = NDArray[np.float64]
+
+Progress = Callable[[float], object]
+"""Told the share that is done, from 0 to 1."""
 
 EPSILON_RANGE: Final = (1e-9, 1e9)
 """Outside of it noise or weights would leave the range of floating point."""
 
 
-class State(Protocol):
-    """A mechanism prepared for one space. Read-only; safe to use from threads."""
+def no_progress(share: float) -> None:
+    """Tell nobody."""
 
-    @property
-    def space(self) -> Space:
-        """The space it was prepared for."""
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """What one call promises for each word."""
+class State(ABC):
+    """A mechanism prepared for one space. Read-only; safe to use from threads.
 
+    A new mechanism gives ``space``, ``guarantee``, :meth:`sample` and
+    :meth:`log_prob`. The rest of what callers ask has an answer here, which a state
+    replaces where it knows better: nobody outside asks of which type a state is.
+
+    Attributes
+    ----------
+    space : Space
+        The space it was prepared for.
+    guarantee : Guarantee
+        What one call promises for each word.
+    """
+
+    __slots__ = ()
+
+    space: Space
+    guarantee: Guarantee
+
+    @abstractmethod
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
         """Draw an output for each input.
 
@@ -45,6 +69,7 @@ class State(Protocol):
         int32 array, shape (T,), values in ``0..V-1``
         """
 
+    @abstractmethod
     def log_prob(self, ids: Ids) -> LogProbs:
         """Return the natural logarithms of the law that is sampled, shape (T, V).
 
@@ -54,11 +79,111 @@ class State(Protocol):
             If the law has no closed form.
         """
 
-    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+    def distances(self, first: Ids, second: Ids) -> Floats:
         """Return the metric of the guarantee between inputs, (first, second).
 
-        Exactly 0 between inputs that nothing may tell apart.
+        Here that of the space, cut off at the diameter of the guarantee. Exactly 0
+        between inputs that nothing may tell apart.
         """
+        stated = self.stated
+        if METRICS.get(self.space.metric, "none") not in stated.metric:
+            raise NotImplementedError(f"{stated.metric} needs a method of its own")
+        cutoff = stated.scale["diameter"]
+        return space_distances(self.space, first, second, cutoff=cutoff)
+
+    # --- the promise and its certificate
+
+    @property
+    def stated(self) -> Guarantee:
+        """The guarantee as far as it is known without work: no certificate is made."""
+        return self.guarantee
+
+    @property
+    def certificate_takes_long(self) -> bool:
+        """Whether ``guarantee`` would first pass over all pairs of a large space."""
+        return False
+
+    @property
+    def certified_bounds(self) -> tuple[float, float]:
+        """Bounds of the exact epsilon of a proved promise, known without long work."""
+        claimed = self.stated.epsilon
+        known = min(self.stated.certified or claimed, claimed)
+        return known, known
+
+    def certificate(self, progress: Progress = no_progress) -> float | None:
+        """Return the exact epsilon, computing it however long that takes.
+
+        None where the law has no closed form.
+        """
+        return self.guarantee.certified
+
+    @classmethod
+    def certify(cls, states: Sequence[Self], progress: Progress = no_progress) -> None:
+        """Compute the certificates of states of this class, and keep them.
+
+        States on one space may share a pass over all pairs of words.
+        """
+        for state in states:
+            state.certificate(progress)
+
+    # --- the law as rows of numbers
+
+    @property
+    def takes_distances(self) -> bool:
+        """Whether :meth:`log_rows` needs distances, and is quick with them."""
+        return False
+
+    @property
+    def falls_with_distance(self) -> bool:
+        """Whether a closer word is never less likely."""
+        return False
+
+    @property
+    def has_zeros(self) -> bool:
+        """Whether an output may be impossible."""
+        return True
+
+    def log_rows(self, ids: Ids, distances: Floats | None) -> tuple[Floats, Floats]:
+        """Return log-probabilities (0 at zeros) and probabilities, (T, V) each.
+
+        In real numbers where that is quicker than the integers that are sampled.
+        ``distances`` are those of the inputs to all words.
+        """
+        logs = self.log_prob(ids)
+        probabilities = np.exp(logs)
+        logs[probabilities == 0] = 0.0
+        return logs, probabilities
+
+    # --- what else decides a draw, and what processes share
+
+    @property
+    def tree(self) -> WordTree | None:
+        """The public word tree that outputs are drawn from, if any."""
+        return None
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """SHA-256, in hex, of public parts that decide a draw besides the space.
+
+        Under ``codes``, ``tree`` or ``law``: keyed noise depends on them.
+        """
+        return {}
+
+    @property
+    def shared_bytes(self) -> int:
+        """Memory with which processes compute laws for each other; 0 for none."""
+        return 0
+
+    def share(self, memory: Any, lock: AbstractContextManager[Any]) -> None:
+        """Compute laws together with other processes, in memory of that size."""
+        raise NotImplementedError
+
+
+def certify(states: Sequence[State], progress: Progress = no_progress) -> None:
+    """Compute the certificates of all states that can have one, and keep them."""
+    kinds = dict.fromkeys(type(state) for state in states)
+    for kind in kinds:
+        kind.certify([state for state in states if type(state) is kind], progress)
 
 
 class AbstractMechanism(ABC):
@@ -81,6 +206,14 @@ class AbstractMechanism(ABC):
     @abstractmethod
     def prepare(self, space: Space) -> State:
         """Return the mechanism ready to sample on ``space``."""
+
+    def warm_up(  # noqa: B027 - most mechanisms have nothing to do
+        self, space: Space, progress: Progress = no_progress
+    ) -> None:
+        """Do what ``prepare`` would take long for on a new space, and keep the result.
+
+        ``progress`` is never called where there is nothing to do.
+        """
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``{"name": ..., "parameters": {...}}`` as JSON values."""

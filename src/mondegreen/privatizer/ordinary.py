@@ -114,7 +114,7 @@ def near_words(state: State, ids: Ids, outputs: Ids) -> NDArray[np.bool_]:
     space = state.space
     near = np.zeros(len(ids), dtype=bool)
     known = ids < space.vocab_size
-    tree = getattr(state, "tree", None) or tree_of(space)
+    tree = state.tree or tree_of(space)
     if tree is not None and tree.levels > 1:
         group = tree.nodes[1]
         near[known] = group[ids[known]] == group[outputs[known]]

@@ -19,7 +19,6 @@ from typing import Any, Final, final
 import pyarrow as pa
 
 from mondegreen.errors import MondegreenError
-from mondegreen.mechanisms.selection.base import SelectionState
 from mondegreen.privatizer.arrow import logical_names
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.processes import SPAWN, one_thread, without_interrupts
@@ -207,10 +206,8 @@ def _died() -> MondegreenError:
 
 def _shared_by(privatizer: Privatizer, context: BaseContext) -> _Shared | None:
     """Return memory in which workers compute laws for each other, if there are any."""
-    if not isinstance(privatizer.state, SelectionState):
-        return None
-    size = privatizer.state.shared_bytes()
-    if not _stays_in_memory(size):
+    size = privatizer.state.shared_bytes
+    if not size or not _stays_in_memory(size):
         return None
     return context.RawArray("b", size), context.Lock()
 
@@ -248,7 +245,7 @@ def _restored(task: bytes, shared: _Shared | None) -> Any:
 
     def restore() -> Privatizer:
         privatizer: Privatizer = pickle.loads(task)  # noqa: S301  (from the parent)
-        if shared is not None and isinstance(privatizer.state, SelectionState):
+        if shared is not None:
             privatizer.state.share(*shared)
         return privatizer
 

@@ -76,13 +76,11 @@ def settings_digest(
     SHA-256 of JSON with sorted keys and no spaces. Codes, tree and integers of a law
     are public, and may come with the package and not with the space.
     """
-    codes, tree = (getattr(state, name, None) for name in ("codes", "tree"))
     settings = {
         "mechanism": mechanism.to_dict(),
         "space": space.digest,
-        "codes": codes and codes.digest,
-        "tree": tree and tree.digest,
-        "law": getattr(state, "law_digest", None),
+        **dict.fromkeys(("codes", "tree", "law")),
+        **state.digests,
         **policies,
     }
     return hashlib.sha256(_canonical(settings).encode()).digest()

@@ -166,7 +166,7 @@ def _drawn(
         "mechanism": guarantee.mechanism,
         "parameters": dict(guarantee.parameters),
         "space": state.space.digest,
-        "law": getattr(state, "law_digest", None),
+        "law": state.digests.get("law"),
     }
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).digest()
     tokens = tokenize(texts)

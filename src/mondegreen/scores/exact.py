@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import State
 from mondegreen.scores.deniability import check_eta
-from mondegreen.scores.kernel import Gaps, kernel_of
+from mondegreen.scores.kernel import Gaps
 from mondegreen.scores.law import LawScores
 from mondegreen.scores.risk import check_prior, uniform_prior
 from mondegreen.scores.table import ScoreTable
@@ -93,7 +93,7 @@ def law_scores(
     named = {"uniform": uniform_prior(count - 1)} if priors is None else priors
     full = {name: _with_unknown(prior, count) for name, prior in named.items()}
     gaps = Gaps(space)
-    tables = [ScoreTable(kernel_of(state, gaps), full, eta) for state in states]
+    tables = [ScoreTable(state, full, eta) for state in states]
     size = max(_STRIPE, _BLOCK_BYTES // (8 * count))
 
     def work(start: int) -> None:

@@ -1,41 +1,18 @@
-"""Rows of a known law as float64, from distances where it is a law in a distance."""
+"""Distances from inputs to all words, block by block, for laws and for scores."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
-from mondegreen.mechanisms.base import State
-from mondegreen.mechanisms.laws.truncated import ExponentialLaw
-from mondegreen.mechanisms.selection.base import SelectionState
-from mondegreen.mechanisms.selection.tight import TightLaw
 from mondegreen.space.distances import METRICS, distances
 from mondegreen.space.space import Space
 
 Floats = NDArray[np.float64]
-
-
-class Kernel(Protocol):
-    """The law of some inputs, as logarithms and as probabilities."""
-
-    @property
-    def vocab_size(self) -> int:
-        """Number of outputs."""
-
-    @property
-    def falls_with_distance(self) -> bool:
-        """Whether a closer word is never less likely."""
-
-    @property
-    def has_zeros(self) -> bool:
-        """Whether an output may be impossible."""
-
-    def rows(self, ids: Ids, gaps: Floats | None) -> tuple[Floats, Floats]:
-        """Return log-probabilities (0 at zeros) and probabilities, (rows, V) each."""
 
 
 @final
@@ -101,84 +78,3 @@ class Gaps:
         else:
             words = np.flatnonzero(ids < self.space.vocab_size)
             table[words, ids[words]] = 0.0
-
-
-def kernel_of(state: State, gaps: Gaps) -> Kernel:
-    """Return the quickest way to the law of a state.
-
-    Raises
-    ------
-    LawUnknownError
-        If its law has no closed form.
-    """
-    if isinstance(state, SelectionState) and state.inputs is None:
-        if isinstance(state.law, ExponentialLaw):
-            return _Exponential(state.law)
-        if isinstance(state.law, TightLaw):
-            return _Tight(state.law, gaps)
-    return _Closed(state)
-
-
-@final
-class _Exponential:
-    """exp(-c min(d, g)) over its sum."""
-
-    falls_with_distance, has_zeros = True, False
-
-    def __init__(self, law: ExponentialLaw) -> None:
-        self._law = law
-        self.vocab_size = law.space.vocab_size
-
-    def rows(self, ids: Ids, gaps: Floats | None) -> tuple[Floats, Floats]:
-        assert gaps is not None  # noqa: S101 - these laws are laws in a distance
-        logs = np.minimum(gaps, self._law.cutoff)
-        logs *= -self._law.rate
-        probabilities = np.exp(logs)
-        sums = probabilities.sum(axis=1, keepdims=True)
-        probabilities /= sums
-        logs -= np.log(sums)
-        return logs, probabilities
-
-
-@final
-class _Tight:
-    """mu_y exp(-c min(d, g)); the unknown word as an output is printed as another."""
-
-    falls_with_distance, has_zeros = False, False
-
-    def __init__(self, law: TightLaw, gaps: Gaps) -> None:
-        self._law, self._space = law, law.space
-        self.vocab_size = law.space.vocab_size
-        self._log_mu = np.log(law.mu)
-        unknown = np.array([self.vocab_size], dtype=np.int32)
-        row = gaps.rows(unknown)
-        assert row is not None  # noqa: S101 - this law is a law in a distance
-        self._printed = int(row[0].argmin())
-
-    def rows(self, ids: Ids, gaps: Floats | None) -> tuple[Floats, Floats]:
-        assert gaps is not None  # noqa: S101 - this law is a law in a distance
-        law, space = self._law, self._space
-        logs = np.minimum(gaps, law.cutoff)
-        logs *= -law.rate
-        logs += self._log_mu[:-1]
-        away = distances(space.metric, space.unknown[None], space.points(ids))[0]
-        extra = self._log_mu[-1] - law.rate * np.minimum(away, law.cutoff)
-        logs[:, self._printed] = np.logaddexp(logs[:, self._printed], extra)
-        return logs, np.exp(logs)
-
-
-@final
-class _Closed:
-    """Any law that the state itself can tell."""
-
-    falls_with_distance, has_zeros = False, True
-
-    def __init__(self, state: State) -> None:
-        self._state = state
-        self.vocab_size = state.space.vocab_size
-
-    def rows(self, ids: Ids, gaps: Floats | None) -> tuple[Floats, Floats]:
-        logs = self._state.log_prob(ids)
-        probabilities = np.exp(logs)
-        logs[probabilities == 0] = 0.0
-        return logs, probabilities

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
+from mondegreen.mechanisms.base import State
 from mondegreen.scores.deniability import ORDERS, effective_support
-from mondegreen.scores.kernel import Kernel
 from mondegreen.scores.law import LawScores, Risk
 
 _ROUNDING: Final = 2.0**-22
@@ -53,10 +53,10 @@ class ScoreTable:
     """The scores of one law, filled block by block from several threads."""
 
     def __init__(
-        self, kernel: Kernel, priors: dict[str, Floats], eta: float | None
+        self, state: State, priors: dict[str, Floats], eta: float | None
     ) -> None:
-        self.kernel, self.priors, self.eta = kernel, priors, eta
-        self.vocab_size = kernel.vocab_size
+        self.state, self.priors, self.eta = state, priors, eta
+        self.vocab_size = state.space.vocab_size
         count = self.vocab_size + 1
         self.stay = np.zeros(count)
         self.support = np.zeros(count, dtype=np.int64)
@@ -80,7 +80,7 @@ class ScoreTable:
     def add(self, ids: Ids, gaps: Floats | None, found: dict[str, Columns]) -> None:
         """Account for some inputs at these distances from all words."""
         self.has_distances = gaps is not None
-        logs, law = self.kernel.rows(ids, gaps)
+        logs, law = self.state.log_rows(ids, gaps)
         squared = law * law
         self._entropies(ids, logs, law, squared)
         self._outputs(ids, law, gaps)
@@ -91,7 +91,7 @@ class ScoreTable:
         """Fill in the entropies of some inputs."""
         mean_log = np.einsum("ij,ij->i", law, logs)
         possible = np.full(len(ids), self.vocab_size)
-        if self.kernel.has_zeros:
+        if self.state.has_zeros:
             possible = np.count_nonzero(law, axis=1)
         self.entropies[0.0][ids] = np.log(possible)
         self.entropies[1.0][ids] = np.maximum(-mean_log, 0.0)
@@ -114,7 +114,7 @@ class ScoreTable:
             self.support[word] = _support(law[row], sizes, eta)
         if gaps is None:
             return
-        if not self.kernel.falls_with_distance:
+        if not self.state.falls_with_distance:
             rising = _by_falling_distance(law, gaps)
         # A word at place j, in rising order of probability or falling order of
         # distance, has V - 1 - j closer ones.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, LogProbs, Weights
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import check_ids
+from mondegreen.mechanisms.base import State, check_ids
 from mondegreen.sampling.integers import TOTAL, TOTAL_BITS, draw_uniform
 from mondegreen.space.space import Space
 
@@ -85,7 +85,7 @@ class RestrictedLaw(Protocol):
 
 @final
 @dataclass(frozen=True, slots=True)
-class RestrictedState:
+class RestrictedState(State):
     """A mechanism with a restricted law prepared for one space.
 
     Laws belong to words, not to points: two words at one point may have two laws.

@@ -15,12 +15,12 @@ from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
+    State,
     check_epsilon,
     check_ids,
     check_space,
     parameter,
 )
-from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.space.space import Space
 
 _BLOCK: Final = 4096
@@ -162,7 +162,7 @@ class TruncatedGumbel(AbstractMechanism):
 
 @final
 @dataclass(frozen=True, slots=True)
-class TruncatedGumbelState:
+class TruncatedGumbelState(State):
     """Truncated Gumbel prepared for one space.
 
     Parameters
@@ -225,10 +225,6 @@ class TruncatedGumbelState:
         for row, words, gaps in zip(table, near, distances, strict=True):
             row[words] = log_law(gaps, self.space.geometry.diameter, self.scale)
         return table[inverse]
-
-    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
-        """Return the metric of the guarantee, (first, second)."""
-        return space_distances(self.space, first, second)
 
     def _nearest(self, points: Ids, count: int) -> tuple[Ids, Array]:
         """Return the nearest words of inputs and their distances, nearest first."""

@@ -13,13 +13,13 @@ from mondegreen.errors import LawUnknownError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
+    State,
     check_epsilon,
     check_ids,
     check_interval,
     check_space,
     parameter,
 )
-from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.mechanisms.noise.laplace import Laplace
 from mondegreen.sampling.laplace import multivariate_laplace
 from mondegreen.space.search.base import NeighbourSearch
@@ -125,7 +125,7 @@ class VickreyLiteral(AbstractMechanism):
 
 @final
 @dataclass(frozen=True, slots=True)
-class VickreyLiteralState:
+class VickreyLiteralState(State):
     """The printed algorithm prepared for one space.
 
     A state of its own: its decoder must know the input, which the decoders of
@@ -167,10 +167,6 @@ class VickreyLiteralState:
         raise LawUnknownError(
             f"{self.guarantee.mechanism} has no law in closed form; sample from it"
         )
-
-    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
-        """Return the metric of the guarantee, (first, second)."""
-        return space_distances(self.space, first, second)
 
 
 def _first_chance(

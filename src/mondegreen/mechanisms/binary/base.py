@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids, LogProbs
 from mondegreen.errors import LawUnknownError
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import check_ids
+from mondegreen.mechanisms.base import State, check_ids
 from mondegreen.mechanisms.metrics import code_distances
 from mondegreen.sampling.bits import draw_flips
 from mondegreen.space.codes import Bits, Codes
@@ -28,7 +29,7 @@ _BLOCK: Final = 4096
 
 @final
 @dataclass(frozen=True, slots=True)
-class BinaryState:
+class BinaryState(State):
     """A binary mechanism prepared for one space.
 
     Parameters
@@ -67,6 +68,11 @@ class BinaryState:
             noisy ^= self.codes.points(block)
             out[start : start + _BLOCK] = self.search.pick(noisy, words[:, -1])
         return out
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """The codes, which may come with the package and not with the space."""
+        return {"codes": self.codes.digest}
 
     def log_prob(self, ids: Ids) -> LogProbs:
         """Return the logarithms of the law, shape (T, V), by enumeration of all codes.

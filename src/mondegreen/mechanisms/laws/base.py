@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, final
+from typing import TYPE_CHECKING, ClassVar, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,17 @@ class IntegerRow(Protocol):
 
 class SelectionLaw(Protocol):
     """The laws of all inputs of one mechanism on one space."""
+
+    takes_distances: ClassVar[bool]
+    """Whether it is a law in the distance of the space; see :meth:`log_rows`."""
+
+    falls_with_distance: ClassVar[bool]
+    """Whether a closer word is never less likely."""
+
+    def log_rows(
+        self, ids: Ids, distances: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return log-probabilities and probabilities from distances."""
 
     @property
     def dense(self) -> DenseLaws | None:

@@ -228,6 +228,13 @@ class RatingLaw:
                 f"much for epsilon {epsilon:g}; take a larger epsilon or fewer words"
             )
 
+    takes_distances: ClassVar[bool] = False
+    falls_with_distance: ClassVar[bool] = False
+
+    def log_rows(self, ids: Ids, distances: Floats) -> tuple[Floats, Floats]:
+        """Raise: it is no law in a distance."""
+        raise NotImplementedError
+
     dense: ClassVar[None] = None
     """Laws of ratings are kept whole."""
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Final, final
+from typing import ClassVar, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +108,21 @@ class ExponentialLaw:
             + count * (2 * count + 2.0**17) / 2.0**61
             + 1e-12
         )
+
+    takes_distances: ClassVar[bool] = True
+    falls_with_distance: ClassVar[bool] = True
+
+    def log_rows(
+        self, ids: Ids, distances: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return log-probabilities and probabilities from distances."""
+        logs = np.minimum(distances, self.cutoff)
+        logs *= -self.rate
+        probabilities = np.exp(logs)
+        sums = probabilities.sum(axis=1, keepdims=True)
+        probabilities /= sums
+        logs -= np.log(sums)
+        return logs, probabilities
 
     def metric(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return ``min(distances, cutoff)``; the same array where nothing is cut."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids, LogProbs, Vectors
 from mondegreen.errors import LawUnknownError
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import AbstractMechanism, check_ids, parameter
+from mondegreen.mechanisms.base import AbstractMechanism, State, check_ids, parameter
 from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.space.search.base import NeighbourSearch
 from mondegreen.space.search.decoders import DECODERS
@@ -91,7 +91,7 @@ class AbstractNoise(AbstractMechanism):
 
 @final
 @dataclass(frozen=True, slots=True)
-class NoiseState:
+class NoiseState(State):
     """A noise mechanism prepared for one space.
 
     Parameters

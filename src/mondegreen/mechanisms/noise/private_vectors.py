@@ -14,12 +14,12 @@ from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
+    State,
     check_epsilon,
     check_ids,
     check_space,
     parameter,
 )
-from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.sampling.laplace import multivariate_laplace
 from mondegreen.space.search.base import NeighbourSearch
 from mondegreen.space.search.decoders import decoder_search
@@ -248,7 +248,7 @@ class PrivateVectors(AbstractMechanism):
 
 @final
 @dataclass(frozen=True, slots=True)
-class VectorState:
+class VectorState(State):
     """Private vectors prepared for one space.
 
     Parameters
@@ -305,10 +305,6 @@ class VectorState:
     def log_prob(self, ids: Ids) -> LogProbs:
         """Raise: a probability is an integral over a Voronoi cell."""
         raise LawUnknownError("private_vectors has no law of words in closed form")
-
-    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
-        """Return the metric of the guarantee, (first, second)."""
-        return space_distances(self.space, first, second)
 
 
 def _project(space: Space, ids: Ids, matrix: Vectors) -> NDArray[np.float64]:

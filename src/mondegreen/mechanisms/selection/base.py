@@ -7,19 +7,29 @@ import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, final
+from typing import Any, Final, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, LogProbs, Weights
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import AbstractMechanism, check_ids
+from mondegreen.mechanisms.base import (
+    AbstractMechanism,
+    Floats,
+    Progress,
+    State,
+    check_ids,
+    no_progress,
+)
 from mondegreen.mechanisms.laws.base import IntegerRow, SelectionLaw
 from mondegreen.mechanisms.laws.certified import (
     CertifiableLaw,
     certificate_of,
+    certificates_of,
+    has_certificate,
     is_certifiable,
+    is_kept,
 )
 from mondegreen.mechanisms.laws.dense import DenseLaws
 from mondegreen.mechanisms.laws.kept import (
@@ -30,7 +40,7 @@ from mondegreen.mechanisms.laws.kept import (
     unpacked,
 )
 from mondegreen.mechanisms.laws.truncated import ExponentialLaw
-from mondegreen.mechanisms.metrics import discrete_distances, space_distances
+from mondegreen.mechanisms.metrics import discrete_distances
 from mondegreen.sampling.integers import TOTAL_BITS, draw_uniform
 from mondegreen.space.distances import METRICS
 from mondegreen.space.space import Space
@@ -46,7 +56,7 @@ _NAP: Final = 0.002
 
 @final
 @dataclass(frozen=True, slots=True)
-class SelectionState:
+class SelectionState(State):
     """A selection mechanism prepared for one space.
 
     A law is computed once for each distinct word of a batch and kept for the next
@@ -57,7 +67,7 @@ class SelectionState:
     ----------
     space : Space
         Where inputs and outputs live.
-    stated : Guarantee
+    proved : Guarantee
         What one call promises for each word, by proof.
     law : SelectionLaw
         The integer law of every input.
@@ -66,14 +76,19 @@ class SelectionState:
     """
 
     space: Space
-    stated: Guarantee
+    proved: Guarantee
     law: SelectionLaw
     inputs: Ids | None = None
     _kept: KeptRows = field(default_factory=KeptRows)
     _sharing: _Sharing = field(default_factory=lambda: _Sharing())
 
     @property
-    def guarantee(self) -> Guarantee:
+    def stated(self) -> Guarantee:
+        """What one call promises for each word, without its certificate."""
+        return self.proved
+
+    @property
+    def guarantee(self) -> Guarantee:  # type: ignore[override]
         """What one call promises for each word, with its certificate.
 
         The first time that it is asked for, the certificate of a law on a large space
@@ -88,6 +103,64 @@ class SelectionState:
             certified_how="proof, and a certificate over all pairs of inputs of the "
             "integer law that is sampled",
         )
+
+    @property
+    def certificate_takes_long(self) -> bool:
+        """Whether ``guarantee`` would first pass over all pairs of a large space."""
+        law = self.law
+        return (
+            isinstance(law, CertifiableLaw)
+            and is_kept(law)
+            and is_certifiable(law)
+            and not has_certificate(law)
+        )
+
+    @property
+    def certified_bounds(self) -> tuple[float, float]:
+        """Bounds of the exact epsilon: at least the rate of a law in the distance."""
+        law, claimed = self.law, self.stated.epsilon
+        if not isinstance(law, CertifiableLaw):
+            known = min(self.stated.certified or claimed, claimed)
+            return known, known
+        if has_certificate(law) or not is_kept(law):
+            exact = min(certificate_of(law), claimed)
+            return exact, exact
+        return law.rate if law.takes_distances else 0.0, claimed
+
+    def certificate(self, progress: Progress = no_progress) -> float | None:
+        """Return the exact epsilon, computing it however long that takes."""
+        if isinstance(self.law, CertifiableLaw):
+            return certificate_of(self.law, progress)
+        return self.stated.certified
+
+    @classmethod
+    def certify(cls, states: Sequence[Self], progress: Progress = no_progress) -> None:
+        """Compute the certificates of states, and keep them."""
+        laws = [each.law for each in states if isinstance(each.law, CertifiableLaw)]
+        # One pass over all pairs for those in a distance; the others are quick.
+        certificates_of([law for law in laws if law.takes_distances], progress)
+        certificates_of([law for law in laws if not law.takes_distances], progress)
+
+    @property
+    def takes_distances(self) -> bool:
+        """Whether the law is one in the distance of the space."""
+        return self.law.takes_distances
+
+    @property
+    def falls_with_distance(self) -> bool:
+        """Whether a closer word is never less likely."""
+        return self.law.falls_with_distance
+
+    @property
+    def has_zeros(self) -> bool:
+        """Every word has some integer weight."""
+        return False
+
+    def log_rows(self, ids: Ids, distances: Floats | None) -> tuple[Floats, Floats]:
+        """Return log-probabilities and probabilities, in real numbers where quick."""
+        if distances is None or not self.takes_distances:
+            return State.log_rows(self, ids, distances)
+        return self.law.log_rows(ids, distances)
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
         """Draw an output for each input; see :class:`mondegreen.mechanisms.State`.
@@ -172,13 +245,14 @@ class SelectionState:
         return dense if dense is not None and dense.is_reproducible else None
 
     def share(self, memory: Any, lock: AbstractContextManager[Any]) -> None:
-        """Compute laws together with other processes, for which see :meth:`shared`."""
+        """Compute laws together with other processes."""
         inputs, numbers = self._shape()
         self._kept.make_room()
         self._sharing.rows = SharedRows(memory, lock, inputs, numbers)
 
+    @property
     def shared_bytes(self) -> int:
-        """Return how much memory processes need to compute laws together."""
+        """Memory that processes need to compute laws together."""
         return SharedRows.nbytes(*self._shape())
 
     def _shape(self) -> tuple[int, int]:
@@ -196,13 +270,11 @@ class SelectionState:
         table -= TOTAL_BITS * math.log(2)
         return table[inverse]
 
-    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+    def distances(self, first: Ids, second: Ids) -> Floats:
         """Return the metric of the guarantee, (first, second)."""
         if self.inputs is not None:  # each input has a law of its own: all are 1 apart
             return discrete_distances(first, second)
-        # Truncated metrics state their cutoff as the diameter.
-        cutoff = self.stated.scale["diameter"]
-        return space_distances(self.space, first, second, cutoff=cutoff)
+        return State.distances(self, first, second)
 
     def _law_of(self, ids: Ids) -> Ids:
         """Return the inputs whose laws are to be used."""

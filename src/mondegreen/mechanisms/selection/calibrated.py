@@ -9,17 +9,17 @@ from typing import ClassVar, Final, final
 
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
+    Progress,
     check_epsilon,
     check_interval,
     check_space,
+    no_progress,
     parameter,
 )
 from mondegreen.mechanisms.laws.certified import certificates_of, shipped_rates
 from mondegreen.mechanisms.laws.truncated import ExponentialLaw
 from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
 from mondegreen.space.space import Space
-
-Progress = Callable[[float], object]
 
 _ROUNDS: Final = 2
 _RATES: Final = 12
@@ -112,24 +112,19 @@ class Calibrated(AbstractMechanism):
 
     def prepare(self, space: Space) -> SelectionState:
         """Find the rate of a space and prepare its integer laws."""
-        law = self.law_on(space)
+        law = self._law_on(space)
         return SelectionState(space, selection_guarantee(self, law), law)
 
-    def law_on(
-        self, space: Space, progress: Progress = lambda share: None
-    ) -> ExponentialLaw:
-        """Return the law for a space, which may take passes over all pairs of words.
+    def warm_up(self, space: Space, progress: Progress = no_progress) -> None:
+        """Look for the rate, which may take passes over all pairs of words.
 
-        The certificates of the laws that were tried are kept, so the next call is
+        The certificates of the laws that were tried are kept, so that ``prepare`` is
         quick, and finds the same law.
-
-        Parameters
-        ----------
-        space : Space
-            As for :meth:`prepare`.
-        progress : callable
-            Called with the share that is done, from 0 to 1.
         """
+        self._law_on(space, progress)
+
+    def _law_on(self, space: Space, progress: Progress = no_progress) -> ExponentialLaw:
+        """Return the law for a space."""
         check_space(self, space)
 
         def law(rate: float) -> ExponentialLaw:
@@ -145,7 +140,7 @@ def largest_rate(
     epsilon: float,
     textbook: ExponentialLaw,
     law: Callable[[float], ExponentialLaw],
-    progress: Progress = lambda share: None,
+    progress: Progress = no_progress,
 ) -> ExponentialLaw:
     """Return the law of the largest rate on a grid whose certificate is within epsilon.
 

@@ -177,6 +177,7 @@ class TightLaw:
         if self.rate < 0.99 * epsilon:
             raise too_much_rounding(space, epsilon, kappa, self.cutoff)
         self.mu = _solution(space, self.rate, self.cutoff)
+        self._log_mu = np.log(self.mu)
         self._nearest = _nearest_to_unknown(space)
         everyone = np.arange(count + 1, dtype=np.int32)
         points = self._scan.inputs(everyone)
@@ -209,6 +210,19 @@ class TightLaw:
             to_unknown=self._to_unknown,
             printed=self._nearest,
         )
+
+    takes_distances: ClassVar[bool] = True
+    falls_with_distance: ClassVar[bool] = False  # weights may outdo distances
+
+    def log_rows(self, ids: Ids, distances: Floats) -> tuple[Floats, Floats]:
+        """Return log-probabilities and probabilities from distances."""
+        logs = np.minimum(distances, self.cutoff)
+        logs *= -self.rate
+        logs += self._log_mu[:-1]
+        away = np.minimum(self._to_unknown[ids], self.cutoff)
+        extra = self._log_mu[-1] - self.rate * away
+        logs[:, self._nearest] = np.logaddexp(logs[:, self._nearest], extra)
+        return logs, np.exp(logs)
 
     def rows(self, points: Sequence[int]) -> Iterator[tuple[int, IntegerRow]]:
         """Yield the law of each canonical input, in order, in bounded memory."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Final, final
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, LogProbs, Weights
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import check_ids
+from mondegreen.mechanisms.base import State, check_ids
 from mondegreen.mechanisms.laws.tree import TreeLaw
 from mondegreen.sampling.integers import TOTAL, draw_uniform
 from mondegreen.space.space import Space
@@ -22,7 +23,7 @@ _BLOCK: Final = 1 << 15
 
 
 @final
-class TreeState:
+class TreeState(State):
     """The tree mechanism prepared for one space.
 
     Parameters
@@ -89,8 +90,8 @@ class TreeState:
         return tuple(weight / TOTAL for weight in self.law.weights)
 
     @property
-    def law_digest(self) -> str:
-        """SHA-256, in hex, of the tree and the integers: what decides a draw.
+    def digests(self) -> Mapping[str, str]:
+        """The tree, and its integers: what decides a draw.
 
         The integers come from a linear program in floating point, so another version
         or processor may find others at one epsilon.
@@ -102,7 +103,8 @@ class TreeState:
             "weights": list(self.law.weights),
         }
         text = json.dumps(parts, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()
+        law = hashlib.sha256(text.encode()).hexdigest()
+        return {"tree": self.tree.digest, "law": law}
 
     def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
         """Return the metric of the guarantee, shape (first, second)."""

@@ -30,19 +30,19 @@ docs:
 
 # Numbers of the README, into benchmarks/results.
 bench:
-    {{python}} benchmarks/privatize_imdb.py
-    {{python}} benchmarks/privatize_one_gigabyte.py
-    {{python}} benchmarks/readme_table.py
+    {{python}} -m benchmarks privatize_imdb
+    {{python}} -m benchmarks privatize_one_gigabyte
+    {{python}} -m benchmarks readme_table
 
 # The page on speed: beside other packages, how it grows, where the time goes (an hour).
 speed:
-    {{python}} benchmarks/peers/speed_peers.py --again
-    {{python}} benchmarks/growth.py --again
-    {{python}} benchmarks/privatize_imdb.py
-    {{python}} benchmarks/text_path.py
-    {{python}} benchmarks/selection.py
-    {{python}} benchmarks/profile_texts.py
-    {{python}} benchmarks/speed_page.py
+    {{python}} -m benchmarks speed_peers --again
+    {{python}} -m benchmarks growth --again
+    {{python}} -m benchmarks privatize_imdb
+    {{python}} -m benchmarks text_path
+    {{python}} -m benchmarks selection
+    {{python}} -m benchmarks profile_texts
+    {{python}} -m benchmarks speed_page
     {{python}} tests/speed/ratios.py --record
 
 # The embedded default space, from public GloVe vectors.

@@ -9,8 +9,9 @@ import os
 import platform
 from pathlib import Path
 
-RESULTS = Path(__file__).parent / "results"
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+SHARED = ROOT.parent / "shared" / "data"
 LIBRARIES = ("mondegreen", "numpy", "pyarrow", "faiss-cpu", "randomgen", "regex")
 
 

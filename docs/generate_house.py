@@ -8,6 +8,7 @@ above all that it imports.
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ BEGIN, END = "<!-- the house -->\n", "<!-- end of the house -->"
 WIDTH = 96
 
 
+@functools.cache
 def modules() -> dict[str, Path]:
     """Every module of the package by its dotted name."""
     found = {}

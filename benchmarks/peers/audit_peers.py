@@ -1,6 +1,6 @@
 """Audit other packages, each in an environment of its own; write peers_audit.json.
 
-Run by hand (some minutes): ``python benchmarks/peers/audit_peers.py``. The packages
+Run by hand (some minutes): ``python -m benchmarks audit_peers``. The packages
 come from the package index into temporary environments; ``--envs FOLDER`` keeps and
 reuses them. They run on small shared vocabularies, so that pairs are near enough for
 what they are allowed to lose to be within reach of a statistical audit. The result
@@ -24,20 +24,19 @@ from typing import Final
 import numpy as np
 
 import mondegreen as mg
-from mondegreen.audit.run_target import audit_target
-from mondegreen.errors import MondegreenError
-from mondegreen.space.space import Space
-
-HERE: Final = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
-from environments import (  # noqa: E402
+from benchmarks.machine import RESULTS, save
+from benchmarks.peers.environments import (
     DIFFRACTOR_MODEL,
     ENVIRONMENTS,
     install,
     make_diffractor_home,
     write_vectors,
 )
-from machine import RESULTS, save  # noqa: E402
+from mondegreen.audit.run_target import audit_target
+from mondegreen.errors import MondegreenError
+from mondegreen.space.space import Space
+
+HERE: Final = Path(__file__).resolve().parent
 
 ALPHA: Final = 1e-4
 RUNS: Final = 4000

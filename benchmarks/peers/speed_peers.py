@@ -1,6 +1,6 @@
 """Time mondegreen and other packages side by side; write peers_speed.json.
 
-Run by hand (a quarter of an hour): ``python benchmarks/peers/speed_peers.py``. Each
+Run by hand (a quarter of an hour): ``python -m benchmarks speed_peers``. Each
 package is in an environment of its own (``--envs FOLDER`` keeps and reuses them) and
 each measurement in a process of its own: ours, the peer, ours again, on the same words
 of real reviews, the same vectors and the same epsilon, with one thread each. Every
@@ -24,18 +24,17 @@ from pathlib import Path
 from typing import Final
 
 import mondegreen as mg
-
-HERE: Final = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
-from environments import (  # noqa: E402
+from benchmarks.machine import RESULTS, SHARED, save
+from benchmarks.measure.privatize_imdb import watch
+from benchmarks.measure.rates import machine_rates, search_alone, texts, tokens
+from benchmarks.peers.environments import (
     ENVIRONMENTS,
     install,
     make_diffractor_home,
     write_vectors,
 )
-from machine import RESULTS, SHARED, save  # noqa: E402
-from measure import machine_rates, search_alone, texts, tokens  # noqa: E402
-from privatize_imdb import watch  # noqa: E402
+
+HERE: Final = Path(__file__).resolve().parent
 
 UNFINISHED: Final = 75
 PEER_SECONDS: Final = 8.0

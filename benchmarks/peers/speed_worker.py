@@ -25,7 +25,7 @@ def main() -> None:
     """Read the job, do it, write what was found."""
     job = json.loads(Path(sys.argv[1]).read_text())
     os.environ["PEERS_EPSILON"] = str(job["epsilon"])
-    sys.path[:0] = [str(HERE), str(HERE.parent)]
+    sys.path.insert(0, str(HERE))
     find = ours if job["package"] == "mondegreen" else theirs
     Path(job["out"]).write_text(json.dumps(find(job)))
 
@@ -137,30 +137,32 @@ def diffractor(job: dict) -> tuple:
 
 def ours(job: dict) -> dict:
     """Time a mechanism of mondegreen: first word, a cold batch, warm, whole texts."""
+    sys.path.insert(0, str(HERE.parents[1]))
     from mondegreen import Privatizer, load_space, mechanism
 
     space = load_space()
     chosen = mechanism(job["mechanism"], epsilon=job["epsilon"], **job["options"])
     state = chosen.prepare(space)
 
-    import measure
     import numpy as np
 
-    state.sample(np.zeros(1, dtype=np.int32), measure.generator())
+    from benchmarks.measure import rates
+
+    state.sample(np.zeros(1, dtype=np.int32), rates.generator())
     found = {"first_word_seconds": time.monotonic() - job["started"]}
     words = Path(job["words"]).read_text().split()
     ids = np.array([space.index[word] for word in words], dtype=np.int32)
-    found |= measure.check(state, ids)
-    alone = measure.search_alone(space, ids, job["seconds"] / 2)
+    found |= rates.check(state, ids)
+    alone = rates.search_alone(space, ids, job["seconds"] / 2)
     state = chosen.prepare(space)  # one that was never asked
-    found["cold_words_per_second"] = measure.cold_rate(state, ids)
-    found["words_per_second"] = measure.warm_rate(state, ids, job["seconds"])
+    found["cold_words_per_second"] = rates.cold_rate(state, ids)
+    found["words_per_second"] = rates.warm_rate(state, ids, job["seconds"])
     privatizer = Privatizer(chosen, space, allow_unproved=not chosen.is_private)
     reviews = json.loads(Path(job["texts"]).read_text())
-    found["text_words_per_second"] = measure.text_rate(
+    found["text_words_per_second"] = rates.text_rate(
         privatizer, reviews, job["seconds"]
     )
-    again = measure.search_alone(space, ids, job["seconds"] / 2)
+    again = rates.search_alone(space, ids, job["seconds"] / 2)
     return {**found, "search_alone_per_second": (alone + again) / 2}
 
 

@@ -1,6 +1,6 @@
 """The must-detect list: broken mechanisms beside their sound versions.
 
-``benchmarks/mutants.py`` writes the table of the documentation from it.
+``benchmarks/measure/mutants.py`` writes the table of the documentation from it.
 """
 
 from __future__ import annotations

@@ -1,20 +1,15 @@
 """Certificates against brute force that shares no code with them.
 
-``benchmarks/brute_force.py`` computes from the formula of the law in numpy alone.
+``benchmarks/measure/brute_force.py`` computes from the formula in numpy alone.
 """
-
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mondegreen as mg
+from benchmarks.measure import brute_force
 from mondegreen.mechanisms.laws.certificate import exact_epsilons, lower_bounds
 from mondegreen.mechanisms.laws.truncated import ExponentialLaw
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-import brute_force
 
 SETTINGS = [(0.5, np.inf), (1.0, np.inf), (2.25, 7.7), (4.0, 4.3), (4.0, 6.0), (7, 3.3)]
 TOLERANCE = 1e-4

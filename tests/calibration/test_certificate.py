@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mondegreen.calibration.certificate import certify
 
 import mondegreen as mg
-from mondegreen.calibration.certificate import certify
 from mondegreen.errors import LawUnknownError, SpaceError
 from mondegreen.mechanisms.laws import certified
 from mondegreen.mechanisms.laws.certificate import exact_epsilons
@@ -322,8 +322,8 @@ def test_a_space_too_large_to_certify_unasked_keeps_its_proof(monkeypatch):
 
 @pytest.mark.parametrize("epsilon", [2.0, 3.0, 4.0])
 def test_shipped_certificates_of_the_embedded_space_are_those_measured(epsilon):
-    # By benchmarks/brute_force.py; at 2 the unknown word is the worst input: without
-    # it the certificate is 1.352.
+    # By benchmarks/measure/brute_force.py; at 2 the unknown word is the worst input:
+    # without it the certificate is 1.352.
     known = {2.0: 1.4385, 3.0: 1.9263, 4.0: 2.4095}
     state = mg.mechanism("exponential", epsilon=epsilon).prepare(mg.load_space())
     assert certified.has_certificate(state.law)

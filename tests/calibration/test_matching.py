@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-
-import mondegreen as mg
 from mondegreen.calibration.matching import MATCHES, match_target
 from mondegreen.calibration.measurement import Measurement
-from mondegreen.calibration.plan import Plan
 from mondegreen.calibration.ratio import PrivacyRatio
 from mondegreen.calibration.setting import Bench, Setting
+
+import mondegreen as mg
+from mondegreen.calibration.plan import Plan
 from mondegreen.errors import ConfigurationError, UnknownNameError
 from mondegreen.scores.risk import uniform_prior
 

@@ -5,9 +5,6 @@ import math
 
 import numpy as np
 import pytest
-
-import mondegreen as mg
-from mondegreen.calibration import batches
 from mondegreen.calibration.baseline import random_loss
 from mondegreen.calibration.cache import kept
 from mondegreen.calibration.found import Effort
@@ -15,6 +12,9 @@ from mondegreen.calibration.measurement import Measurement, measure
 from mondegreen.calibration.rows import survey
 from mondegreen.calibration.runs import trial
 from mondegreen.scores.exact import law_scores
+
+import mondegreen as mg
+from mondegreen.calibration import batches
 from mondegreen.scores.risk import frequency_prior, uniform_prior
 
 SMALL = Effort(rows=64, words=64, runs=16, draws=2_000)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from mondegreen.calibration.ratio import PrivacyRatio
+
 from mondegreen.errors import InvalidParameterError
 from mondegreen.space.binarize import with_codes
 from mondegreen.space.geometry import Geometry

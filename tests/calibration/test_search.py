@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from mondegreen.calibration.measurement import Measurement
+
 from mondegreen.calibration.search import calibrate, rounded
 from mondegreen.calibration.targets import Target, parse_target
 from mondegreen.errors import InvalidParameterError, UnknownNameError

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from mondegreen.calibration.tail import exceeded, exceeded_by_runs, undercut_by_bounds
 
 EXPERIMENTS = 150

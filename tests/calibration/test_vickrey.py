@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from mondegreen.calibration.measurement import Measurement
+from mondegreen.calibration.setting import Bench, Setting
 
 import mondegreen as mg
-from mondegreen.calibration.measurement import Measurement
 from mondegreen.calibration.plan import Plan
 from mondegreen.calibration.search import Calibration, calibrate
-from mondegreen.calibration.setting import Bench, Setting
 from mondegreen.calibration.targets import Target
 from mondegreen.calibration.vickrey import T_GRID, calibrate_vickrey, preference
 from mondegreen.scores.risk import uniform_prior

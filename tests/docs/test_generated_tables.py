@@ -1,27 +1,62 @@
-"""Tables in the documentation are those that the results give."""
+"""Tables and files of data in the documentation are those that the results give."""
 
+import csv
 import importlib
-import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from benchmarks.pages import page
+from benchmarks.pages.page import DATA, DOCS, Table
+
+SCRIPTS = {
+    name: importlib.import_module(f"benchmarks.pages.{name}")
+    for name in (
+        "audit_page",
+        "choosing_page",
+        "codes_page",
+        "decoders_page",
+        "examples_page",
+        "mechanisms_page",
+        "reading_page",
+        "speed_page",
+        "tree_evidence_page",
+        "tutorial_epsilon",
+    )
+}
+FILES = {
+    file: table
+    for script in SCRIPTS.values()
+    for file, table in getattr(script, "DATA", {}).items()
+}
 
 
-@pytest.mark.parametrize(
-    "name", ["mechanisms_page", "choosing_page", "tutorial_epsilon"]
-)
-def test_tables_come_from_the_results(name, monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    script, page = importlib.import_module(name), importlib.import_module("page")
-    text = (ROOT / "docs" / script.PAGE).read_text(encoding="utf-8")
-    assert page.filled(text, script.TABLES) == text
-    sys.modules.pop(name)
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_tables_come_from_the_results(name):
+    text = (DOCS / SCRIPTS[name].PAGE).read_text(encoding="utf-8")
+    assert page.filled(text, SCRIPTS[name].TABLES) == text, f"benchmarks {name}"
 
 
-def test_a_page_without_a_place_for_its_table_is_refused(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    page = importlib.import_module("page")
+@pytest.mark.parametrize("name", FILES)
+def test_data_comes_from_the_results(name):
+    assert (DATA / name).read_text(encoding="utf-8") == FILES[name]().csv()
+
+
+def test_every_file_of_data_has_a_script_and_is_described():
+    assert {path.name for path in DATA.glob("*.csv")} == set(FILES)
+    index = (DATA / "index.md").read_text(encoding="utf-8")
+    assert all(f"]({name})" in index for name in FILES)
+
+
+def test_a_page_without_a_place_for_its_table_is_refused():
     with pytest.raises(ValueError, match="one place"):
         page.filled("no table here", {"missing": lambda: ""})
+
+
+def test_data_is_for_programs_and_a_page_for_people():
+    table = Table(["mechanism", "a second"], [["`tem`", "1,234"], ["a, b", "–"]])
+    assert str(table).splitlines()[2] == "| `tem` | 1,234 |"
+    rows = list(csv.reader(table.csv().splitlines()))
+    assert rows == [["mechanism", "a second"], ["tem", "1234"], ["a, b", ""]]
+    assert (table + table).under("x", "y").rows[3] == ["y", "a, b", "–"]
+    with pytest.raises(ValueError, match="other columns"):
+        table + table.under("x", "y")

@@ -12,6 +12,7 @@ import click
 import pytest
 
 import mondegreen as mg
+from benchmarks.pages import examples_page
 from mondegreen import errors
 from mondegreen.cli.main import cli
 from mondegreen.mechanisms import mechanism_class
@@ -107,13 +108,8 @@ def test_generated_pages_have_not_drifted():
     assert done.returncode == 0, done.stdout
 
 
-def test_the_examples_page_is_made_from_its_results(monkeypatch):
-    monkeypatch.syspath_prepend(str(DOCS))
-    import generate_examples
-
-    page = generate_examples.page(generate_examples.stored())
-    assert generate_examples.PAGE.read_text("utf-8") == page
-    assert set(generate_examples.EPSILONS) == {
+def test_the_examples_are_of_every_mechanism_that_the_embedded_space_allows():
+    assert set(examples_page.EPSILONS) == {
         cls.name for cls in mg.mechanisms() if "euclidean" in cls.space_metrics
     }
 

@@ -6,6 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import mondegreen as mg
+from benchmarks.pages import readme_table
+
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -53,3 +56,21 @@ def test_the_main_job_of_the_first_runs():
 def test_every_local_link_leads_somewhere():
     for target in re.findall(r"\]\((?!http)([^)#]+)", README):
         assert (ROOT / target).exists(), target
+
+
+def test_the_first_screen_shows_what_the_default_really_gives():
+    shown = README.split("| in | out |")[1].split("\n")[2]
+    _, given, expected, _ = (cell.strip() for cell in shown.split("|"))
+    number = int(re.search(r"real output .* with seed (\d+)", README)[1])
+    privatizer = mg.Privatizer(
+        mg.mechanism("tree", epsilon=10.0), noise=mg.Seeded(number)
+    )
+    assert privatizer(given).text == expected
+
+
+def test_the_speed_section_comes_from_the_results():
+    assert readme_table.START + readme_table.table() + readme_table.END in README
+
+
+def test_the_readme_is_short():
+    assert len(README.split()) <= 900

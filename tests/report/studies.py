@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from mondegreen.calibration.measurement import Measurement
+
 from mondegreen.report.neighbours import NeighbourDistances
 from mondegreen.report.study import SampleRelease, Study
 

@@ -21,7 +21,7 @@ def test_a_score_is_computed_by_what_its_definition_names(score):
         assert re.search(rf"^\w*{score.name}\w*(, .*)? : ", text, re.MULTILINE)
         return
     # The words of a docstring and the table must not contradict each other.
-    said = re.search(r"\*Direction\.\* Larger is (.*?)[.,;:]", text, re.DOTALL).group(1)
+    said = re.search(r"Larger\s+is\s+(.*?)[.,;:]", text, re.DOTALL).group(1)
     plain = " ".join(said.split())
     if score.more_private == "larger":
         assert plain.startswith("more private")

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mondegreen.scores.mechanism_estimate import estimate_mechanism, estimate_stays
 
 import mondegreen as mg
 from mondegreen.errors import InvalidParameterError
 from mondegreen.scores import deniability, risk
 from mondegreen.scores.deniability import ORDERS
-from mondegreen.scores.mechanism_estimate import estimate_mechanism, estimate_stays
 from mondegreen.scores.word_estimate import estimate_word
 from mondegreen.space.distances import distances
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mondegreen.scores.exact import law_scores
 
 import mondegreen as mg
 from mondegreen.errors import ConfigurationError, InvalidParameterError, LawUnknownError
 from mondegreen.scores import deniability, exact, risk
-from mondegreen.scores.exact import law_scores
 from mondegreen.space.binarize import with_codes
 from mondegreen.space.distances import distances
 from strategies import epsilons, spaces

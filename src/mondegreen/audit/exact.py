@@ -19,7 +19,7 @@ from mondegreen.audit.report import Evidence, Finding
 from mondegreen.audit.statistical import StateSampler
 from mondegreen.errors import LawUnknownError, MondegreenError
 from mondegreen.mechanisms.base import State
-from mondegreen.scores.bounds import lower_bound
+from mondegreen.scores.interval import lower_bound
 
 LARGEST_TABLE: Final = 4096
 """Words of the largest space whose whole law is compared, all pairs and outputs."""

@@ -24,7 +24,7 @@ from mondegreen.audit.claim import Claim
 from mondegreen.audit.report import AuditReport, Evidence
 from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms.base import State
-from mondegreen.scores.bounds import (
+from mondegreen.scores.interval import (
     largest_loss,
     lower_bound,
     rarest_event,

@@ -1,7 +1,8 @@
-r"""How often the best guess of an input is right, for a law of a word tree.
+r"""How vulnerable a word is to the best guess of it, for a law of a word tree.
 
 With the prior :math:`\pi`, whoever sees an output of a tree law and makes the best
-guess of its input is right with probability
+guess of its input is right with probability (the posterior vulnerability of
+quantitative information flow; "attack success" where people read it)
 
 .. math::
 
@@ -28,8 +29,8 @@ from mondegreen.space.tree import WordTree
 Floats = NDArray[np.float64]
 
 
-def success_of(law: TreeLaw, prior: Floats) -> float:
-    """Return how often the best guess of an input from one output is right.
+def vulnerability(law: TreeLaw, prior: Floats) -> float:
+    """Tell how often the best guess of an input from one output is right.
 
     In float64, from the integers of the law; 1 less the Bayes risk.
 
@@ -44,7 +45,7 @@ def success_of(law: TreeLaw, prior: Floats) -> float:
     --------
     >>> tree = WordTree.from_labels([[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]])
     >>> law = TreeLaw(tree, (0, TOTAL - (TOTAL >> 2), TOTAL >> 2))
-    >>> success_of(law, np.array([0.4, 0.1, 0.3, 0.2, 0.0])).__round__(4)
+    >>> vulnerability(law, np.array([0.4, 0.1, 0.3, 0.2, 0.0])).__round__(4)
     0.6125
     """
     checked = check_prior(prior, law.tree.vocab_size + 1)
@@ -52,9 +53,13 @@ def success_of(law: TreeLaw, prior: Floats) -> float:
     return Guess(law.tree, checked).value(rows)
 
 
+success_of = vulnerability
+"""Older name of :func:`vulnerability`; to be removed."""
+
+
 @final
 class Guess:
-    """How often the best guess is right, as a function of the chances."""
+    """Vulnerability as a function of the level probabilities: convex, by its cuts."""
 
     def __init__(self, tree: WordTree, prior: Floats) -> None:
         nodes, top = tree.nodes[:, :-1], tree.levels
@@ -70,12 +75,12 @@ class Guess:
         self.blind = float(prior[-1]) / self.size
 
     def value(self, rows: Floats) -> float:
-        """Return A for chances, shape (children, D + 1)."""
+        """Compute A for level probabilities, shape (children, D + 1)."""
         slope, rest = self.cut(rows)
         return float((slope * rows).sum()) + rest
 
     def cut(self, rows: Floats) -> tuple[Floats, float]:
-        """Return the slope and the constant of the largest terms at some chances."""
+        """Find the slope and the constant of the largest terms at some probabilities."""
         top = len(self.peaks)
         parts = rows[self.child].T / self.reach
         law = np.cumsum(parts[::-1], axis=0)[::-1]
@@ -99,5 +104,5 @@ class Guess:
 
 
 def class_of_words(tree: WordTree) -> NDArray[np.int64]:
-    """Return the child of the root that each word lies in."""
+    """Find the child of the root that each word lies in."""
     return tree.nodes[tree.levels - 1, :-1].astype(np.int64)

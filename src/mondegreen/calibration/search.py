@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, final
 
-from mondegreen.calibration.measurement import Measurement
+from mondegreen.calibration.score_bounds import ScoreBounds
 from mondegreen.calibration.targets import Target
 
 _DOUBLINGS: Final = 8
@@ -29,53 +29,37 @@ _STRIDE: Final = 1.5
 
 _DIGITS: Final = 4
 
-Measure = Callable[[Sequence[float], "Attempt"], Sequence[Measurement | None]]
+Measure = Callable[[float, "Attempt"], ScoreBounds | None]
+"""From epsilon to what it does; None where the mechanism does not exist there."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How epsilons are to be measured.
-
-    Parameters
-    ----------
-    is_rough : bool
-        Whether it is only to find where to look.
-    number : int
-        0 for looks, then 1, 2, ...: each takes other random numbers.
-    confidence : float in (0, 1)
-        Of each interval.
-    """
+    """How an epsilon is to be measured."""
 
     is_rough: bool
+    """Whether it is only to find where to look."""
     number: int = 0
+    """0 for looks, then 1, 2, ...: each takes other random numbers."""
     confidence: float = 0.95
+    """Of each interval."""
 
 
 @final
 @dataclass(slots=True)
 class Calibration:
-    """What a search found.
-
-    Parameters
-    ----------
-    targets : tuple of Target
-        What was asked for.
-    chosen : Measurement or None
-        The setting that keeps all of it; None where none was found.
-    tried : list of Measurement
-        What was measured besides, rough looks included.
-    problem : str
-        Why there is none: the target that is missed, and the best that was reached.
-    is_binding : bool
-        False where the targets hold at every epsilon that was tried.
-    """
+    """What a search found."""
 
     targets: tuple[Target, ...]
-    chosen: Measurement | None = None
-    tried: list[Measurement] = field(default_factory=list)
+    chosen: ScoreBounds | None = None
+    """The setting that keeps all targets; None where none was found."""
+    tried: list[ScoreBounds] = field(default_factory=list)
+    """What was measured besides, rough looks included."""
     problem: str = ""
+    """Why there is none: the target that is missed, and the best that was reached."""
     is_binding: bool = True
+    """False where the targets hold at every epsilon that was tried."""
 
 
 def calibrate(
@@ -86,32 +70,19 @@ def calibrate(
     tolerance: float = 0.01,
     confidence: float = 0.95,
 ) -> Calibration:
-    """Return the setting that keeps all targets.
+    """Find the setting that keeps all targets, beginning at an epsilon.
 
     With targets about privacy alone, that is the largest epsilon found; with one about
     use, the smallest that keeps it, which is the most private one, and it must keep the
-    others as well.
-
-    Parameters
-    ----------
-    measure : callable
-        From epsilons to measurements, in one :class:`Attempt`; None where the
-        mechanism has no setting at that epsilon.
-    targets : sequence of Target
-        At least one.
-    start : float
-        An epsilon to begin with.
-    tolerance : float in (0, 1)
-        Relative: how much more epsilon is given away, roughly, where scores are exact.
-    confidence : float in (0, 1)
-        That all targets hold at the epsilon that is returned.
+    others as well. ``tolerance`` is relative: how much more epsilon is given away,
+    roughly, where scores are exact. With that ``confidence``, all targets hold at the
+    epsilon that is returned.
     """
-    search = _Search(measure, tuple(targets), tolerance, confidence)
-    return search.run(start)
+    return _Search(measure, tuple(targets), tolerance, confidence).run(start)
 
 
 def rounded(epsilon: float, *, up: bool) -> float:
-    """Return an epsilon of four digits, no larger than given, or no smaller.
+    """Round an epsilon to four digits, to no more, or no less, than it is.
 
     Examples
     --------
@@ -155,16 +126,15 @@ class _Search:
     def _round(self, epsilon: float) -> float:
         return rounded(epsilon, up=self.sign < 0)
 
-    def _measured(
-        self, epsilons: Sequence[float], attempt: Attempt
-    ) -> list[Measurement | None]:
+    def _measured(self, epsilon: float, attempt: Attempt) -> ScoreBounds | None:
         """Measure, and remember."""
-        found = list(self.measure(epsilons, attempt))
-        self.result.tried += [each for each in found if each is not None]
+        found = self.measure(epsilon, attempt)
+        if found is not None:
+            self.result.tried.append(found)
         return found
 
     def _look(self, start: float) -> float | None:
-        """Return about the last epsilon at which the targets hold; None if none."""
+        """Find about the last epsilon at which the targets hold; None if none."""
         if all(target.is_linear for target in self.steering):
             return self._scaled(start)
         # Outwards from the start: further while they hold, or until they do.
@@ -185,9 +155,9 @@ class _Search:
         return outside if held else None
 
     def _scaled(self, start: float) -> float | None:
-        """Return the guess for targets that grow as epsilon does."""
+        """Guess, for targets that grow as epsilon does."""
         for _ in range(2):
-            (found,) = self._measured([self._round(start)], Attempt(is_rough=True))
+            found = self._measured(self._round(start), Attempt(is_rough=True))
             known = [] if found is None else [t.likely(found) for t in self.steering]
             if found is None or None in known:
                 return None
@@ -199,7 +169,7 @@ class _Search:
         return start
 
     def _bisected(self, inside: float, outside: float) -> float:
-        """Return about the last epsilon at which the targets seem to hold."""
+        """Bisect for about the last epsilon at which the targets seem to hold."""
         while abs(math.log(outside / inside)) > self.tolerance:
             middle = math.sqrt(inside * outside)
             if self._margin(middle) >= 0:
@@ -209,8 +179,8 @@ class _Search:
         return inside
 
     def _margin(self, epsilon: float) -> float:
-        """Return by how much the steering targets seem to hold; negative: missed."""
-        (found,) = self._measured([self._round(epsilon)], Attempt(is_rough=True))
+        """Tell by how much the steering targets seem to hold; negative: missed."""
+        found = self._measured(self._round(epsilon), Attempt(is_rough=True))
         if found is None:
             return -math.inf
         return min(target.margin(found) for target in self.steering)
@@ -221,7 +191,7 @@ class _Search:
         epsilon, best = self._round(guess), None
         for number in range(1, _ATTEMPTS + 1):
             attempt = Attempt(False, number, self._confidence(number))
-            (found,) = self._measured([epsilon], attempt)
+            found = self._measured(epsilon, attempt)
             holds = found is not None and self._hold(self.steering, found)
             if holds:
                 best = found
@@ -236,9 +206,9 @@ class _Search:
         self._conclude(best)
 
     def _confidence(self, number: int) -> float:
-        r"""Return the confidence of an attempt: :math:`\sum_k 6 / (\pi k)^2 = 1`.
+        r"""Share the chance of error among attempts: :math:`\sum_k 6 / (\pi k)^2 = 1`.
 
-        The targets share the chance of error. Each looks at one end of its interval,
+        The targets share it, too. Each looks at one end of its interval,
         which is wrong half as often as the interval.
         """
         share = (1 - self.confidence) * 6 / (math.pi * number) ** 2
@@ -246,12 +216,12 @@ class _Search:
 
     def _next(
         self,
-        best: Measurement | None,
+        best: ScoreBounds | None,
         missed: float | None,
         epsilon: float,
         step: float,
     ) -> float | None:
-        """Return the epsilon to try after this; None where it is good enough."""
+        """Choose the epsilon to try after this; None where it is good enough."""
         if best is None:
             return self._round(epsilon * step ** (-self.sign))
         if missed is None:
@@ -264,10 +234,10 @@ class _Search:
             return None
         return self._round(math.sqrt(missed * best.epsilon))
 
-    def _hold(self, targets: Sequence[Target], found: Measurement) -> bool:
+    def _hold(self, targets: Sequence[Target], found: ScoreBounds) -> bool:
         return all(target.holds(found) for target in targets)
 
-    def _conclude(self, best: Measurement | None) -> None:
+    def _conclude(self, best: ScoreBounds | None) -> None:
         """Take what was found if it keeps the targets that did not steer."""
         if best is None:
             self.result.problem = self._problem(self.steering)
@@ -290,7 +260,7 @@ class _Search:
         return "; ".join(_missed(target, tried) for target in worst)
 
 
-def _missed(target: Target, tried: Sequence[Measurement]) -> str:
+def _missed(target: Target, tried: Sequence[ScoreBounds]) -> str:
     """Say how near settings come to a target."""
     known = [
         (value, each.epsilon)

@@ -1,4 +1,7 @@
-"""Targets: what a setting must keep, as a score and the side of it that is allowed."""
+"""Targets: what a setting must keep, as a score and the side of it that is allowed.
+
+A target can be a number, or to be as private as another setting, in a named sense.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
-from mondegreen.calibration.found import PERCENTILES
-from mondegreen.calibration.measurement import Measurement
-from mondegreen.errors import InvalidParameterError, UnknownNameError
+from mondegreen.calibration.score_bounds import ScoreBounds
+from mondegreen.errors import (
+    ConfigurationError,
+    InvalidParameterError,
+    UnknownNameError,
+)
+from mondegreen.scores.definitions import PERCENTILES
 
 KEYS: Final = {
     "n_w": "chance that a word stays, at most",
@@ -24,6 +31,15 @@ KEYS: Final = {
 
 OVER: Final = ("worst", *(f"P{percent}" for percent in reversed(PERCENTILES)), "mean")
 """Which words must keep a target about words: all, a percentage, or their mean."""
+
+MATCHES: Final = {
+    "certified_epsilon": "the same certified epsilon: comparable in one metric only",
+    "worst_loss": "the same certified loss, in nats, between the two farthest words",
+    "bayes_risk": "the same error of the best guess of one word",
+    "privacy_ratio": "the same label by the privacy ratio: no equal privacy",
+    "n_w": "the same chance to stay: no promise",
+}
+"""What can be made equal to that of another setting, and what that is."""
 
 _AT_LEAST: Final = ("bayes_risk", "s_w")
 _LINEAR: Final = ("certified_epsilon", "privacy_ratio", "worst_loss")
@@ -44,18 +60,10 @@ _RANGES: Final = {
 @final
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One thing that a setting must keep.
+    """One thing that a setting must keep: a largest, or least, value, ends included.
 
-    Parameters
-    ----------
-    key : str
-        One of :data:`KEYS`.
-    value : float
-        The largest, or the least, that is allowed; both ends included.
-    over : str
-        One of :data:`OVER`, for ``n_w`` and ``s_w``. ``P95``: 95 % of the vocabulary.
-    prior : str
-        Of the adversary and of the text, for ``bayes_risk`` and ``utility_loss``.
+    ``over`` says for which words ``n_w`` and ``s_w`` must hold, ``P95`` for 95 % of the
+    vocabulary; ``prior`` whose words ``bayes_risk`` and ``utility_loss`` are about.
 
     Examples
     --------
@@ -91,7 +99,7 @@ class Target:
 
     @property
     def score(self) -> str:
-        """Name of the score, see :class:`Measurement`."""
+        """Its key in the scores of :class:`ScoreBounds`."""
         if self.key in _OF_WORDS:
             if self.over in ("worst", "mean"):
                 end = "min" if self.key == "s_w" else "max"
@@ -102,14 +110,14 @@ class Target:
             return f"utility_loss_share_{self.prior}"
         return f"{self.key}_{self.prior}" if self.key in _OF_PRIORS else self.key
 
-    def pessimistic(self, measurement: Measurement) -> float | None:
-        """Return the end of the score on the wrong side; None if it is not known."""
-        ends = measurement.scores.get(self.score)
+    def pessimistic(self, found: ScoreBounds) -> float | None:
+        """Take the end of the score on the wrong side; None if it is not known."""
+        ends = found.scores.get(self.score)
         return None if ends is None else ends[0 if self.is_at_least else 1]
 
-    def likely(self, measurement: Measurement) -> float | None:
-        """Return a point of the score, to find where to look and for nothing else."""
-        ends = measurement.scores.get(self.score)
+    def likely(self, found: ScoreBounds) -> float | None:
+        """Take a point of the score, to find where to look and for nothing else."""
+        ends = found.scores.get(self.score)
         if ends is None:
             return None
         # The upper end of a risk is that of a good adversary; the lower is a bound.
@@ -122,9 +130,9 @@ class Target:
         """Whether the score grows as epsilon does, or about so."""
         return self.key in _LINEAR
 
-    def margin(self, measurement: Measurement) -> float:
-        """Return by how much a setting seems to keep the target; negative: misses."""
-        value = self.likely(measurement)
+    def margin(self, found: ScoreBounds) -> float:
+        """Tell by how much a setting seems to keep the target; negative: misses."""
+        value = self.likely(found)
         if value is None or math.isnan(value):
             return -math.inf
         return value - self.value if self.is_at_least else self.value - value
@@ -135,12 +143,12 @@ class Target:
             return False
         return value >= self.value if self.is_at_least else value <= self.value
 
-    def holds(self, measurement: Measurement) -> bool:
+    def holds(self, found: ScoreBounds) -> bool:
         """Whether a setting keeps the target even at the wrong end of what is known."""
-        return self.allows(self.pessimistic(measurement))
+        return self.allows(self.pessimistic(found))
 
     def better(self, values: Sequence[float]) -> float:
-        """Return the value that is nearest to keeping the target, or keeps it best."""
+        """Choose the value that is nearest to keeping the target, or keeps it best."""
         return max(values) if self.is_at_least else min(values)
 
     def __str__(self) -> str:
@@ -171,15 +179,7 @@ class Target:
 
 
 def parse_target(text: str, over: str = "P95", prior: str = "sample") -> Target:
-    """Return the target that ``KEY=VALUE`` asks for.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it has another form, or the value is out of range.
-    UnknownNameError
-        If there is no such key; lists what exists.
-    """
+    """Read a target from ``KEY=VALUE``."""
     key, equals, value = text.partition("=")
     try:
         number = float(value)
@@ -188,3 +188,29 @@ def parse_target(text: str, over: str = "P95", prior: str = "sample") -> Target:
     if not equals:
         raise InvalidParameterError("--target", text, "KEY=VALUE, such as n_w=0.5")
     return Target(key.strip(), number, over, prior)
+
+
+def match_target(
+    reference: ScoreBounds, by: str, *, over: str = "P95", prior: str = "sample"
+) -> Target:
+    """Make the target of being as private as a reference, in one of :data:`MATCHES`.
+
+    Where the score of the reference is an interval, the target is its more private
+    end: what is found is no less private than the reference, whatever its true value.
+    """
+    if by not in MATCHES:
+        raise UnknownNameError("match", by, MATCHES)
+    probe = Target(by, 1.0 if by != "bayes_risk" else 0.5, over, prior)
+    ends = reference.scores.get(probe.score)
+    if ends is None:
+        raise ConfigurationError(
+            f"{probe.score} of {reference.mechanism} is not known, so nothing can be "
+            f"matched by it; choose one of: {', '.join(MATCHES)}"
+        )
+    value = ends[1] if probe.is_at_least else ends[0]
+    if not 0 < value:
+        raise ConfigurationError(
+            f"{probe.score} of {reference.mechanism} at epsilon {reference.epsilon:g} "
+            "is 0, as far as runs can tell: take a larger epsilon of the reference"
+        )
+    return Target(by, value, over, prior)

@@ -1,9 +1,11 @@
-r"""Choosing epsilon and t of Vickrey together (Vickrey paper, Algorithm 2, made safe).
+"""Choosing epsilon and t of Vickrey together: Algorithm 2 of its paper, made safe.
 
 The printed algorithm doubles epsilon at t = 0 until the utility loss fits the budget,
 and then looks for the t with the largest inference error at that one epsilon. There
 hardly any t > 0 fits, since the loss grows with t. Here every t has its own epsilon,
-the smallest that fits, and the best of these pairs is taken.
+the smallest that fits, and the best of these pairs is taken. The paper is Xu, Aggarwal,
+Feyisetan, Teissier, "On a Utilitarian Approach to Privacy Preserving Text Generation",
+PrivateNLP 2021.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from mondegreen.calibration.measurement import Measurement
+from mondegreen.calibration.score_bounds import ScoreBounds
 from mondegreen.calibration.search import Calibration
 from mondegreen.calibration.targets import Target
 
@@ -22,41 +24,24 @@ Solve = Callable[[float, bool], Calibration]
 
 
 def calibrate_vickrey(
-    solve: Solve, targets: Sequence[Target], prior: str, ts: Sequence[float] = T_GRID
+    solve: Solve, targets: Sequence[Target], prior: str
 ) -> tuple[float, Calibration]:
-    r"""Return the t and the epsilon of it that keep all targets and are best by far.
+    """Find the t and its epsilon that keep all targets and are preferred.
 
-    For each t in a rough search, the epsilon that keeps the targets; the t whose
+    For each t a rough search for the epsilon that keeps the targets; the t whose
     setting is preferred (:func:`preference`); and a thorough search for that t alone.
-    Where this ends without a setting, the next t is taken.
+    Where this ends without a setting, the next t is taken. ``solve(t, is_thorough)``
+    searches epsilon at one t; ``prior`` is that of the inference error.
 
-    Parameters
-    ----------
-    solve : callable ``(t, is_thorough) -> Calibration``
-        Searches epsilon at one t.
-    targets : sequence of Target
-        A utility budget, as in the paper, or targets of privacy.
-    prior : str
-        Of the inference error that is compared.
-    ts : sequence of float in [0, 1]
-        Values of t to try.
-
-    Notes
-    -----
-    *Differs from the paper.* Besides what the module says: the doubling ends, since
-    for t > 0 the loss has a floor that no epsilon gets below; losses are compared at
-    the upper end of their interval; prior and loss come from PUBLIC text, since what
-    is tuned on private text tells about it. The numbers of the setting that is
-    returned are drawn anew, after the choice.
-
-    References
-    ----------
-    .. [1] Xu, Aggarwal, Feyisetan, Teissier. "On a Utilitarian Approach to Privacy
-       Preserving Text Generation." PrivateNLP 2021, Algorithm 2.
+    Differs from the paper besides what the module says: the doubling ends, since for
+    t > 0 the loss has a floor that no epsilon gets below; losses are compared at the
+    upper end of their interval; prior and loss come from PUBLIC text, since what is
+    tuned on private text tells about it. The numbers of the setting that is returned
+    are drawn anew, after the choice.
     """
-    found = [(t, solve(t, False)) for t in ts]
+    found = [(t, solve(t, False)) for t in T_GRID]
     found.sort(key=lambda each: preference(each[1].chosen, targets, prior))
-    tried: list[Measurement] = []
+    tried: list[ScoreBounds] = []
     for t, rough in found:
         if rough.chosen is None:
             break
@@ -70,9 +55,9 @@ def calibrate_vickrey(
 
 
 def preference(
-    setting: Measurement | None, targets: Sequence[Target], prior: str
+    setting: ScoreBounds | None, targets: Sequence[Target], prior: str
 ) -> tuple[float, float]:
-    """Return a key that sorts settings which keep the same targets, the best first.
+    """Sort key of settings that keep the same targets, the best first.
 
     Under a budget of utility, that of the larger inference error, at its lower end,
     as in the paper. Under targets of privacy, that of the smaller utility loss, at its

@@ -215,6 +215,26 @@ class AbstractMechanism(ABC):
         ``progress`` is never called where there is nothing to do.
         """
 
+    def promise(self, space: Space, **stated: Any) -> Guarantee:
+        """Make the guarantee on ``space``: what all mechanisms state alike, and more.
+
+        ``stated`` holds fields of :class:`~mondegreen.guarantee.Guarantee`, such as
+        ``certified_how``; it replaces what stands here.
+        """
+        parameters = self.to_dict()["parameters"]
+        usual: dict[str, Any] = {
+            "mechanism": self.name,
+            "parameters": parameters,
+            "epsilon": parameters["epsilon"],
+            "metric": self.metric,
+            "scale": space.geometry.to_dict(),
+            "space": space.name,
+            "space_digest": space.digest,
+            "proof": f"docs/proofs/{self.name}.md",
+            "is_private": self.is_private,
+        }
+        return Guarantee(**{**usual, **stated})
+
     def to_dict(self) -> dict[str, Any]:
         """Return ``{"name": ..., "parameters": {...}}`` as JSON values."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]

@@ -1,13 +1,15 @@
 r"""Plausible deniability of a word: what a known law says of its outputs (CMP paper).
 
-Every function takes the probabilities :math:`P(y \mid w)` of all outputs, one row for
-each input. Estimates from runs are in :mod:`mondegreen.scores.word_estimate`.
+Every function takes the probabilities :math:`P(y \mid w)` of all outputs, float64 of
+shape (T, V), one row for each input. The paper is Feyisetan et al., "Privacy- and
+Utility-Preserving Textual Analysis via Calibrated Multivariate Perturbations", WSDM
+2020, Section 4. Estimates from runs are in :mod:`mondegreen.scores.word_estimate`.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,28 +27,10 @@ Floats = NDArray[np.float64]
 
 
 def stay_probability(law: Floats, inputs: Ids) -> Floats:
-    r"""Return the chance that a word stays, :math:`N_w = P(w \mid w)`.
+    r"""Give the chance that each input stays, :math:`N_w = P(w \mid w)`.
 
-    Parameters
-    ----------
-    law : float64 array, shape (T, V)
-        Probabilities of the outputs.
-    inputs : int32 array, shape (T,)
-        The input of each row; the unknown word ``V`` is no output, and so never stays.
-
-    Returns
-    -------
-    float64 array, shape (T,), in [0, 1]
-
-    Notes
-    -----
-    *Direction.* Larger is less private. As a description only: a mechanism with
-    :math:`N_w = 0` excludes a word for certain.
-
-    References
-    ----------
-    .. [1] Feyisetan et al. "Privacy- and Utility-Preserving Textual Analysis via
-       Calibrated Multivariate Perturbations." WSDM 2020, Section 4.
+    Larger is less private. It only describes: a mechanism with :math:`N_w = 0` rules
+    a word out for certain. The unknown word ``V`` is no output, and so never stays.
 
     Examples
     --------
@@ -60,33 +44,14 @@ def stay_probability(law: Floats, inputs: Ids) -> Floats:
 
 
 def effective_support(law: Floats, eta: float = 0.05) -> NDArray[np.int64]:
-    r"""Return the size of the smallest set of outputs that holds most of the mass.
+    r"""Count the smallest set of outputs that holds most of the probability.
 
     .. math:: S_w = \min \{ |S| : \sum_{y \in S} P(y \mid w) \ge 1 - \eta \}
 
-    Parameters
-    ----------
-    law : float64 array, shape (T, V)
-        Probabilities of the outputs; rows sum to 1.
-    eta : float in [0, 1)
-        The mass that may be left out. Always state it: :math:`S_w` means nothing
-        without it.
-
-    Returns
-    -------
-    int64 array, shape (T,), in 1 .. V
-
-    Notes
-    -----
-    *Direction.* Larger is more private.
-
-    *Numerics.* The mass left out may exceed :math:`\eta` by one part in
-    :math:`10^{12}`, the error of sums in double precision.
-
-    References
-    ----------
-    .. [1] Feyisetan et al. WSDM 2020, Section 4; the experiments there, and in later
-       papers, count :func:`distinct_outputs` instead, which is another number.
+    Larger is more private. Always state :math:`\eta`: :math:`S_w` means nothing without
+    it. The experiments of the paper, and of later ones, count :func:`distinct_outputs`
+    instead, which is another number. The mass left out may exceed :math:`\eta` by one
+    part in :math:`10^{12}`, the error of sums in double precision.
 
     Examples
     --------
@@ -103,40 +68,18 @@ def effective_support(law: Floats, eta: float = 0.05) -> NDArray[np.int64]:
 
 
 def distinct_outputs(outputs: Ids) -> int:
-    r"""Return how many different outputs were seen in R runs of one word.
+    """Count the different outputs seen in R runs of one word.
 
-    The other definition of :math:`S_w`: what the experiments of most papers count.
-
-    Parameters
-    ----------
-    outputs : int32 array, shape (R,)
-        Outputs of one input.
-
-    Returns
-    -------
-    int in 1 .. min(R, V)
-
-    Notes
-    -----
-    *Direction.* Larger is more private, up to R, where it is censored: at R = 100 the
-    sum of it and of the share that stays is 96 to 100 % for most published cells, so
-    that it says nothing that :math:`N_w` did not say.
-
-    References
-    ----------
-    .. [1] Meisenbacher et al. "A Comparative Analysis of Word-Level Metric
-       Differential Privacy." LREC-COLING 2024, which takes R = 100.
-
-    Examples
-    --------
-    >>> distinct_outputs(np.array([7, 7, 1], dtype=np.int32))
-    2
+    The other definition of S_w: what the experiments of most papers count. Larger is
+    more private, up to R, where it is censored: at R = 100 (Meisenbacher et al.,
+    LREC-COLING 2024) the sum of it and of the share that stays is 96 to 100 % for most
+    published cells, so that it says nothing that N_w did not say.
     """
     return len(np.unique(outputs))
 
 
 def renyi_entropy(law: Floats, order: float) -> Floats:
-    r"""Return the Rényi entropy of each row, in nats.
+    r"""Compute the Rényi entropy of each row, in nats: 0 to ln V, falling with order.
 
     .. math::
 
@@ -145,25 +88,8 @@ def renyi_entropy(law: Floats, order: float) -> Floats:
         H_1 = -\sum_y P(y) \ln P(y), \quad
         H_\infty = -\ln \max_y P(y)
 
-    Parameters
-    ----------
-    law : float64 array, shape (T, V)
-        Probabilities of the outputs; rows sum to 1.
-    order : float in [0, inf]
-        :math:`a`.
-
-    Returns
-    -------
-    float64 array, shape (T,), in [0, ln V]; it falls with the order
-
-    Notes
-    -----
-    *Direction.* Larger is more private. :math:`H_0` of every mechanism here is
-    :math:`\ln V`, since no word is impossible; :math:`H_\infty` is the worst case.
-
-    References
-    ----------
-    .. [1] Rényi. "On Measures of Entropy and Information." Berkeley Symposium 1961.
+    Larger is more private. :math:`H_0` is :math:`\ln V` where no word is impossible;
+    :math:`H_\infty` is the worst case.
 
     Examples
     --------
@@ -188,22 +114,9 @@ def renyi_entropy(law: Floats, order: float) -> Floats:
 
 
 def expected_distance(law: Floats, distances: Floats) -> Floats:
-    r"""Return how far the output lies from the input, on average.
+    r"""Tell how far the output lies from the input: :math:`\sum_y P(y \mid w) d(w, y)`.
 
-    .. math:: E[d(w, M(w))] = \sum_y P(y \mid w)\, d(w, y)
-
-    Parameters
-    ----------
-    law, distances : float64 arrays, shape (T, V)
-        Probabilities of the outputs, and their distances from the input.
-
-    Returns
-    -------
-    float64 array, shape (T,), in [0, diameter]
-
-    Notes
-    -----
-    *Direction.* Larger is more private and less useful.
+    Larger is more private and less useful.
 
     Examples
     --------
@@ -214,26 +127,12 @@ def expected_distance(law: Floats, distances: Floats) -> Floats:
 
 
 def expected_rank(law: Floats, distances: Floats) -> Floats:
-    r"""Return the mean number of words that are closer to the input than the output.
+    r"""Count the words that are closer to the input than the output, on average.
 
-    .. math::
+    .. math:: \sum_y P(y \mid w)\, |\{v : d(w, v) < d(w, y)\}|
 
-        E[r] = \sum_y P(y \mid w)\, r_w(y), \qquad
-        r_w(y) = |\{v : d(w, v) < d(w, y)\}|
-
-    Parameters
-    ----------
-    law, distances : float64 arrays, shape (T, V)
-        Probabilities of the outputs, and their distances from the input.
-
-    Returns
-    -------
-    float64 array, shape (T,), in [0, V - 1]
-
-    Notes
-    -----
-    *Direction.* Larger is more private and less useful. Of words at one distance that
-    with the lower id counts as closer, so that all ranks are different.
+    Larger is more private and less useful. Of words at one distance that with the
+    lower id counts as closer, so that all ranks are different.
 
     Examples
     --------
@@ -245,8 +144,8 @@ def expected_rank(law: Floats, distances: Floats) -> Floats:
     return np.asarray(np.take_along_axis(law, order, axis=1) @ places)
 
 
-def check_eta(eta: Any) -> float:
-    """Return the mass that may be left out; refuse what is no share below 1."""
+def check_eta(eta: float) -> float:
+    """Refuse a mass to leave out that is not in [0, 1)."""
     if not 0 <= eta < 1:
         raise InvalidParameterError("eta", eta, "in [0, 1)")
     return float(eta)

@@ -1,33 +1,31 @@
-"""Estimates with confidence intervals that hold at every sample size."""
+"""Confidence bounds that hold at every sample size, whatever the law."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import final
+from dataclasses import asdict, dataclass
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.errors import InvalidParameterError
-from mondegreen.scores.bounds import lower_bound, upper_bound
+
+Ends = tuple[float, float]
+"""The lower and the upper end of what is known of a score."""
+
+_ROUNDING: Final = 1e-11
+"""Relative, far above the error of scipy's quantiles; bounds are wider by it."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An estimate, and an interval that holds the true value.
+    """An estimate, and an interval that covers the true value with some confidence.
 
-    Parameters
-    ----------
-    estimate : float or None
-        The point estimate; None where there are only bounds.
-    low, high : float
-        The interval, ends included.
-    confidence : float in (0, 1)
-        The interval covers the true value in at least this share of experiments,
-        whatever the law and however few the runs.
+    ``estimate`` is None where there are only bounds. The interval, ends included,
+    covers the truth in at least that share of experiments, however few the runs.
 
     Examples
     --------
@@ -40,59 +38,117 @@ class Interval:
     high: float
     confidence: float
 
-    def scaled(self, factor: float) -> Interval:
-        """Return the same interval in another unit; ``factor`` is positive."""
-        middle = None if self.estimate is None else self.estimate * factor
-        return Interval(middle, self.low * factor, self.high * factor, self.confidence)
-
-    def complement(self) -> Interval:
-        """Return the interval of one minus the value."""
-        middle = None if self.estimate is None else 1 - self.estimate
-        return Interval(middle, 1 - self.high, 1 - self.low, self.confidence)
+    @property
+    def ends(self) -> Ends:
+        return self.low, self.high
 
     def to_dict(self) -> dict[str, float | None]:
-        """Return JSON values."""
-        return {
-            "estimate": self.estimate,
-            "low": self.low,
-            "high": self.high,
-            "confidence": self.confidence,
-        }
+        """Give JSON values."""
+        return asdict(self)
 
     def __str__(self) -> str:
         bounds = f"{self.low:.4g} to {self.high:.4g}"
         return bounds if self.estimate is None else f"{self.estimate:.4g} ({bounds})"
 
 
+def lower_bound(hits: int, runs: int, alpha: float) -> float:
+    r"""Bound a probability from below: :math:`P(p_L > p) \le \alpha` for every true p.
+
+    Clopper and Pearson (Biometrika 1934): :math:`P(X \ge h \mid p) = I_p(h, R - h + 1)`
+    rises with p, and :math:`p_L` is where it is :math:`\alpha`; one-sided.
+
+    Examples
+    --------
+    >>> lower_bound(0, 100, 0.05), round(lower_bound(100, 100, 0.05), 4)
+    (0.0, 0.9705)
+    """
+    from scipy.special import betaincinv
+
+    _check_counts(hits, runs, alpha)
+    if hits == 0:
+        return 0.0
+    if hits == runs:  # p**runs = alpha
+        return math.exp(math.log(alpha) / runs)
+    found = float(betaincinv(hits, runs - hits + 1, alpha))
+    return math.nextafter(found - _ROUNDING * min(found, 1 - found), 0)
+
+
+def upper_bound(hits: int, runs: int, alpha: float) -> float:
+    r"""Bound a probability from above: :math:`P(p_U < p) \le \alpha` for every true p.
+
+    :math:`P(X \le h \mid p) = 1 - I_p(h + 1, R - h)` is :math:`\alpha` at :math:`p_U`.
+
+    Examples
+    --------
+    >>> round(upper_bound(0, 100, 0.05), 4), upper_bound(100, 100, 0.05)
+    (0.0295, 1.0)
+    """
+    from scipy.special import betainccinv
+
+    _check_counts(hits, runs, alpha)
+    if hits == runs:
+        return 1.0
+    if hits == 0:
+        return -math.expm1(math.log(alpha) / runs)
+    found = float(betainccinv(hits + 1, runs - hits, alpha))
+    return math.nextafter(found + _ROUNDING * min(found, 1 - found), 1)
+
+
+def _check_counts(hits: int, runs: int, alpha: float) -> None:
+    if runs < 1 or not 0 <= hits <= runs:
+        raise InvalidParameterError("hits", hits, f"in 0..{runs}, runs at least 1")
+    if not 0 < alpha < 1:
+        raise InvalidParameterError("alpha", alpha, "in (0, 1)")
+
+
+def largest_loss(runs: int, alpha: float) -> float:
+    """Tell the largest log-ratio that two counts can certify, in nats.
+
+    That is the case of an event which always happens for one input and never for the
+    other; each bound is at level ``alpha``.
+
+    Examples
+    --------
+    >>> round(largest_loss(1_000_000, 0.025), 1)
+    12.5
+    """
+    return math.log(lower_bound(runs, runs, alpha) / upper_bound(0, runs, alpha))
+
+
+def rarest_event(runs: int, alpha: float) -> float:
+    """Tell the least share of runs that certifies an event impossible elsewhere."""
+    low, high = 1, runs
+    zero = upper_bound(0, runs, alpha)
+    while low < high:
+        middle = (low + high) // 2
+        if lower_bound(middle, runs, alpha) > zero:
+            high = middle
+        else:
+            low = middle + 1
+    return low / runs
+
+
+def wilson(
+    hits: NDArray[np.int64], runs: int, z: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give rough bounds of many probabilities at once, to choose events by."""
+    share = hits / runs
+    centre = share + z * z / (2 * runs)
+    spread = z * np.sqrt(share * (1 - share) / runs + z * z / (4.0 * runs * runs))
+    scale = 1 + z * z / runs
+    return np.maximum(centre - spread, 0.0) / scale, (centre + spread) / scale
+
+
 def proportion(hits: int, runs: int, confidence: float = 0.95) -> Interval:
-    r"""Return the share of runs in which an event happened, with exact bounds.
-
-    .. math:: h / R
-
-    Parameters
-    ----------
-    hits : int in 0 .. runs
-        How often it happened.
-    runs : int, at least 1
-        Independent runs.
-    confidence : float in (0, 1)
-        Two-sided.
-
-    References
-    ----------
-    .. [1] Clopper, Pearson. "The Use of Confidence or Fiducial Limits Illustrated in
-       the Case of the Binomial." Biometrika 1934.
+    """Estimate the chance of an event by its share of runs, with exact bounds.
 
     Examples
     --------
     >>> print(proportion(0, 100))
     0 (0 to 0.03622)
     """
-    alpha = check_confidence(confidence)
-    low, high = (
-        lower_bound(hits, runs, alpha / 2),
-        upper_bound(hits, runs, alpha / 2),
-    )
+    half = check_confidence(confidence) / 2
+    low, high = lower_bound(hits, runs, half), upper_bound(hits, runs, half)
     return Interval(hits / runs, low, high, confidence)
 
 
@@ -102,7 +158,7 @@ def bounded_mean(
     largest: float,
     confidence: float = 0.95,
 ) -> Interval:
-    r"""Return the mean of independent values of a known range, with bounds.
+    r"""Estimate the mean of independent values whose range is known beforehand.
 
     .. math::
 
@@ -110,22 +166,8 @@ def bounded_mean(
             + \frac{7 (b - a) \ln(4 / \alpha)}{3 (n - 1)}
 
     with the sample mean :math:`m` and variance :math:`s^2`, for values in
-    :math:`[a, b]`: the empirical Bernstein bound, which holds for every law and every
-    :math:`n \ge 2`.
-
-    Parameters
-    ----------
-    values : sequence of float
-        At least two.
-    least, largest : float
-        :math:`a` and :math:`b`, known beforehand, not taken from the values.
-    confidence : float in (0, 1)
-        :math:`1 - \alpha`, two-sided.
-
-    References
-    ----------
-    .. [1] Maurer, Pontil. "Empirical Bernstein Bounds and Sample Variance
-       Penalization." COLT 2009, Theorem 4.
+    :math:`[a, b]`: the empirical Bernstein bound of Maurer and Pontil (COLT 2009,
+    Theorem 4), which holds for every law and every :math:`n \ge 2`.
 
     Examples
     --------
@@ -146,31 +188,18 @@ def bounded_mean(
 
 
 def deviation(change: float, runs: int, alpha: float) -> float:
-    r"""Return how far a statistic of independent runs may be from its expectation.
+    r"""Tell how far a statistic of independent runs may be from its expectation.
 
     .. math:: t = \Delta \sqrt{n \ln(1 / \alpha) / 2}
 
-    One-sided, where one run changes the statistic by at most :math:`\Delta`.
-
-    Parameters
-    ----------
-    change : float
-        :math:`\Delta`.
-    runs : int
-        :math:`n`.
-    alpha : float in (0, 1)
-        Chance of being farther, on one side.
-
-    References
-    ----------
-    .. [1] McDiarmid. "On the Method of Bounded Differences." Surveys in
-       Combinatorics 1989.
+    One-sided, where one of n runs changes the statistic by at most :math:`\Delta`:
+    McDiarmid, "On the Method of Bounded Differences", Surveys in Combinatorics 1989.
     """
     return change * math.sqrt(runs * math.log(1 / alpha) / 2)
 
 
 def check_confidence(confidence: float) -> float:
-    """Return alpha, the chance that an interval is wrong."""
+    """Turn a confidence into alpha, the chance that an interval is wrong."""
     if not 0 < confidence < 1:
         raise InvalidParameterError("confidence", confidence, "in (0, 1)")
     return 1 - confidence

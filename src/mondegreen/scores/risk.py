@@ -1,9 +1,9 @@
 r"""What an adversary gains and what a reader loses, from a known law and a prior.
 
-The law is a table :math:`P(y \mid w)` of inputs (rows) and outputs (columns), the prior
-:math:`\pi(w)` a probability for each input. For all pairs of a whole vocabulary, in
-bounded memory, see :mod:`mondegreen.scores.exact`; for mechanisms that can only be
-sampled, :mod:`mondegreen.scores.mechanism_estimate`.
+The law is a table :math:`P(y \mid w)` of inputs (rows, which sum to 1) and outputs
+(columns), the prior :math:`\pi(w)` a probability for each input. For all pairs of a
+whole vocabulary, in bounded memory, see :mod:`mondegreen.scores.law`; for mechanisms
+that can only be sampled, :mod:`mondegreen.calibration.monte_carlo`.
 """
 
 from __future__ import annotations
@@ -22,17 +22,7 @@ Floats = NDArray[np.float64]
 
 
 def uniform_prior(vocab_size: int) -> Floats:
-    """Return the prior of an adversary who expects every word alike.
-
-    Parameters
-    ----------
-    vocab_size : int
-        ``V``.
-
-    Returns
-    -------
-    float64 array, shape (V + 1,)
-        ``1/V`` for every word, 0 for the unknown word, which is last.
+    """Expect every word alike, and the unknown word, which is last, never.
 
     Examples
     --------
@@ -45,17 +35,12 @@ def uniform_prior(vocab_size: int) -> Floats:
 
 
 def frequency_prior(counts: object, smoothing: float = 1.0) -> Floats:
-    r"""Return the prior of an adversary who knows how frequent words are.
+    r"""Expect words as often as they occur in public text.
 
     .. math:: \pi(w) = \frac{n_w + s}{\sum_v (n_v + s)}
 
-    Parameters
-    ----------
-    counts : sequence of float, shape (V,) or (V + 1,)
-        Occurrences of each word in *public* text, and of unknown words, last; without
-        that entry the unknown word has probability 0.
-    smoothing : float in [0, inf)
-        :math:`s`, so that no word of the vocabulary is excluded.
+    ``counts`` has V entries, or V + 1 with those of unknown words last; ``smoothing``,
+    :math:`s`, keeps every word of the vocabulary possible.
 
     Examples
     --------
@@ -72,7 +57,7 @@ def frequency_prior(counts: object, smoothing: float = 1.0) -> Floats:
 
 
 def posterior(law: Floats, prior: Floats) -> Floats:
-    r"""Return what an adversary believes after seeing each output.
+    r"""Compute what an adversary believes after seeing each output.
 
     .. math:: g(v \mid y) = \frac{\pi(v) P(y \mid v)}{\sum_u \pi(u) P(y \mid u)}
 
@@ -111,30 +96,12 @@ def posterior(law: Floats, prior: Floats) -> Floats:
 
 
 def utility_loss(law: Floats, prior: Floats, loss: Floats) -> float:
-    r"""Return the expected loss of whoever reads outputs in place of inputs.
+    r"""Compute the expected loss of whoever reads outputs in place of inputs.
 
     .. math:: L_M = \sum_{w, y} \pi(w)\, P(y \mid w)\, d_L(w, y)
 
-    Parameters
-    ----------
-    law : float64 array, shape (inputs, outputs)
-        Rows sum to 1.
-    prior : float64 array, shape (inputs,)
-        Sums to 1.
-    loss : float64 array, shape (inputs, outputs)
-        :math:`d_L`: a distance, or 1 where the sentiment of the words differs.
-
-    Returns
-    -------
-    float, from the least to the largest loss
-
-    Notes
-    -----
-    *Direction.* Larger is less useful. It is no score of privacy.
-
-    References
-    ----------
-    .. [1] Xu et al. PrivateNLP 2021, Equation 2.
+    :math:`d_L` is a distance, or 1 where the sentiment of the words differs. Larger is
+    less useful; it is no score of privacy. Xu et al. PrivateNLP 2021, Equation 2.
 
     Examples
     --------
@@ -146,39 +113,20 @@ def utility_loss(law: Floats, prior: Floats, loss: Floats) -> float:
 
 
 def inference_error(law: Floats, prior: Floats, loss: Floats | None = None) -> float:
-    r"""Return the error of an adversary who *draws* a guess from the posterior.
+    r"""Compute the error of an adversary who *draws* a guess from the posterior.
 
     .. math::
 
         E_M = \sum_{w, y, v} \pi(w)\, P(y \mid w)\, g(v \mid y)\, d_E(v, w)
 
-    and, for a loss of 0 or 1, :math:`1 - \sum_y P(y) \sum_v g(v \mid y)^2`.
+    and, for a loss of 0 or 1, :math:`1 - \sum_y P(y) \sum_v g(v \mid y)^2`. The loss
+    :math:`d_E(v, w)` is that of guessing ``v`` (row) where ``w`` (column) is true; 1
+    for any wrong guess if not given.
 
-    Parameters
-    ----------
-    law : float64 array, shape (inputs, outputs)
-        Rows sum to 1.
-    prior : float64 array, shape (inputs,)
-        Sums to 1.
-    loss : float64 array, shape (inputs, inputs), optional
-        :math:`d_E(v, w)` of guessing ``v`` (row) where ``w`` (column) is true; 1 for
-        any wrong guess if not given.
-
-    Returns
-    -------
-    float, in [0, largest loss]
-
-    Notes
-    -----
-    *Direction.* Larger is more private, but it flatters: an adversary who takes the
-    best guess instead errs less. For a loss of 0 or 1,
-    :math:`E^* \le E_M \le 2 E^*`; see :func:`bayes_risk`.
-
-    References
-    ----------
-    .. [1] Xu et al. PrivateNLP 2021, Equation 4.
-    .. [2] Shokri, Theodorakopoulos, Le Boudec, Hubaux. "Quantifying Location Privacy."
-       S&P 2011.
+    Larger is more private, but it flatters: an adversary who takes the best guess
+    errs less. For a loss of 0 or 1, :math:`E^* \le E_M \le 2 E^*`; see
+    :func:`bayes_risk`. Xu et al. PrivateNLP 2021, Equation 4; after Shokri et al.,
+    "Quantifying Location Privacy", S&P 2011.
 
     Examples
     --------
@@ -194,37 +142,18 @@ def inference_error(law: Floats, prior: Floats, loss: Floats | None = None) -> f
 
 
 def bayes_risk(law: Floats, prior: Floats, loss: Floats | None = None) -> float:
-    r"""Return the error of the best adversary who knows the law and the prior.
+    r"""Compute the error of the best adversary who knows the law and the prior.
 
     .. math::
 
         E^* = \sum_y \min_v \sum_w \pi(w)\, P(y \mid w)\, d_E(v, w)
 
-    and, for a loss of 0 or 1, :math:`1 - \sum_y \max_w \pi(w) P(y \mid w)`.
+    and, for a loss of 0 or 1, :math:`1 - \sum_y \max_w \pi(w) P(y \mid w)`; the loss
+    as for :func:`inference_error`.
 
-    Parameters
-    ----------
-    law : float64 array, shape (inputs, outputs)
-        Rows sum to 1.
-    prior : float64 array, shape (inputs,)
-        Sums to 1.
-    loss : float64 array, shape (inputs, inputs), optional
-        :math:`d_E(v, w)` of guessing ``v`` (row) where ``w`` (column) is true; 1 for
-        any wrong guess if not given.
-
-    Returns
-    -------
-    float, from 0 to the risk of the best guess without any output
-
-    Notes
-    -----
-    *Direction.* Larger is more private. It is about one word without its context: an
-    adversary who reads the sentence has a better prior.
-
-    References
-    ----------
-    .. [1] Shokri, Theodorakopoulos, Troncoso, Hubaux, Le Boudec. "Protecting Location
-       Privacy: Optimal Strategy against Localization Attacks." CCS 2012.
+    Larger is more private. It is about one word without its context: an adversary who
+    reads the sentence has a better prior. Shokri et al., "Protecting Location Privacy:
+    Optimal Strategy against Localization Attacks", CCS 2012.
 
     Examples
     --------
@@ -243,27 +172,12 @@ def bayes_risk(law: Floats, prior: Floats, loss: Floats | None = None) -> float:
 def posterior_support(
     law: Floats, prior: Floats, eta: float = 0.05
 ) -> NDArray[np.int64]:
-    r"""Return, for each output, the size of the smallest set of likely inputs.
+    r"""Count, for each output, the smallest set of likely inputs.
 
     .. math:: \min \{ |S| : \sum_{v \in S} g(v \mid y) \ge 1 - \eta \}
 
-    Parameters
-    ----------
-    law : float64 array, shape (inputs, outputs)
-        Rows sum to 1.
-    prior : float64 array, shape (inputs,)
-        Sums to 1.
-    eta : float in [0, 1)
-        The mass that may be left out.
-
-    Returns
-    -------
-    int64 array, shape (outputs,), in 1 .. inputs
-
-    Notes
-    -----
-    *Direction.* Larger is more private. Unlike :math:`S_w` it takes the side of the
-    adversary: the words among which a seen output leaves him in doubt.
+    Larger is more private. Unlike :math:`S_w` it takes the side of the adversary: the
+    words among which a seen output leaves him in doubt.
 
     Examples
     --------
@@ -274,14 +188,16 @@ def posterior_support(
     return effective_support(np.ascontiguousarray(posterior(law, prior).T), eta)
 
 
-def check_prior(prior: Floats, inputs: int) -> Floats:
-    """Return a prior over so many inputs; refuse what is none.
+def over_inputs(prior: Floats, vocab_size: int) -> Floats:
+    """Check a prior over all inputs; one over the words leaves the unknown out."""
+    given = np.asarray(prior, dtype=np.float64)
+    if given.shape == (vocab_size,):
+        given = np.append(given, 0.0)
+    return check_prior(given, vocab_size + 1)
 
-    Raises
-    ------
-    InvalidParameterError
-        If the shape is another, an entry is negative, or the sum is not 1.
-    """
+
+def check_prior(prior: Floats, inputs: int) -> Floats:
+    """Refuse a prior that is not so many probabilities with a sum of 1."""
     allowed = f"{inputs} probabilities that sum to 1"
     if prior.shape != (inputs,):
         raise InvalidParameterError("prior", f"shape {prior.shape}", allowed)

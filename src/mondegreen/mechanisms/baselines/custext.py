@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError
-from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
     check_epsilon,
@@ -115,22 +114,16 @@ class Custext(AbstractMechanism):
         """Cluster the words of the space: seconds for a large one."""
         check_space(self, space)
         law = CustextLaw(space, self.epsilon, self.k)
-        guarantee = Guarantee(
-            mechanism=self.name,
-            parameters=self.to_dict()["parameters"],
-            epsilon=self.epsilon,
-            metric=self.metric,
+        guarantee = self.promise(
+            space,
             scale=dict.fromkeys(("closest", "nearest", "mean", "diameter"), 1.0),
-            space=space.name,
-            space_digest=space.digest,
             certified_how="not proved: an output reveals the cluster of the input "
             "(infinite loss between clusters); use exponential or tem",
-            proof="docs/proofs/custext.md",
             equivalents=(
                 f"what holds: two words of one cluster lose at most {self.epsilon:g} "
                 "nats",
             ),
-            strata=(
+            disclosed=(
                 f"which of the {law.clusters:,} clusters of at most {self.k} words "
                 "each word belongs to",
             ),
@@ -138,7 +131,6 @@ class Custext(AbstractMechanism):
                 *RESTRICTED_ASSUMPTIONS,
                 "the order of the words in the space is public",
             ),
-            is_private=False,
         )
         return RestrictedState(space, guarantee, law)
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
-from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
     check_epsilon,
@@ -121,31 +120,23 @@ class SantextPlus(AbstractMechanism):
         check_space(self, space)
         law = SantextPlusLaw(space, self.epsilon, self.sensitive, self.p)
         frequent, chance = law.frequent, f"ln(1/{self.p:g})"
-        strata = (
+        disclosed = (
             f"each of the {frequent:,} most frequent words, with chance {1 - self.p:g}",
         )
-        guarantee = Guarantee(
-            mechanism=self.name,
-            parameters=self.to_dict()["parameters"],
-            epsilon=self.epsilon,
-            metric=self.metric,
-            scale=space.geometry.to_dict(),
-            space=space.name,
-            space_digest=space.digest,
+        guarantee = self.promise(
+            space,
             certified_how="not proved: an output among the frequent words is the input "
             "itself (infinite loss); use exponential",
-            proof="docs/proofs/santext_plus.md",
             equivalents=(
                 f"what holds: outputs among the {space.vocab_size - frequent:,} rarest "
                 f"words lose at most epsilon * d + {chance} = epsilon * d + "
                 f"{math.log(1 / self.p):.4g} nats (UMLDP)",
             ),
-            strata=strata if frequent and self.p < 1 else (),
+            disclosed=disclosed if frequent and self.p < 1 else (),
             assumptions=(
                 *RESTRICTED_ASSUMPTIONS,
                 "the order of the words in the space is public",
             ),
-            is_private=False,
         )
         return RestrictedState(space, guarantee, law)
 

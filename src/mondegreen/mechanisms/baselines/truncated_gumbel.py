@@ -141,20 +141,12 @@ class TruncatedGumbel(AbstractMechanism):
                 f"space {space.name!r}: (5 + 2 ln {space.vocab_size}) / "
                 f"{closest:.6g}, its smallest distance",
             )
-        guarantee = Guarantee(
-            mechanism=self.name,
-            parameters=self.to_dict()["parameters"],
-            epsilon=self.epsilon,
-            metric=self.metric,
-            scale=space.geometry.to_dict(),
-            space=space.name,
-            space_digest=space.digest,
+        guarantee = self.promise(
+            space,
             certified_how="not proved: the published claim has a counterexample, the "
             "candidates depend on the input; use exponential",
-            proof="docs/proofs/truncated_gumbel.md",
-            strata=("roughly: an output is among the words nearest to the input",),
+            disclosed=("roughly: an output is among the words nearest to the input",),
             assumptions=("drawn in double precision as if in real numbers",),
-            is_private=False,
         )
         scale = gumbel_scale(self.epsilon, space.vocab_size, closest, diameter)
         return TruncatedGumbelState(space, guarantee, scale)

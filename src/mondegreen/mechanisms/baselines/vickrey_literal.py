@@ -115,7 +115,7 @@ class VickreyLiteral(AbstractMechanism):
             certified_how="not proved: the input is excluded from its own outputs, so "
             "its loss is infinite; use vickrey",
             proof="docs/proofs/vickrey_literal.md",
-            strata=("one word that the input was not: the output",),
+            disclosed=("one word that the input was not: the output",),
             is_private=False,
         )
         return VickreyLiteralState(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import AbstractMechanism, check_epsilon, parameter
 from mondegreen.mechanisms.binary.base import BinaryState
 from mondegreen.sampling.bits import flip_threshold, realised_epsilon
@@ -87,14 +86,10 @@ class Brr(AbstractMechanism):
         threshold = flip_threshold(self.epsilon)
         search = HammingSearch(codes.table)
         local = self.epsilon * codes.bits
-        guarantee = Guarantee(
-            mechanism=self.name,
-            parameters=self.to_dict()["parameters"],
-            epsilon=self.epsilon,
+        guarantee = self.promise(
+            space,
             metric=f"Hamming distance of {codes.bits}-bit codes",
             scale=codes.geometry.to_dict(),
-            space=space.name,
-            space_digest=space.digest,
             certified=min(self.epsilon, realised_epsilon(threshold)),
             certified_how="proof, for the integer probability that is drawn; decoder: "
             + search.describe(),
@@ -102,7 +97,6 @@ class Brr(AbstractMechanism):
                 f"epsilon {local:.6g} whatever the words are (local privacy: "
                 f"{codes.bits} bits)",
             ),
-            proof="docs/proofs/brr.md",
             assumptions=(
                 f"every bit flips with probability {threshold} / 2^64, drawn exactly",
                 f"the codes ({codes.method}, {codes.digest[:12]}) were made from "

@@ -9,7 +9,6 @@ import numpy as np
 
 from mondegreen.arrays import Vectors
 from mondegreen.errors import InvalidParameterError
-from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
     check_epsilon,
@@ -121,16 +120,9 @@ class Hyperbolic(AbstractMechanism):
                 "the same distance at every epsilon)",
             )
         search = PoincareSearch(space.vectors)
-        guarantee = Guarantee(
-            mechanism=self.name,
-            parameters=self.to_dict()["parameters"],
-            epsilon=self.epsilon,
-            metric=self.metric,
-            scale=space.geometry.to_dict(),
-            space=space.name,
-            space_digest=space.digest,
+        guarantee = self.promise(
+            space,
             certified_how=f"proof; decoder: {search.describe()}",
-            proof="docs/proofs/hyperbolic.md",
             assumptions=NOISE_ASSUMPTIONS,
         )
 

@@ -8,7 +8,6 @@ from typing import ClassVar, final
 import numpy as np
 
 from mondegreen.arrays import Vectors
-from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     check_epsilon,
     check_space,
@@ -98,16 +97,9 @@ class Laplace(AbstractNoise):
         """Build the search index of the space."""
         check_space(self, space)
         search = decoder_search(self.decoder, space.vectors)
-        guarantee = Guarantee(
-            mechanism=self.name,
-            parameters=self.to_dict()["parameters"],
-            epsilon=self.epsilon,
-            metric=self.metric,
-            scale=space.geometry.to_dict(),
-            space=space.name,
-            space_digest=space.digest,
+        guarantee = self.promise(
+            space,
             certified_how=f"proof; decoder: {search.describe()}",
-            proof="docs/proofs/laplace.md",
             assumptions=NOISE_ASSUMPTIONS,
         )
 

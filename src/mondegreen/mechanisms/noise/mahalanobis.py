@@ -9,7 +9,6 @@ from typing import ClassVar, final
 import numpy as np
 
 from mondegreen.arrays import Vectors
-from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     check_epsilon,
     check_interval,
@@ -125,16 +124,10 @@ class Mahalanobis(AbstractNoise):
         euclidean = self.epsilon / math.sqrt(smallest) * (1 + 1e-9)
         whitening = np.linalg.inv(root)
         scale = estimate(space.vectors, space.unknown, whitening)
-        guarantee = Guarantee(
-            mechanism=self.name,
-            parameters=self.to_dict()["parameters"],
-            epsilon=self.epsilon,
-            metric=self.metric,
+        guarantee = self.promise(
+            space,
             scale=scale.to_dict(),
-            space=space.name,
-            space_digest=space.digest,
             certified_how=f"proof; decoder: {search.describe()}",
-            proof="docs/proofs/mahalanobis.md",
             equivalents=(f"epsilon {euclidean:.6g} per unit of Euclidean distance",),
             assumptions=NOISE_ASSUMPTIONS,
         )

@@ -228,14 +228,8 @@ class PrivateVectors(AbstractMechanism):
         # Rounded down: the rate may only be smaller than epsilon / s.
         rate = self.epsilon / constant * (1 - 2.0**-50)
         words = _project(space, np.arange(space.vocab_size, dtype=np.int32), matrix)
-        guarantee = Guarantee(
-            mechanism=self.name,
-            parameters=self.to_dict()["parameters"],
-            epsilon=self.epsilon,
-            metric=self.metric,
-            scale=space.geometry.to_dict(),
-            space=space.name,
-            space_digest=space.digest,
+        guarantee = self.promise(
+            space,
             certified_how=f"proof; measured Lipschitz constant {constant:.6g}",
             proof="docs/proofs/private-vectors.md",
             assumptions=_ASSUMPTIONS,

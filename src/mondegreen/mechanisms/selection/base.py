@@ -287,17 +287,11 @@ def selection_guarantee(mechanism: AbstractMechanism, law: ExponentialLaw) -> Gu
     space, geometry = law.space, law.space.geometry.to_dict()
     truncated = law.cutoff < space.geometry.diameter
     distance = METRICS[space.metric]
-    parameters = mechanism.to_dict()["parameters"]
-    return Guarantee(
-        mechanism=mechanism.name,
-        parameters=parameters,
-        epsilon=parameters["epsilon"],
+    return mechanism.promise(
+        space,
         metric=f"min({distance}, {law.cutoff:.4g})" if truncated else distance,
         scale={key: min(value, law.cutoff) for key, value in geometry.items()},
-        space=space.name,
-        space_digest=space.digest,
         certified_how="proof, for the integer weights that are sampled",
-        proof=f"docs/proofs/{mechanism.name}.md",
         assumptions=("every probability is an integer over 2^62, drawn exactly",),
     )
 

@@ -7,7 +7,6 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
     check_epsilon,
@@ -101,16 +100,10 @@ class Syntf(AbstractMechanism):
         rating = rating_of(space, self.vector_share)
         law = RatingLaw(rating, space, self.epsilon)
         slope = 2 * law.rate * (1 + 1e-9)
-        guarantee = Guarantee(
-            mechanism=self.name,
-            parameters=self.to_dict()["parameters"],
-            epsilon=self.epsilon,
-            metric=self.metric,
+        guarantee = self.promise(
+            space,
             scale=dict.fromkeys(("closest", "nearest", "mean", "diameter"), 1.0),
-            space=space.name,
-            space_digest=space.digest,
             certified_how="proof, for the integer weights that are sampled",
-            proof="docs/proofs/syntf.md",
             equivalents=(
                 f"{self.epsilon:.6g}-local differential privacy of a word, from the "
                 f"measured sensitivity {rating.sensitivity:.6g} of the rating",

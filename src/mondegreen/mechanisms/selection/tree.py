@@ -286,18 +286,13 @@ def _guarantee(
     chances = "; ".join(
         ", ".join(f"{weight / TOTAL:.4g}" for weight in row) for row in rows
     )
-    return Guarantee(
-        mechanism=mechanism.name,
-        parameters=mechanism.to_dict()["parameters"],
-        epsilon=mechanism.epsilon,
+    return mechanism.promise(
+        space,
         metric=f"ultrametric of the word tree {tree.digest[:12]} (heights {shown})",
         scale=scale_of(tree, heights),
-        space=space.name,
-        space_digest=space.digest,
         certified=min(certified, mechanism.epsilon),
         certified_how="proof, and exact rational arithmetic over all nodes of the tree "
         "for the integers that are sampled",
-        proof="docs/proofs/tree.md",
         equivalents=(
             f"{losses[-1]:.6g}-local differential privacy of a word",
             f"words that meet at level 1 to {tree.levels} lose at most: {nats} nats",

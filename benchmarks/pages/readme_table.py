@@ -1,0 +1,55 @@
+"""Write the speed section of the README from the result files."""
+
+from __future__ import annotations
+
+import json
+
+from benchmarks import machine
+from benchmarks.pages.page import Table
+
+README = machine.ROOT / "README.md"
+START = "<!-- speed: written by benchmarks/pages/readme_table.py -->\n"
+END = "<!-- /speed -->"
+SHOWN = ("tree", "calibrated", "laplace")
+
+
+def table() -> str:
+    """The section as Markdown: a file by two jobs, and one of a gigabyte."""
+    imdb = json.loads((machine.RESULTS / "privatize_imdb.json").read_text())
+    large = json.loads((machine.RESULTS / "privatize_one_gigabyte.json").read_text())
+    runs = [
+        run
+        for run in imdb["runs"].values()
+        if run["jobs"] == 2 and run["mechanism"] in SHOWN
+    ]
+    rows = [
+        [
+            f"`{run['mechanism']}`, epsilon {run['epsilon']:g}",
+            f"{run['words_per_second']:,}",
+            f"{run['peak_mib']:,} MiB",
+        ]
+        for run in runs
+    ]
+    header = ["mechanism", "words a second", "peak memory, all processes"]
+    return (
+        f"12,000 real reviews ({runs[0]['words'] / 1e6:.1f} million words), Parquet to "
+        f"Parquet, two jobs on {imdb['machine']['cores']} cores, "
+        f"{imdb['machine']['processor']}:\n\n{Table(header, rows)}\n"
+        f"A CSV of {large['input_bytes'] / 1e9:.2f} GB passed under a cap of "
+        f"{large['cap_bytes_per_process'] / 1e9:.1f} GB, at a peak of "
+        f"{large['peak_mib_all_processes']:,} MiB over all processes and "
+        f"{large['megabytes_per_second']:.0f} MB/s (`tree`, epsilon 10, 2 jobs). "
+        "[More on speed](docs/explanation/speed.md).\n"
+    )
+
+
+def main() -> None:
+    """Replace the section between the markers."""
+    text = README.read_text(encoding="utf-8")
+    head, _, rest = text.partition(START)
+    _, _, tail = rest.partition(END)
+    README.write_text(head + START + table() + END + tail, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,398 @@
+"""The evaluator: what settings of mechanisms do on one space, measured once and kept.
+
+Where the law is closed and quick to evaluate, all pairs of words are looked at, eight
+laws in one pass; where it is closed and slow, or where time is short, the laws of some
+inputs; where it is not closed, outputs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen import __version__
+from mondegreen.calibration.monte_carlo import monte_carlo
+from mondegreen.calibration.score_bounds import (
+    ETA,
+    FULL,
+    QUICK,
+    Effort,
+    ScoreBounds,
+    keep,
+    kept,
+    promise,
+    within,
+)
+from mondegreen.calibration.subsample import (
+    blind_loss,
+    subsample,
+    support_bounds,
+    supports_of,
+)
+from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
+from mondegreen.mechanisms import mechanism
+from mondegreen.mechanisms.base import AbstractMechanism, State
+from mondegreen.mechanisms.base import certify as certify_all
+from mondegreen.scores.interval import Ends
+from mondegreen.scores.law import Progress, law_scores, silent
+from mondegreen.scores.risk import over_inputs
+from mondegreen.scores.similarity import pair_distances
+from mondegreen.space.space import Space
+
+SMALL: Final = 4096
+"""Words of the largest space whose laws are sorted, every one, for :math:`S_w`."""
+
+_SLOW: Final = 1024
+"""As ``SMALL``, for laws that the mechanism itself must be asked for, row by row."""
+
+_TOGETHER: Final = 8
+"""Closed laws in one pass over all pairs: what an interrupt can lose."""
+
+_FORMAT: Final = 2
+"""Of what is kept; another number makes all of it new."""
+
+_PROBES: Final = 128
+_FAR: Final = 0.75
+
+Floats = NDArray[np.float64]
+Look = Callable[[Sequence[State], Progress], Iterable[ScoreBounds]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A mechanism, by name or alias, and its parameters, with epsilon left open."""
+
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def at(self, epsilon: float) -> AbstractMechanism:
+        """Make the mechanism at one epsilon."""
+        return mechanism(self.name, epsilon=epsilon, **self.parameters)
+
+    def __str__(self) -> str:
+        listed = ",".join(f"{key}={value}" for key, value in self.parameters.items())
+        return f"{self.name}:{listed}" if listed else self.name
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Evaluator:
+    """Measures settings on a public space, for adversaries with the given priors.
+
+    ``priors`` are from PUBLIC text, of shape (V,) or (V + 1,). ``quick`` draws where
+    all could be looked at in a large space; intervals are wider, and as honest.
+    ``effort`` is how much is drawn, by default :data:`FULL` or :data:`QUICK`; ``seed``
+    fixes what, the same words for every setting, so that curves are smooth in epsilon.
+    Each interval by itself has the ``confidence``. With ``cache``, each measurement is
+    kept as soon as it is made, and taken from there; files hold scores, and of a prior
+    no more than a digest in their name.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> space = mg.Space.from_arrays("ab", ["a", "b"], [[0.0], [1.0]])
+    >>> law = mg.mechanism("exponential", epsilon=2.0)
+    >>> evaluator = Evaluator(space, {"uniform": np.array([0.5, 0.5])}, cache=False)
+    >>> (found,) = evaluator.measure([law])
+    >>> found.is_exact, round(found.scores["bayes_risk_uniform"][0], 3)
+    (True, 0.269)
+    """
+
+    space: Space
+    priors: Mapping[str, Floats]
+    quick: bool = False
+    seed: int = 0
+    cache: bool = True
+    effort: Effort | None = None
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        size = self.space.vocab_size
+        full = {name: over_inputs(each, size) for name, each in self.priors.items()}
+        object.__setattr__(self, "priors", full)
+
+    def measure(
+        self,
+        mechanisms: Sequence[AbstractMechanism],
+        *,
+        certify: bool = True,
+        progress: Progress = silent,
+    ) -> list[ScoreBounds]:
+        """Measure mechanisms, in order.
+
+        ``certify`` computes certificates that are not at hand, about 15 s for 33,860
+        words on two cores and a second for each further law.
+        """
+        names = [self._name(each) for each in mechanisms]
+        found: dict[int, ScoreBounds] = {}
+        for place, name in enumerate(names):
+            values = kept(self.space, name) if self.cache else None
+            if values is not None:
+                found[place] = ScoreBounds.from_dict(values)
+
+        def hand_in(place: int, bounds: ScoreBounds) -> None:
+            found[place] = bounds
+            if self.cache:
+                keep(self.space, names[place], bounds.to_dict())
+
+        missing = [place for place in range(len(names)) if place not in found]
+        states = {place: mechanisms[place].prepare(self.space) for place in missing}
+        for place, bounds in self._measured(states, progress):
+            hand_in(place, bounds)
+        if certify:
+            open_ = {
+                place: mechanisms[place].prepare(self.space)
+                for place, bounds in found.items()
+                if (ends := bounds.scores.get("certified_epsilon"))
+                and ends[0] < ends[1]
+            }
+            certify_all(list(open_.values()))
+            for place, state in open_.items():
+                hand_in(place, found[place].plus(promise(state)))
+        return [found[place] for place in range(len(names))]
+
+    def try_at(
+        self,
+        setting: Setting,
+        epsilon: float,
+        *,
+        certify: bool = False,
+        progress: Progress = silent,
+    ) -> ScoreBounds | None:
+        """Measure a setting at one epsilon; None where it does not exist there."""
+        made = setting.at(epsilon)
+        try:
+            return self.measure([made], certify=certify, progress=progress)[0]
+        except (InvalidParameterError, SpaceError):
+            return None  # such as tight at a small epsilon
+
+    def curves(
+        self,
+        settings: Sequence[tuple[Setting, Sequence[float]]],
+        progress: Progress = silent,
+    ) -> list[ScoreBounds]:
+        """Measure settings at their epsilons, laws in a distance in shared passes."""
+        usable = [
+            made
+            for setting, epsilons in settings
+            for epsilon in epsilons
+            if self._prepared(made := setting.at(epsilon)) is not None
+        ]
+        return self.measure(usable, certify=not self.quick, progress=progress)
+
+    def transition(self, setting: Setting) -> float:
+        """Find about the epsilon at which outputs leave the far words for the near.
+
+        Where they move three quarters as far as a random word would; where there is no
+        distance, where three quarters of the words change.
+        """
+        epsilon = self._typical(setting)
+        is_far = self._is_far(setting, epsilon)
+        factor = 2.0 if is_far else 0.5
+        for _ in range(8):
+            following = epsilon * factor
+            if self._is_far(setting, following) != is_far:
+                break
+            epsilon = following
+        low, high = sorted((epsilon, epsilon * factor))
+        for _ in range(5):
+            middle = math.sqrt(low * high)
+            low, high = (
+                (middle, high) if self._is_far(setting, middle) else (low, middle)
+            )
+        return math.sqrt(low * high)
+
+    @property
+    def _effort(self) -> Effort:
+        return self.effort or (QUICK if self.quick else FULL)
+
+    def _name(self, made: AbstractMechanism) -> str:
+        """Name the file of a measurement: a digest of all that decides it."""
+        priors = {
+            name: hashlib.sha256(prior.astype("<f8").tobytes()).hexdigest()
+            for name, prior in self.priors.items()
+        }
+        about = {
+            **made.to_dict(),
+            "format": _FORMAT,
+            "version": __version__,
+            "eta": ETA,
+            "priors": priors,
+            "quick": self.quick,
+            "effort": asdict(self._effort),
+            "seed": self.seed,
+            "confidence": self.confidence,
+        }
+        text = json.dumps(about, sort_keys=True)
+        return f"{hashlib.sha256(text.encode()).hexdigest()}.json"
+
+    def _measured(
+        self, states: Mapping[int, State], progress: Progress
+    ) -> Iterator[tuple[int, ScoreBounds]]:
+        """Measure states batch by batch; yield each as soon as it is done."""
+        losses = self._blind_losses() if states else {}
+        done, total = 0, max(1, len(states))
+        for look, places in self._batches(states):
+            part = within(progress, done / total, len(places) / total)
+            found = look([states[place] for place in places], part)
+            for place, bounds in zip(places, found, strict=True):
+                yield place, bounds.plus(_shares(bounds, losses))
+            done += len(places)
+            progress(done / total)
+
+    def _batches(self, states: Mapping[int, State]) -> list[tuple[Look, list[int]]]:
+        """Sort states by how they can be measured, and into batches."""
+        sizes = {
+            self._exactly: _TOGETHER,
+            self._by_some_inputs: _TOGETHER,
+            self._by_outputs: os.cpu_count() or 1,
+        }
+        looks: dict[Look, list[int]] = {look: [] for look in sizes}
+        for place, state in states.items():
+            looks[self._look_for(state)].append(place)
+        return [
+            (look, places[start : start + sizes[look]])
+            for look, places in looks.items()
+            for start in range(0, len(places), sizes[look])
+        ]
+
+    def _look_for(self, state: State) -> Look:
+        """Choose how a state can be measured."""
+        try:
+            state.log_prob(np.zeros(1, dtype=np.int32))
+        except LawUnknownError:
+            return self._by_outputs
+        count = self.space.vocab_size
+        if count <= (SMALL if state.takes_distances else _SLOW):
+            return self._exactly
+        is_quick = state.takes_distances and not self.quick
+        return self._exactly if is_quick else self._by_some_inputs
+
+    def _exactly(
+        self, states: Sequence[State], progress: Progress
+    ) -> Iterator[ScoreBounds]:
+        """Look at all inputs.
+
+        In a space of more than :data:`SMALL` words, :math:`S_w` is found for some only,
+        since sorting every row takes longer than all else.
+        """
+        size = self.space.vocab_size
+        everyone = np.arange(size, dtype=np.int32)
+        some = self._rng().integers(size, size=self._effort.rows).astype(np.int32)
+        eta = ETA if size <= SMALL else None
+        laws = law_scores(states, self.priors, eta=eta, progress=progress)
+        for state, law in zip(states, laws, strict=True):
+            scores: dict[str, Ends] = {
+                name: (value, value) for name, value in law.summary().items()
+            }
+            if law.support is not None:
+                support = law.support[:-1].astype(np.float64)
+            else:
+                support = supports_of(state, some)
+                scores.update(support_bounds(support, size, self.confidence))
+            yield ScoreBounds.of(
+                state, scores, everyone, law.stay, support, is_exact=True
+            )
+
+    def _by_some_inputs(
+        self, states: Sequence[State], progress: Progress
+    ) -> list[ScoreBounds]:
+        return subsample(
+            states,
+            self.priors,
+            self._effort,
+            self._rng(),
+            confidence=self.confidence,
+            progress=progress,
+        )
+
+    def _by_outputs(
+        self, states: Sequence[State], progress: Progress
+    ) -> Iterator[ScoreBounds]:
+        """Run states, each on a core of its own."""
+        shares, is_over = [0.0] * len(states), False
+
+        def work(place: int) -> ScoreBounds:
+            def advance(share: float) -> None:
+                if is_over:  # another failed, or an interrupt: nobody waits for this
+                    raise CancelledError
+                shares[place] = share
+                progress(sum(shares) / len(shares))
+
+            return monte_carlo(
+                states[place],
+                self.priors,
+                self._effort,
+                self._rng(),
+                confidence=self.confidence,
+                progress=advance,
+            )
+
+        with ThreadPoolExecutor(len(states)) as pool:
+            try:
+                yield from pool.map(work, range(len(states)))
+            finally:
+                is_over = True
+
+    def _rng(self) -> np.random.Generator:
+        # The same words for every batch: smooth curves.
+        return np.random.default_rng([self.seed, 0])
+
+    def _blind_losses(self) -> dict[str, Ends]:
+        """Compute the loss of a random output under each prior, where there is one."""
+        rows = self._effort.rows if self.quick else None
+        losses = {
+            name: blind_loss(self.space, prior, rows, self.confidence)
+            for name, prior in self.priors.items()
+        }
+        return {name: ends for name, ends in losses.items() if ends is not None}
+
+    def _prepared(self, made: AbstractMechanism) -> State | None:
+        try:
+            return made.prepare(self.space)
+        except (InvalidParameterError, SpaceError):
+            return None  # such as tight at a small epsilon
+
+    def _typical(self, setting: Setting) -> float:
+        """Take ln V over the mean distance, in the metric of the mechanism."""
+        count = math.log(max(self.space.vocab_size, 3))
+        for guess in (1.0, 10.0, 100.0):
+            state = self._prepared(setting.at(guess))
+            if state is not None:
+                mean = state.stated.scale["mean"]
+                return count / mean if 0 < mean < math.inf else count
+        setting.at(1.0).prepare(self.space)  # raises what is wrong
+        return count
+
+    def _is_far(self, setting: Setting, epsilon: float) -> bool:
+        """Whether outputs are mostly far words, from a few runs."""
+        state = self._prepared(setting.at(epsilon))
+        if state is None:
+            return True
+        rng = np.random.default_rng([self.seed, 2])
+        words = rng.integers(self.space.vocab_size, size=_PROBES).astype(np.int32)
+        outputs = state.sample(words, rng)
+        distances = pair_distances(self.space, words, outputs)
+        if distances is None:
+            return float((words != outputs).mean()) > _FAR
+        return float(distances.mean()) > _FAR * self.space.geometry.mean
+
+
+def _shares(bounds: ScoreBounds, losses: Mapping[str, Ends]) -> dict[str, Ends]:
+    """Divide utility losses by those of a random word, on the safe side."""
+    found = {}
+    for name, (least, most) in losses.items():
+        ends = bounds.scores.get(f"utility_loss_{name}")
+        if ends is not None and least > 0:
+            found[f"utility_loss_share_{name}"] = ends[0] / most, ends[1] / least
+    return found

@@ -1,0 +1,208 @@
+"""The record of what one setting of a mechanism does, and where records are kept."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen import __version__
+from mondegreen.arrays import Ids
+from mondegreen.files import home, read_own, write_own
+from mondegreen.mechanisms.base import State
+from mondegreen.scores.interval import Ends
+from mondegreen.scores.law import Progress
+from mondegreen.space.space import Space
+
+ETA: Final = 0.05
+"""The mass that :math:`S_w` leaves out."""
+
+Floats = NDArray[np.float64]
+Scores = Mapping[str, Ends]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much is drawn where not everything can be looked at."""
+
+    rows: int
+    """Inputs, of each prior, whose law is looked at where the law is closed."""
+    words: int
+    """Words that are run where it is not."""
+    runs: int
+    """Outputs of each of these words."""
+    draws: int
+    """Pairs of input and output for each prior."""
+
+
+FULL: Final = Effort(rows=2048, words=1024, runs=64, draws=50_000)
+QUICK: Final = Effort(rows=384, words=192, runs=32, draws=2_000)
+ROUGH: Final = Effort(rows=96, words=96, runs=12, draws=500)
+"""To find where to look; nothing that is reported rests on it."""
+
+ROUGH_SUPPORT: Final = replace(ROUGH, runs=64)
+"""The same for :math:`S_w`: few runs cannot show that there are many outputs."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ScoreBounds:
+    """What one setting of a mechanism on one space is known to do.
+
+    ``scores`` holds the two ends of what is known of each score; one that is missing
+    is not known. Ends that agree are exact if ``is_exact``. Over the words of the
+    vocabulary there are ``n_w_mean``, ``n_w_50`` to ``n_w_99`` and ``n_w_max``;
+    ``s_w_mean``, ``s_w_50`` to ``s_w_01`` and ``s_w_min``, where small is less private;
+    ``distance_mean``, and means and tails of entropies and ranks where all were
+    computed. Of the promise, ``certified_epsilon``, and ``worst_loss``, ``near_loss``
+    and ``privacy_ratio`` in nats: epsilon times the diameter, the median distance to
+    the nearest word and the mean distance. For each prior NAME, ``n_w_NAME``,
+    ``bayes_risk_NAME``, ``inference_error_NAME``, ``prior_risk_NAME``,
+    ``utility_loss_NAME`` in units of distance and ``utility_loss_share_NAME``, as a
+    share of that of a random word. Each interval by itself holds the true value with
+    95 % confidence, or with that of the evaluator.
+    """
+
+    mechanism: str
+    parameters: Mapping[str, Any]
+    """All but epsilon, as JSON values."""
+    epsilon: float
+    metric: str
+    """Of the guarantee; epsilon is in nats per unit of it."""
+    is_exact: bool
+    """Whether the law is closed and every input was looked at."""
+    scores: Scores
+    n_w: tuple[float, ...]
+    """Percentiles of N_w over the words that were looked at, from 0 to 100."""
+    s_w: tuple[float, ...] | None
+    """The same of S_w, with 1 - eta of the mass."""
+    worst: tuple[tuple[str, float], ...]
+    """Up to 12 words with the largest N_w, of those that were looked at."""
+
+    @classmethod
+    def of(
+        cls,
+        state: State,
+        scores: Scores,
+        words: Ids,
+        stay: Floats,
+        support: Floats | None,
+        *,
+        is_exact: bool = False,
+    ) -> ScoreBounds:
+        """Put together what was found of a state, and what it promises."""
+        guarantee = state.stated  # without a certificate that takes long
+        parameters = dict(guarantee.parameters)
+        epsilon = float(parameters.pop("epsilon"))
+        return cls(
+            guarantee.mechanism,
+            parameters,
+            epsilon,
+            guarantee.metric,
+            is_exact,
+            {**scores, **promise(state)},
+            _percentiles(stay, up=True),
+            None if support is None else _percentiles(support, up=False),
+            _worst(state.space, words, stay),
+        )
+
+    def plus(self, scores: Scores) -> ScoreBounds:
+        """Add scores, or replace them."""
+        return replace(self, scores={**self.scores, **scores})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give JSON values; an end that is infinite becomes None."""
+        ends = {
+            name: [end if math.isfinite(end) else None for end in both]
+            for name, both in self.scores.items()
+        }
+        return {**asdict(self), "scores": ends}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> ScoreBounds:
+        """Build from what :meth:`to_dict` gave."""
+        scores = {
+            name: (
+                -math.inf if low is None else low,
+                math.inf if high is None else high,
+            )
+            for name, (low, high) in values["scores"].items()
+        }
+        read = {
+            "scores": scores,
+            "n_w": tuple(values["n_w"]),
+            "s_w": None if values["s_w"] is None else tuple(values["s_w"]),
+            "worst": tuple((word, stay) for word, stay in values["worst"]),
+        }
+        return cls(**{**values, **read})
+
+
+def promise(state: State) -> dict[str, Ends]:
+    """Bound the certified epsilon, and losses in nats; nothing where none is proved.
+
+    Where a certificate could be computed and was not, it is at least the rate of the
+    law and at most what the proof allows. ``privacy_ratio`` is the label of Silva
+    Carvalho et al. ("BRR", ICML workshop 2021, section 4), who put a mechanism of
+    metric A at epsilon_A beside one of metric B at epsilon_A P_A / P_B, where P is the
+    mean distance of two words: then epsilon times P is the same number. The mean of
+    such bounds bounds nothing, so equal labels are no equal privacy; with the diameter
+    for P, which is ``worst_loss``, upper bounds of the worst loss are equal. The paper
+    takes means over all pairs, equal words among them, which changes no ratio.
+    """
+    guarantee = state.stated
+    if not guarantee.is_proved:
+        return {}
+    low, high = state.certified_bounds
+    scale = guarantee.scale
+    found = {"certified_epsilon": (low, high)}
+    for name, unit in (("worst_loss", "diameter"), ("near_loss", "nearest")):
+        if math.isfinite(scale[unit]):
+            found[name] = low * scale[unit], high * scale[unit]
+    if math.isfinite(scale["mean"]):
+        label = guarantee.epsilon * scale["mean"]
+        found["privacy_ratio"] = label, label
+    return found
+
+
+def _percentiles(values: Floats, *, up: bool) -> tuple[float, ...]:
+    """Take the percentiles from 0 to 100, each a value that occurs."""
+    places = np.arange(101) * (len(values) - 1) / 100
+    nearest = np.ceil(places) if up else np.floor(places)
+    return tuple(np.sort(values)[nearest.astype(int)].tolist())
+
+
+def _worst(space: Space, ids: Ids, stay: Floats) -> tuple[tuple[str, float], ...]:
+    """Take the words with the largest chance to stay, the largest first."""
+    distinct, first = np.unique(ids, return_index=True)
+    order = np.argsort(-stay[first], kind="stable")[:12]
+    return tuple((space.words[distinct[i]], float(stay[first[i]])) for i in order)
+
+
+def within(progress: Progress, start: float, share: float) -> Progress:
+    """Report a part of the work, which begins at ``start``, as so much of the whole."""
+    return lambda done: progress(start + share * done)
+
+
+def folder(space: Space) -> Path:
+    """Name the folder of what this version measured on a space, a file for each."""
+    return home() / "measurements" / f"{space.digest[:32]}-{__version__}"
+
+
+def kept(space: Space, name: str) -> Any:
+    """Read the JSON value kept under a name; None where there is none."""
+    try:
+        return json.loads(read_own(folder(space) / name) or b"null")
+    except ValueError:  # a damaged file is as good as none
+        return None
+
+
+def keep(space: Space, name: str, value: object) -> None:
+    """Keep a JSON value, whole or not at all; a cache that is full is no error."""
+    write_own(folder(space) / name, json.dumps(value).encode())

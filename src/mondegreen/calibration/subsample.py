@@ -1,0 +1,298 @@
+r"""Scores of closed laws from the laws of some inputs, with intervals for the rest.
+
+Scores of a word are a survey of the vocabulary: words are drawn independently, with
+replacement, and a percentile over all words is one of the law of the score of a random
+word, so that how many draws lie above it is binomial (:func:`exceeded`).
+
+The Bayes risk asks more, since it depends on all inputs. A genie helps the adversary:
+he says that the input is one of m inputs, all drawn from the prior. The adversary then
+errs no more often, and his risk
+
+.. math:: 1 - \frac{1}{m} \sum_y \max_w m_w P(y \mid w)
+
+(:math:`m_w` says how often w was drawn) needs the laws of these m alone; its mean over
+draws is a lower bound of the risk. One draw changes the sum by at most 1, so McDiarmid
+bounds how far it is from that mean. From above, the risk is at most that of whoever
+takes the output itself for the input.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Ids
+from mondegreen.calibration.score_bounds import (
+    ETA,
+    Effort,
+    ScoreBounds,
+    keep,
+    kept,
+    within,
+)
+from mondegreen.mechanisms.base import State
+from mondegreen.scores.definitions import PERCENTILES
+from mondegreen.scores.deniability import effective_support
+from mondegreen.scores.distances import Distances
+from mondegreen.scores.interval import Ends, bounded_mean, deviation
+from mondegreen.scores.law import Progress, in_blocks, silent
+from mondegreen.space.space import Space
+
+_BLOCK: Final = 32
+_BLIND_BLOCK: Final = 256
+
+Floats = NDArray[np.float64]
+
+
+def subsample(
+    states: Sequence[State],
+    priors: Mapping[str, Floats],
+    effort: Effort,
+    rng: np.random.Generator,
+    *,
+    confidence: float = 0.95,
+    progress: Progress = silent,
+) -> list[ScoreBounds]:
+    """Score closed laws on one space by ``effort.rows`` words, and inputs of a prior.
+
+    Each interval by itself has that confidence.
+    """
+    space = states[0].space
+    parts = len(priors) + 1
+    words = rng.integers(space.vocab_size, size=effort.rows).astype(np.int32)
+    looked = _look(states, words, within(progress, 0, 1 / parts), supports=True)
+    found: list[dict[str, Ends]] = [
+        _of_words(space, rows, confidence) for rows in looked
+    ]
+    for turn, (name, prior) in enumerate(priors.items(), start=1):
+        ids = draw_inputs(prior, effort.rows, rng)
+        part = within(progress, turn / parts, 1 / parts)
+        for scores, rows in zip(found, _look(states, ids, part), strict=True):
+            scores.update(_of_prior(space, name, prior, rows, confidence))
+    return [
+        ScoreBounds.of(state, scores, words, rows.stay, rows.support)
+        for state, scores, rows in zip(states, found, looked, strict=True)
+    ]
+
+
+def draw_inputs(prior: Floats, count: int, rng: np.random.Generator) -> Ids:
+    """Draw independent inputs from a prior."""
+    running = np.cumsum(prior)
+    places = rng.random(count) * running[-1]
+    inputs = np.searchsorted(running, places, side="right").astype(np.int32)
+    return np.asarray(np.minimum(inputs, len(prior) - 1), dtype=np.int32)
+
+
+def supports_of(state: State, words: Ids) -> Floats:
+    """Compute :math:`S_w` of some words from their laws."""
+    return _look([state], words, supports=True)[0].support
+
+
+def support_bounds(
+    support: Floats, vocab_size: int, confidence: float
+) -> dict[str, Ends]:
+    """Bound percentiles of :math:`S_w` over the vocabulary by words that were drawn."""
+    alpha = (1 - confidence) / 2
+    mean = bounded_mean(support, 1.0, float(vocab_size), confidence)
+    scores = {"s_w_mean": mean.ends, "s_w_min": (1.0, float(support.min()))}
+    for percent in PERCENTILES:
+        low, high = exceeded(-support, 1 - percent / 100, alpha)
+        name = f"s_w_{100 - percent:02d}"
+        scores[name] = max(-high, 1.0), min(-low, float(vocab_size))
+    return scores
+
+
+def exceeded(values: Floats, share: float, alpha: float) -> Ends:
+    r"""Bound the value that a share p of all words exceeds, by independent words.
+
+    .. math:: q = \inf \{ v : P(X > v) \le p \}
+
+    The ends are order statistics of m draws, each wrong with chance at most ``alpha``;
+    infinite where there are too few words. Proof: the upper end is the (k + 1)-th
+    largest draw. If it is below q, at most k draws are at least q, although each is
+    with a chance of at least p, and k is such that
+    :math:`P(\mathrm{Bin}(m, p) \le k) \le \alpha`. The lower end, with another k, is
+    above q only if more than k draws exceed q, although each does with a chance of at
+    most p, and :math:`P(\mathrm{Bin}(m, p) > k) \le \alpha`.
+
+    Examples
+    --------
+    >>> exceeded(np.arange(100.0), 0.5, 0.025)
+    (39.0, 60.0)
+    """
+    falling, count = np.sort(values)[::-1], len(values)
+    above, below = _order_statistics(count, share, alpha)
+    high = float(falling[above]) if above >= 0 else math.inf
+    low = float(falling[below]) if below < count else -math.inf
+    return low, high
+
+
+@functools.lru_cache(maxsize=4096)
+def _order_statistics(count: int, share: float, alpha: float) -> tuple[int, int]:
+    """Find the largest k with P(Bin <= k) <= alpha, and the least with P(Bin > k)."""
+    from scipy.special import bdtr, bdtrc
+
+    counts = np.arange(count)
+    allowed = alpha * (1 - 1e-9)  # far above the error of scipy's tails
+    few = np.count_nonzero(bdtr(counts, count, share) <= allowed)
+    many = np.count_nonzero(bdtrc(counts, count, share) <= allowed)
+    return few - 1, count - many
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """What the laws of some inputs say of each, and of the success of a guess."""
+
+    stay: Floats
+    support: Floats
+    distance: Floats | None
+    success: float
+
+
+def _look(
+    states: Sequence[State],
+    ids: Ids,
+    progress: Progress = silent,
+    *,
+    supports: bool = False,
+) -> list[_Rows]:
+    """Look at the laws of inputs, of each once however often it occurs."""
+    distances = distances_of(states[0].space)
+    distinct, inverse, counts = np.unique(ids, return_inverse=True, return_counts=True)
+    laws, vocab_size = len(states), distances.space.vocab_size
+    stay, support, distance = np.zeros((3, laws, len(distinct)))
+    best = np.zeros((laws, vocab_size))
+
+    def work(places: Ids) -> Floats:
+        inputs = distinct[places].astype(np.int32)
+        near = distances.rows(inputs)
+        weights = counts[places, None]
+        peaks = np.empty((laws, vocab_size))
+        own = np.flatnonzero(inputs < vocab_size)
+        for i, state in enumerate(states):
+            _, law = state.log_rows(inputs, near)
+            stay[i, places[own]] = law[own, inputs[own]]
+            if near is not None:
+                distance[i, places] = np.einsum("ij,ij->i", law, near)
+            if supports:
+                support[i, places] = effective_support(law, ETA)
+            peaks[i] = (law * weights).max(axis=0)
+        return peaks
+
+    places = np.arange(len(distinct), dtype=np.int32)
+    for peaks in in_blocks(work, places, _BLOCK, progress):
+        np.maximum(best, peaks, out=best)
+    return [
+        _Rows(
+            stay[i][inverse],
+            support[i][inverse],
+            distance[i][inverse] if distances.is_known else None,
+            float(best[i].sum()) / len(ids),
+        )
+        for i in range(laws)
+    ]
+
+
+def _of_words(space: Space, rows: _Rows, confidence: float) -> dict[str, Ends]:
+    """Bound the scores of a random word."""
+    alpha = (1 - confidence) / 2
+    mean = bounded_mean(rows.stay, 0.0, 1.0, confidence)
+    scores = {"n_w_mean": mean.ends, "n_w_max": (float(rows.stay.max()), 1.0)}
+    for percent in PERCENTILES:
+        low, high = exceeded(rows.stay, 1 - percent / 100, alpha)
+        scores[f"n_w_{percent}"] = max(low, 0.0), min(high, 1.0)
+    scores.update(support_bounds(rows.support, space.vocab_size, confidence))
+    if rows.distance is not None:
+        diameter = space.geometry.diameter
+        moved = bounded_mean(rows.distance, 0.0, diameter, confidence)
+        scores["distance_mean"] = moved.ends
+    return scores
+
+
+def _of_prior(
+    space: Space, name: str, prior: Floats, rows: _Rows, confidence: float
+) -> dict[str, Ends]:
+    """Bound what holds under one prior."""
+    count, alpha = len(rows.stay), (1 - confidence) / 2
+    stay = bounded_mean(rows.stay, 0.0, 1.0, confidence)
+    before = float(1 - prior.max())
+    low = 1 - rows.success - deviation(1 / count, count, alpha)
+    high = min(before, 1 - stay.low)
+    low = min(max(low, 0.0), high)
+    scores = {
+        f"n_w_{name}": stay.ends,
+        f"prior_risk_{name}": (before, before),
+        f"bayes_risk_{name}": (low, high),
+        # E* <= E_M <= 2 E* for a loss of 0 or 1
+        f"inference_error_{name}": (low, min(1.0, 2 * high)),
+    }
+    if rows.distance is not None:
+        diameter = space.geometry.diameter
+        moved = bounded_mean(rows.distance, 0.0, diameter, confidence)
+        scores[f"utility_loss_{name}"] = moved.ends
+    return scores
+
+
+@functools.lru_cache(maxsize=1)
+def distances_of(space: Space) -> Distances:
+    """Prepare the distances of a space once, which takes some milliseconds."""
+    return Distances(space)
+
+
+def blind_loss(
+    space: Space, prior: Floats, rows: int | None, confidence: float = 0.95
+) -> Ends | None:
+    r"""Compute the utility loss of an output drawn uniformly among the words.
+
+    .. math:: \sum_w \pi(w) \frac{1}{V} \sum_y d(w, y)
+
+    None where a space has no distances. In a large space ``rows`` inputs are drawn,
+    always the same; without ``rows`` it is computed for all, once for each space, and
+    their mean distances are kept in the cache folder.
+
+    Examples
+    --------
+    >>> space = Space.from_arrays("ab", ["a", "b"], [[0.0], [3.0]])
+    >>> blind_loss(space, np.array([1.0, 0.0, 0.0]), None)
+    (1.5, 1.5)
+    """
+    if not distances_of(space).is_known:
+        return None
+    is_large = space.vocab_size > _BLIND_BLOCK
+    if is_large and rows is not None:
+        means = _drawn_means(space, prior.tobytes(), rows)
+        return bounded_mean(means, 0.0, space.geometry.diameter, confidence).ends
+    everyone = np.arange(space.vocab_size + 1, dtype=np.int32)
+    found = kept(space, "mean-distances") if is_large else None
+    if found is None or len(found) != len(everyone):
+        found = _mean_distances(space, everyone)
+        if is_large:
+            keep(space, "mean-distances", found.tolist())
+    value = float(prior @ found)
+    return value, value
+
+
+@functools.lru_cache(maxsize=8)
+def _drawn_means(space: Space, prior: bytes, count: int) -> Floats:
+    """Take the mean distances of inputs from a prior, drawn once for all."""
+    rng = np.random.default_rng(0)
+    return _mean_distances(space, draw_inputs(np.frombuffer(prior), count, rng))
+
+
+def _mean_distances(space: Space, ids: Ids) -> Floats:
+    """Compute the mean distance of each input to all words."""
+    distances = distances_of(space)
+
+    def work(some: Ids) -> Floats:
+        near = distances.rows(some)
+        assert near is not None  # noqa: S101 - checked by the caller
+        return np.asarray(near.mean(axis=1))
+
+    return np.concatenate(list(in_blocks(work, ids, _BLIND_BLOCK)))

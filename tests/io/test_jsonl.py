@@ -277,7 +277,7 @@ def test_a_record_that_lacks_a_column_may_pass_and_is_counted(tmp_path, column, 
     source = open_source(path, columns=[column], missing="pass")
     assert sum(source.encode(b).count(b"\n") for b in source.batches()) == 3
     assert source.missing_rows == 2
-    assert source.strata == (
+    assert source.disclosed == (
         "records that lack a column: they pass as they are, 2 of 3",
     )
 

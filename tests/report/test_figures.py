@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from studies import bare, measurement, study
 
-from mondegreen.errors import DataError, InvalidParameterError, MissingExtraError
+from mondegreen.errors import DataError, InvalidParameterError, OptionalDependencyError
 from mondegreen.report.figures import figures, write_figures
 
 
@@ -34,7 +34,7 @@ def test_without_matplotlib_the_extra_is_named_and_nothing_written(
 ):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"mondegreen\[report\]"):
+    with pytest.raises(OptionalDependencyError, match=r"mondegreen\[report\]"):
         write_figures(study(), tmp_path / "none", "png")
     assert not (tmp_path / "none").exists()
 

@@ -314,8 +314,8 @@ def test_codes_that_cannot_be_printed_are_refused(codes: list[int]) -> None:
 def test_a_case_must_be_one_of_two_and_is_a_stratum() -> None:
     with pytest.raises(InvalidParameterError, match="lower or restore"):
         Detokenizer(WORDS, cast(Case, "upper"))
-    assert Detokenizer(WORDS).strata == ()
-    assert "case" in Detokenizer(WORDS, "restore").strata[0]
+    assert Detokenizer(WORDS).disclosed == ()
+    assert "case" in Detokenizer(WORDS, "restore").disclosed[0]
 
 
 def test_empty_batches_print_nothing() -> None:

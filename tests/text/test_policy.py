@@ -162,32 +162,32 @@ def test_pickling_keeps_the_policy_and_leaves_private_words_behind(
     again = pickle.loads(data)
     assert len(again._memo) == 0
     assert again.codes(batch).tolist() == codes.tolist()
-    assert again.strata == lookup.strata
+    assert again.disclosed == lookup.disclosed
 
 
 def test_nothing_shows_words_of_a_text_or_of_the_list(space: Space) -> None:
     lookup = Lookup(space, keep={"oslo"})
     lookup.codes(tokenize(["Xyzzy"]))
-    for shown in (repr(lookup), str(lookup), repr(lookup._memo), *lookup.strata):
+    for shown in (repr(lookup), str(lookup), repr(lookup._memo), *lookup.disclosed):
         assert "xyzzy" not in shown.lower()
         assert "oslo" not in shown.lower()
 
 
 def test_strata_name_what_each_policy_lets_pass(space: Space) -> None:
-    plain = Lookup(space).strata
+    plain = Lookup(space).disclosed
     assert len(plain) == 3
     for name in ("number and places", "punctuation", "currency", "line ends", "'s"):
         assert any(name in sentence for sentence in plain)
-    assert "[unk]" in Lookup(space, "mask").strata[-1]
-    assert "removed" in Lookup(space, "drop").strata[-1]
-    assert "no word is unknown" in Lookup(space, "fail").strata[-1]
+    assert "[unk]" in Lookup(space, "mask").disclosed[-1]
+    assert "removed" in Lookup(space, "drop").disclosed[-1]
+    assert "no word is unknown" in Lookup(space, "fail").disclosed[-1]
     for number in (len(LISTED), GAP, SAME, f"{GAP_BITS:.1f}"):
         assert re.search(rf"\b{number}\b", plain[1])
     digest = hashlib.sha256(b"Oslo\nfilm").hexdigest()
     kept = Lookup(space, keep=["film", "Oslo", "film"])
     assert kept.keep_digest == digest
-    assert "2 entries" in kept.strata[-1]
-    assert digest[:16] in kept.strata[-1]
+    assert "2 entries" in kept.disclosed[-1]
+    assert digest[:16] in kept.disclosed[-1]
 
 
 def test_the_digest_of_a_list_tells_spellings_apart_and_not_orders(

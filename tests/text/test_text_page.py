@@ -44,4 +44,4 @@ def test_the_numbers_of_the_page_and_of_the_guarantee_are_those_of_the_code() ->
     assert f"at most {structure.GAP_BITS:.1f} bits" in page
     assert f"{math.log2(3):.1f} bits for each word" in page
     space = Space.from_arrays("tiny", ["warm"], np.zeros((1, 1)))
-    assert all(sentence in page for sentence in Lookup(space).strata)
+    assert all(sentence in page for sentence in Lookup(space).disclosed)

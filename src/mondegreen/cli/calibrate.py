@@ -1,37 +1,43 @@
-"""``mondegreen calibrate``."""
+"""``mondegreen calibrate``: an epsilon for a target, and what to copy."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, final
 
 import click
 
-from mondegreen.cli import completion
-from mondegreen.cli.options import columns_option, space_option
-from mondegreen.cli.sample import PUBLIC_SAMPLE, counted
-from mondegreen.errors import (
-    ConfigurationError,
-    InvalidParameterError,
-    UnprovedGuaranteeError,
-)
-from mondegreen.wording import amount
+from mondegreen.cli import options
+from mondegreen.cli.render import echo_json, read_public, say, shower, table
+from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.wording import Kind, amount, figure, figures, privatize_command
 
 if TYPE_CHECKING:
-    from mondegreen.calibration.setting import Setting
+    from mondegreen.calibration.evaluate import Setting
+    from mondegreen.calibration.plan import Plan, Row
+    from mondegreen.calibration.sample import Sample
+    from mondegreen.calibration.score_bounds import ScoreBounds
     from mondegreen.space.space import Space
 
 
-@click.command()
-@click.argument("sample", type=click.Path(allow_dash=True, path_type=str))
-@columns_option
-@click.option(
-    "--format",
-    type=click.Choice(["txt", "csv", "tsv", "jsonl", "parquet"]),
-    help="Of SAMPLE.  [default: what the name tells; txt for -]",
+_COLUMNS: Final = (
+    "certified_epsilon",
+    "worst_loss",
+    "n_w_mean",
+    "n_w_95",
+    "s_w_05",
+    "bayes_risk_uniform",
+    "bayes_risk_sample",
+    "utility_loss_share_{prior}",
 )
+
+
+@click.command()
+@click.argument("sample", type=options.STREAM)
+@options.columns_option
+@options.format_option()
 @click.option(
     "-m",
     "--mechanism",
@@ -40,7 +46,7 @@ if TYPE_CHECKING:
     default=("calibrated",),
     show_default=True,
     metavar="NAME[:KEY=VALUE,...]",
-    shell_complete=completion.mechanisms,
+    shell_complete=options.offer_mechanisms,
     help="With parameters, such as vickrey:t=0.25. Without t, vickrey chooses it too. "
     "Repeatable.",
 )
@@ -50,10 +56,11 @@ if TYPE_CHECKING:
     "targets",
     multiple=True,
     metavar="KEY=VALUE",
-    help="n_w (chance to stay, at most), s_w (likely outputs, at least), bayes_risk "
-    "(error of the best guess, at least), certified_epsilon, worst_loss (nats; at "
-    "most), utility_loss (share of the distance of a random word, at most). "
-    "Repeatable: all must hold.",
+    help="n_w (chance that a word stays, at most), s_w (number of likely outputs, at "
+    "least), bayes_risk (how often the best guess is wrong, at least), "
+    "certified_epsilon (exact epsilon, at most), worst_loss (n where an output changes "
+    "the odds between any two words by e^n at most), utility_loss (distance moved, as "
+    "a share of that to a random word, at most). Repeatable: all must hold.",
 )
 @click.option(
     "--over",
@@ -68,10 +75,10 @@ if TYPE_CHECKING:
     type=click.Choice(["sample", "uniform"]),
     default="sample",
     show_default=True,
-    help="What bayes_risk and utility_loss are about: the word frequencies of SAMPLE, "
-    "each word of the vocabulary counted once more than it occurs, or every word "
-    "alike. By the frequencies as they are, a guess may be right more often; in a "
-    "small SAMPLE, far more often.",
+    help="What an attacker expects, for bayes_risk, and what is written, for "
+    "utility_loss: words as frequent as in SAMPLE, each counted once more than it "
+    "occurs; or every word alike. Whoever knows the frequencies as they are may guess "
+    "right more often; of a small SAMPLE, far more often.",
 )
 @click.option(
     "--match",
@@ -83,13 +90,13 @@ if TYPE_CHECKING:
 @click.option(
     "--to",
     metavar="NAME[:KEY=VALUE,...]:EPSILON",
-    shell_complete=completion.mechanisms,
+    shell_complete=options.offer_mechanisms,
     help="The setting to be as private as, such as laplace:12. For --match.",
 )
 @click.option(
     "--to-space",
     metavar="NAME|PATH",
-    shell_complete=completion.spaces,
+    shell_complete=options.offer_spaces,
     help="Where --to is measured.  [default: that of --space]",
 )
 @click.option(
@@ -100,9 +107,10 @@ if TYPE_CHECKING:
     type=float,
     metavar="NUMBER",
     help="Epsilon to show where there is no target, and in the curves of the report. "
-    "Repeatable.  [default: eight around the one where each mechanism turns]",
+    "Repeatable.  [default: eight around the one at which the mechanism begins to keep "
+    "words]",
 )
-@space_option
+@options.space_option()
 @click.option(
     "--quick",
     is_flag=True,
@@ -117,22 +125,20 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--html",
-    type=click.Path(path_type=str),
+    type=options.FILE,
     metavar="FILE",
     help="Write a report with curves. Holds no text of SAMPLE.",
 )
 @click.option(
     "--sentences",
-    type=click.Path(path_type=str),
+    type=options.FILE,
     metavar="FILE",
     help="PUBLIC texts, one a line, for the report to show before and after.",
 )
-@click.option("--force", is_flag=True, help="Replace a report that exists.")
-@click.option(
-    "--allow-unproved", is_flag=True, help="Permit mechanisms without a proof."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@options.force_option("Replace a report that exists.")
+@options.unproved_option
+@options.json_option("Print the numbers as JSON.")
+@options.quiet_option()
 def calibrate(
     sample: str,
     columns: tuple[str, ...],
@@ -157,71 +163,73 @@ def calibrate(
 ) -> None:
     """Choose epsilon by a target.
 
-    SAMPLE is PUBLIC text of the kind that is to be privatized: its word frequencies are
-    the prior. For each mechanism, finds the largest epsilon that keeps the targets; or,
-    with a target of utility_loss, the smallest. What is printed has been measured at
-    that epsilon; where it is an estimate, the target holds at the worse end of its
-    interval. Without a target, prints what eight epsilons do. Work of more than a
-    minute is announced. Interrupt it at will: what was measured is kept, and the same
-    command goes on from there. For the mechanism "tree" see also: mondegreen chances.
+    SAMPLE is PUBLIC text of the kind that is to be privatized; its word frequencies
+    are what an attacker expects. For each mechanism, finds the largest epsilon that
+    keeps the targets; or, with a target of utility_loss, the smallest. What is printed
+    has been measured at that epsilon; where it is an estimate, the target holds at the
+    worse end of its interval. Without a target, prints what eight epsilons do. Work of
+    more than a minute is announced. Interrupt it at will: what was measured is kept,
+    and the same command goes on from there. For the mechanism "tree" see also:
+    mondegreen chances.
 
     \b
     mondegreen calibrate tweets.csv --column text --target n_w=0.5
     mondegreen calibrate tweets.csv -m tem -m laplace --match bayes_risk --to tem:2.5
     """  # noqa: D301
-    from mondegreen.calibration.forecast import Forecast
-    from mondegreen.calibration.plan import Plan
-    from mondegreen.calibration.setting import Bench
+    from mondegreen.calibration.evaluate import Evaluator
+    from mondegreen.calibration.plan import Forecast, Plan
     from mondegreen.calibration.targets import parse_target
-    from mondegreen.cli.calibrate_report import read_lines, write
-    from mondegreen.cli.calibrate_text import Outcome, infeasible, lines_of, values_of
-    from mondegreen.cli.progress import say, shower
-    from mondegreen.cli.render import echo_json
+    from mondegreen.cli.calibrate_report import write
     from mondegreen.space.store import load_space
 
     asked = [parse_target(target, over, prior) for target in targets]
     settings = [_setting(name, allow_unproved=allow_unproved) for name in names]
     reference = _reference(match, to)
-    _check_space(to_space, to, sample)
-    _check_report(html, sentences, force=force)
+    if to_space is not None and (to is None or sample == "-"):
+        raise ConfigurationError(
+            "--to-space needs --to, and a SAMPLE that can be read twice: not -"
+        )
+    shown = _check_report(html, sentences, force=force)
     loaded = load_space(space)
-    read = counted(sample, format, columns, loaded, quiet=quiet)
-    bench = Bench(loaded, read.priors(), quick=quick, seed=seed)
-    if not quiet:
-        say(PUBLIC_SAMPLE)
+    read = read_public(sample, format, columns, loaded, quiet=quiet)
+    evaluator = Evaluator(loaded, read.priors(), quick=quick, seed=seed)
     show = shower(quiet)
     forecast = Forecast() if quiet else Forecast(say)
-    plan = Plan(bench, settings, asked, prior, show, forecast)
+    plan = Plan(evaluator, settings, asked, prior, show, forecast)
     with _saying_what_is_kept(loaded):
         if match is not None and reference is not None:
             there = loaded if to_space is None else load_space(to_space)
             if there is not loaded:
-                priors = counted(sample, format, columns, there, quiet=quiet).priors()
-                bench = replace(bench, space=there, priors=priors)
-            plan.match(match, *reference, over, bench)
+                again = read_public(sample, format, columns, there, quiet=True)
+                evaluator = replace(evaluator, space=there, priors=again.priors())
+            plan.match(match, *reference, over, evaluator)
         rows = plan.rows()
         chosen = plan.best(rows)
         show("")
         if plan.targets and chosen is None:
-            raise ConfigurationError(infeasible(plan, rows))
+            why = "; ".join(f"{row.setting}: {row.calibration.problem}" for row in rows)
+            wanted = "; ".join(map(str, plan.targets))
+            raise ConfigurationError(
+                f"no epsilon was found that is sure to keep: {wanted}. {why}"
+            )
         curves = []
         if html is not None or not plan.targets:
             curves = plan.curves(rows, epsilons)
         show("")
-    found = Outcome(plan, tuple(rows), chosen, tuple(curves), read, columns, space)
+    found = _Outcome(plan, rows, chosen, curves, read, columns, space)
     if html is not None:
-        write(found, html, sentences=read_lines(sentences), force=force)
+        command = "" if chosen is None else found.command(chosen)
+        write(plan, chosen, curves, read, command, html, shown, force=force)
     if as_json:
-        echo_json(values_of(found))
+        echo_json(found.to_dict())
     else:
-        click.echo("\n".join(lines_of(found)))
+        click.echo("\n".join(found.lines()))
 
 
 @contextlib.contextmanager
 def _saying_what_is_kept(space: Space) -> Iterator[None]:
     """Say at an interrupt what need not be measured again."""
-    from mondegreen.calibration.cache import folder
-    from mondegreen.cli.progress import say
+    from mondegreen.calibration.score_bounds import folder
 
     def kept() -> int:
         return len(list(folder(space).glob("*.json")))
@@ -236,26 +244,21 @@ def _saying_what_is_kept(space: Space) -> Iterator[None]:
 
 
 def _setting(text: str, *, allow_unproved: bool) -> Setting:
-    """Return the mechanism that NAME[:KEY=VALUE,...] names."""
-    from mondegreen.calibration.setting import Setting
-    from mondegreen.cli.options import parameters_of
+    """The mechanism that NAME[:KEY=VALUE,...] names."""
+    from mondegreen.calibration.evaluate import Setting
     from mondegreen.mechanisms import mechanism_class
 
     name, _, given = text.partition(":")
     cls = mechanism_class(name)
-    if not cls.is_private and not allow_unproved:
-        raise UnprovedGuaranteeError(
-            f"{cls.name} does not keep a metric-privacy promise; --allow-unproved "
-            "measures it all the same"
-        )
-    parameters = parameters_of(tuple(part for part in given.split(",") if part))
-    setting = Setting(cls.name, parameters)
+    options.check_proved(cls, allow_unproved=allow_unproved)
+    parts = tuple(part for part in given.split(",") if part)
+    setting = Setting(cls.name, options.parameters_of(parts))
     setting.at(1.0)  # refuses what it does not take, before work starts
     return setting
 
 
 def _reference(match: str | None, to: str | None) -> tuple[Setting, float] | None:
-    """Return what --to names, and its epsilon."""
+    """What --to names, and its epsilon."""
     if (match is None) != (to is None):
         raise ConfigurationError("--match and --to need each other")
     if to is None:
@@ -272,22 +275,167 @@ def _reference(match: str | None, to: str | None) -> tuple[Setting, float] | Non
     return setting, number
 
 
-def _check_space(to_space: str | None, to: str | None, sample: str) -> None:
-    """Refuse a space of nothing, and one for which SAMPLE cannot be read again."""
-    if to_space is not None and (to is None or sample == "-"):
-        raise ConfigurationError(
-            "--to-space needs --to, and a SAMPLE that can be read twice: not -"
-        )
-
-
-def _check_report(html: str | None, sentences: str | None, *, force: bool) -> None:
-    """Refuse now a report that could not be written later."""
-    from mondegreen.cli.calibrate_report import read_lines
+def _check_report(
+    html: str | None, sentences: str | None, *, force: bool
+) -> tuple[str, ...]:
+    """Refuse now a report that could not be written later; read its sentences."""
     from mondegreen.io.target import Target
 
     if sentences is not None and html is None:
         raise ConfigurationError("--sentences are shown in a report: give --html")
-    read_lines(sentences)
-
     if html is not None:
         Target(html, force=force)
+    return options.read_lines(sentences)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """All that is printed: for people, and as JSON."""
+
+    plan: Plan
+    rows: Sequence[Row]
+    chosen: ScoreBounds | None
+    curves: Sequence[ScoreBounds]
+    sample: Sample
+    columns: tuple[str, ...]
+    space: str
+
+    def lines(self) -> Iterator[str]:
+        sample, plan = self.sample, self.plan
+        unknown = f"{sample.unknown / sample.words:.1%} of them unknown"
+        size = f"{amount(sample.texts, 'text')}, {amount(sample.words, 'word')}"
+        yield f"sample  {sample.name}: {size}, {unknown}"
+        for target in plan.targets:
+            yield f"target  {target}"
+        if plan.reference is not None:
+            from mondegreen.calibration.targets import MATCHES
+
+            where = f" on {plan.elsewhere}" if plan.elsewhere else ""
+            name = f"{_short(plan.reference)} at epsilon {plan.reference.epsilon:g}"
+            yield f"match   {name}{where}: {MATCHES[plan.targets[-1].key]}"
+        settings = [row.chosen for row in self.rows if row.chosen is not None]
+        shown = settings or list(self.curves)
+        yield from ["", *_table(shown, plan.prior, plan.evaluator.space.vocab_size), ""]
+        for row in self.rows:
+            if row.chosen is None:
+                yield from (f"{row.setting}: no epsilon. {row.calibration.problem}", "")
+            elif not row.calibration.is_binding:
+                yield from (
+                    f"{row.setting}: the target holds at every epsilon tried.",
+                    "",
+                )
+        yield from _notes(shown, plan.prior)
+        if self.chosen is not None:
+            yield from ("", "take:", f"  {self.command(self.chosen)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        plan, space = self.plan, self.plan.evaluator.space
+        return {
+            "space": space.name,
+            "space_digest": space.digest,
+            "sample": self.sample.to_dict(),
+            "quick": plan.evaluator.quick,
+            "seed": plan.evaluator.seed,
+            "prior": plan.prior,
+            "targets": [
+                {
+                    "key": target.key,
+                    "value": target.value,
+                    "score": target.score,
+                    "meaning": str(target),
+                }
+                for target in plan.targets
+            ],
+            "reference": plan.reference and plan.reference.to_dict(),
+            "reference_space": plan.reference and (plan.elsewhere or space.name),
+            "rows": [
+                {
+                    "mechanism": row.setting.name,
+                    "feasible": row.chosen is not None,
+                    "binding": row.calibration.is_binding,
+                    "problem": row.calibration.problem or None,
+                    "epsilon": row.chosen and row.chosen.epsilon,
+                    "measurement": row.chosen and row.chosen.to_dict(),
+                    "command": row.chosen and self.command(row.chosen),
+                }
+                for row in self.rows
+            ],
+            "chosen": self.chosen and self.chosen.to_dict(),
+            "command": self.chosen and self.command(self.chosen),
+            "curves": [each.to_dict() for each in self.curves],
+        }
+
+    def command(self, setting: ScoreBounds) -> str:
+        """The command that privatizes with a setting."""
+        from mondegreen.mechanisms import mechanism_class
+        from mondegreen.report.study import told_parameters
+
+        return privatize_command(
+            setting.mechanism,
+            setting.epsilon,
+            told_parameters(setting),
+            columns=() if self.columns == ("text",) else self.columns,
+            space="" if self.space == options.DEFAULT_SPACE else self.space,
+            is_private=mechanism_class(setting.mechanism).is_private,
+        )
+
+
+def _table(settings: Sequence[ScoreBounds], prior: str, vocab_size: int) -> list[str]:
+    from mondegreen.scores.definitions import COLUMNS
+
+    columns = [COLUMNS[name.format(prior=prior)] for name in _COLUMNS]
+    rows = [["mechanism", "epsilon", *(each.heading for each in columns), "metric"]]
+    for setting in settings:
+        cells = [
+            _ends(setting.scores.get(each.name), each.unit, vocab_size)
+            for each in columns
+        ]
+        rows.append([_short(setting), f"{setting.epsilon:g}", *cells, setting.metric])
+    return table(rows, align="<" + ">" * (len(columns) + 1) + "<")
+
+
+def _ends(ends: tuple[float, float] | None, unit: str, vocab_size: int) -> str:
+    """A score as people read it, with both ends if they differ."""
+    if ends is None:
+        return "-"
+    if unit == "words" and ends[0] < ends[1] == vocab_size:
+        return f"{figure(ends[0], 'count')} or more"
+    kinds: dict[str, Kind] = {"words": "count", "share": "percent"}
+    kind = kinds.get(unit, "number")
+    return figures(*ends, kind, digits=4 if kind == "number" else 3)
+
+
+def _notes(settings: Sequence[ScoreBounds], prior: str) -> Iterator[str]:
+    """How to read the table."""
+    yield "A loss of n nats changes odds by a factor of e^n at most."
+    yield (
+        "certified: exact epsilon, in nats per unit of the metric; worst loss: nats "
+        "between any two words, at most."
+    )
+    yield (
+        "N_w: chance that a word stays, on average, and at most that for 95 % of the "
+        "words."
+    )
+    yield (
+        "S_w: likely outputs (95 % of the probability), at least that for 95 % of the "
+        "words."
+    )
+    yield "risk: how often the best guess of a word is wrong, without its context."
+    yield (
+        f"loss: distance moved, as a share of that of a random word ({prior} prior)."
+    )
+    if any(low < high for each in settings for low, high in each.scores.values()):
+        yield "a to b: intervals of 95 % or more; the target holds at the worse end."
+    # A metric that is cut off at some distance makes the promise only stronger.
+    plain = {each.metric.removeprefix("min(").partition(",")[0] for each in settings}
+    if len(plain) > 1:
+        yield "Metrics differ, so epsilons do not compare; worst loss and risk do."
+
+
+def _short(setting: ScoreBounds) -> str:
+    """A mechanism, and what of it is not the default."""
+    from mondegreen.calibration.evaluate import Setting
+    from mondegreen.report.study import told_parameters
+
+    return str(Setting(setting.mechanism, told_parameters(setting)))

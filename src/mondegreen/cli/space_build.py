@@ -1,49 +1,44 @@
-"""The commands that make a space: ``space build`` and ``space fetch``."""
+"""``mondegreen space build | fetch | binarize | tree``: the verbs that make a space."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mondegreen.cli.progress import say, shower
-from mondegreen.cli.render import echo_facts
+from mondegreen.cli.options import force_option, grouped, json_option, quiet_option
+from mondegreen.cli.render import echo_facts, say, shower
+from mondegreen.errors import SpaceError
 
 if TYPE_CHECKING:
-    from mondegreen.space.build import Built
     from mondegreen.space.file import SpaceHeader
     from mondegreen.space.rows import BadRows, VectorSource
+    from mondegreen.space.space import Space
 
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-_FORCE = click.option("--force", is_flag=True, help="Replace an existing output.")
-_SKIP = click.option(
-    "--skip-bad", is_flag=True, help="Drop and count bad rows instead of stopping."
-)
-_NBSP = click.option(
-    "--allow-nbsp", is_flag=True, help="Keep words that hold a no-break space."
-)
-_DTYPE = click.option(
-    "--dtype",
-    type=click.Choice(["float16", "float32"]),
-    help="Type of the coordinates.  [default: float32; float16 where the input is]",
-)
-_QUIET = click.option("--quiet", is_flag=True, help="Show no progress.")
 _FORMATS = click.Choice(["glove", "word2vec", "word2vec-binary", "fasttext", "npy"])
 
-
-@click.command(short_help="Build a space from a file of word vectors.")
-@click.argument("vectors", type=_FILE)
-@click.option(
+_output_option = click.option(
     "-o",
     "--output",
     required=True,
     type=click.Path(dir_okay=False, path_type=Path),
     help="Space to write; by custom its name ends with .safetensors.",
 )
+_dtype_option = click.option(
+    "--dtype",
+    type=click.Choice(["float16", "float32"]),
+    help="Type of the coordinates.  [default: float32; float16 where the input is]",
+)
+_run_options = grouped(force_option(), quiet_option(), json_option())
+
+
+@click.command(short_help="Build a space from a file of word vectors.")
+@click.argument("vectors", type=_FILE)
+@_output_option
 @click.option("--name", help="Name of the space.  [default: OUTPUT without its suffix]")
 @click.option("--format", "form", type=_FORMATS, help="[default: found in the file]")
 @click.option(
@@ -71,12 +66,14 @@ _FORMATS = click.Choice(["glove", "word2vec", "word2vec-binary", "fasttext", "np
     show_default=True,
     help="Distance between vectors; poincare for points of the Poincaré ball.",
 )
-@_DTYPE
-@_SKIP
-@_NBSP
-@_FORCE
-@_QUIET
-@_JSON
+@_dtype_option
+@click.option(
+    "--skip-bad", is_flag=True, help="Drop and count bad rows instead of stopping."
+)
+@click.option(
+    "--allow-nbsp", is_flag=True, help="Keep words that hold a no-break space."
+)
+@_run_options
 def build(
     vectors: Path,
     output: Path,
@@ -84,15 +81,10 @@ def build(
     form: str | None,
     words: Path | None,
     word_list: Path | None,
-    limit: int | None,
     about: tuple[str, ...],
-    metric: str,
-    dtype: str | None,
     skip_bad: bool,
-    allow_nbsp: bool,
     force: bool,
-    quiet: bool,
-    as_json: bool,
+    **more: Any,
 ) -> None:
     """Build a space from VECTORS: GloVe, word2vec, fastText .vec or .npy.
 
@@ -105,24 +97,13 @@ def build(
     refuse_existing(output, force=force)
     if (form == "npy" or vectors.suffix == ".npy") and word_list is None:
         word_list, words = words, None
-    facts = _key_values(about)
+    if not all("=" in pair for pair in about):
+        raise click.BadParameter("must be KEY=VALUE", param_hint="--about")
+    facts = dict(pair.split("=", 1) for pair in about)
+    name = name or output.name.removesuffix(".safetensors")
     bad = BadRows(skip=skip_bad)
     with open_vectors(vectors, bad, form=form, word_list=word_list) as source:
-        _build_and_save(
-            source,
-            output,
-            name or output.name.removesuffix(".safetensors"),
-            bad,
-            words=words,
-            limit=limit,
-            about=facts,
-            metric=metric,
-            dtype=dtype,
-            allow_nbsp=allow_nbsp,
-            force=force,
-            quiet=quiet,
-            as_json=as_json,
-        )
+        _build(source, output, name, bad, words, force=force, about=facts, **more)
 
 
 @click.command()
@@ -136,18 +117,15 @@ def build(
     "with the square.",
 )
 @click.option("--words", type=_FILE, help="Keep only the words of this file.")
-@_DTYPE
-@_FORCE
-@_QUIET
-@_JSON
+@_dtype_option
+@_run_options
 def fetch(
     name: str,
     limit: int,
     words: Path | None,
-    dtype: str | None,
     force: bool,
     quiet: bool,
-    as_json: bool,
+    **more: Any,
 ) -> None:
     """Download a public space by NAME, and build it into the cache.
 
@@ -168,48 +146,35 @@ def fetch(
     archive = download(
         public.address,
         sha256=public.sha256,
-        progress=lambda done, total: show(f"downloaded {_megabytes(done, total)}"),
+        progress=lambda done, total: show(
+            f"downloaded {done / 1e6:,.1f}"
+            + (f" of {total / 1e6:,.1f} MB" if total else " MB")
+        ),
         note=say,
     )
     output.parent.mkdir(parents=True, exist_ok=True)
     bad = BadRows(skip=True)
+    about = {"licence": public.licence, "source": public.address}
+    more |= {"about": about, "limit": limit or None, "force": force, "quiet": quiet}
     with open_member(archive, public.member, bad) as source:
-        _build_and_save(
-            source,
-            output,
-            public.name,
-            bad,
-            words=words,
-            limit=limit or None,
-            about={"licence": public.licence, "source": public.address},
-            dtype=dtype,
-            allow_nbsp=False,
-            force=force,
-            quiet=quiet,
-            as_json=as_json,
-        )
+        _build(source, output, public.name, bad, words, **more)
     say(f"{archive} is kept for other spaces; it can be deleted")
 
 
-def _build_and_save(
+def _build(
     source: VectorSource,
     output: Path,
     name: str,
     bad: BadRows,
-    *,
     words: Path | None,
-    limit: int | None,
-    about: dict[str, str],
-    metric: str = "euclidean",
-    dtype: str | None,
-    allow_nbsp: bool,
+    *,
     force: bool,
     quiet: bool,
     as_json: bool,
+    **more: Any,
 ) -> None:
-    """Build, save, and say what was made and what was left out."""
+    """Build, save, and say what was made, what was left out, what is never found."""
     from mondegreen.space.build import build_space
-    from mondegreen.space.file import read_header
     from mondegreen.space.formats import read_words
     from mondegreen.space.store import save_space
 
@@ -222,25 +187,11 @@ def _build_and_save(
         name,
         bad=bad,
         only=only,
-        limit=limit,
-        dtype=dtype,
-        allow_nbsp=allow_nbsp,
-        about=about,
-        metric=metric,
         scratch=output.parent,
         progress=lambda stage, done: show(f"{stage}: {done:,} words"),
+        **more,
     )
     save_space(built.space, output, force=force)
-    _report(built)
-    facts = facts_of(read_header(output))
-    if as_json:
-        click.echo(json.dumps(facts | {"dropped": dict(built.dropped)}, indent=2))
-    else:
-        echo_facts(facts)
-
-
-def _report(built: Built) -> None:
-    """Say on stderr what was left out, and what will never be looked up."""
     for problem, count in built.dropped.items():
         say(f"dropped {count:,}: {problem}")
     if built.missing:
@@ -250,10 +201,18 @@ def _report(built: Built) -> None:
             f"warning: words with an upper case letter: {built.upper_case:,}; text is "
             "looked up in lower case, so they can be drawn but never looked up"
         )
+    dropped = {"dropped": dict(built.dropped)} if as_json else {}
+    _show(output, dropped, as_json=as_json)
+
+
+def _show(output: Path, more: Mapping[str, object], *, as_json: bool) -> None:
+    from mondegreen.space.file import read_header
+
+    echo_facts({**facts_of(read_header(output)), **more}, as_json=as_json)
 
 
 def facts_of(header: SpaceHeader) -> dict[str, object]:
-    """Return what a header says, flat."""
+    """Flatten what a header says."""
     return {
         "name": header.name,
         "digest": header.digest,
@@ -268,15 +227,174 @@ def facts_of(header: SpaceHeader) -> dict[str, object]:
     }
 
 
-def _key_values(pairs: tuple[str, ...]) -> dict[str, str]:
-    """Read KEY=VALUE pairs."""
-    for pair in pairs:
-        if "=" not in pair:
-            raise click.BadParameter("must be KEY=VALUE", param_hint="--about")
-    return dict(pair.split("=", 1) for pair in pairs)
+@click.command(short_help="Make a binary code for every word of a space.")
+@click.argument("space")
+@_output_option
+@click.option(
+    "--bits",
+    type=click.IntRange(8, 4096),
+    default=256,
+    show_default=True,
+    help="Length of a code, a multiple of 8.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["tissier", "hyperplane"]),
+    default="tissier",
+    show_default=True,
+    help="Near-lossless binarization, trained; or random hyperplanes.",
+)
+@click.option(
+    "--codes-only",
+    is_flag=True,
+    help="Leave the vectors out: a small file that binary mechanisms alone accept.",
+)
+@_run_options
+def binarize(
+    space: str,
+    output: Path,
+    bits: int,
+    method: str,
+    codes_only: bool,
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Make a binary code for every word of SPACE, given by name or path.
+
+    Codes are learned from the vectors of the space, which are public, and from
+    nothing else.
+
+    Example: mondegreen space binarize glove-840b-34k -o small.safetensors --codes-only
+    """
+    from mondegreen.space.binarize import with_codes
+    from mondegreen.space.codes import check_bits
+    from mondegreen.space.space import Space
+    from mondegreen.space.store import load_space, refuse_existing, save_space
+
+    refuse_existing(output, force=force)
+    loaded = load_space(space)
+    show = shower(quiet)
+    made = with_codes(
+        loaded,
+        bits=check_bits(bits),
+        method=method,
+        progress=lambda done: show(f"binarize: {done}%"),
+    )
+    if codes_only and made.codes is not None:
+        about = {**loaded.about, "vectors": loaded.digest}
+        made = Space.from_codes(made.name, made.words, made.codes, about)
+    save_space(made, output, force=force)
+    _show(output, {}, as_json=as_json)
 
 
-def _megabytes(done: int, total: int | None) -> str:
-    """Say how much of a download is there."""
-    of = f" of {total / 1e6:,.1f}" if total else ""
-    return f"{done / 1e6:,.1f}{of} MB"
+@click.command(short_help="Build a word tree for a space.")
+@click.argument("space")
+@_output_option
+@click.option(
+    "--leaf",
+    type=click.IntRange(1, 10_000),
+    default=22,
+    show_default=True,
+    help="Fewest words of a group.",
+)
+@click.option(
+    "--branch",
+    type=click.IntRange(1, 10_000),
+    default=16,
+    show_default=True,
+    help="Fewest groups of a branch.",
+)
+@click.option(
+    "--wordnet",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of a WordNet 3 database: groups keep part of speech and inflection.",
+)
+@click.option(
+    "--opposites",
+    type=_FILE,
+    help="Pairs of words, two a line, that should not share a group.",
+)
+@click.option(
+    "--frequency",
+    type=click.FloatRange(0, 100),
+    default=0.0,
+    show_default=True,
+    help="Weight of frequency; above 0 only where the words of SPACE are in falling "
+    "order of a public frequency.",
+)
+@click.option(
+    "--contrast",
+    type=click.FloatRange(0, 100),
+    default=0.7,
+    show_default=True,
+    help="Weight of the directions in which opposites differ most.",
+)
+@_run_options
+def tree(
+    space: str,
+    output: Path,
+    leaf: int,
+    branch: int,
+    wordnet: Path | None,
+    opposites: Path | None,
+    frequency: float,
+    contrast: float,
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Build a word tree for SPACE, given by name or path, and save both.
+
+    Groups, branches and classes are made from the vectors of the space and the lists
+    given here, all of them public, and from nothing else. WordNet gives opposites too.
+
+    Example: mondegreen space tree vectors.safetensors -o tree.safetensors --leaf 22
+    """
+    from mondegreen.space.store import (
+        load_space,
+        refuse_existing,
+        save_space,
+        with_tree,
+    )
+    from mondegreen.space.tree_build import build_tree
+    from mondegreen.space.word_classes import FUNCTION_CLASSES, WordNet, word_classes
+
+    refuse_existing(output, force=force)
+    loaded = load_space(space)
+    show = shower(quiet)
+    pairs = _pairs(loaded, opposites) if opposites is not None else []
+    classes = None
+    if wordnet is not None:
+        show("tree: part of speech")
+        database = WordNet(wordnet)
+        classes = word_classes(loaded.words, loaded.vectors, database)
+        pairs += [(loaded.id_of(a), loaded.id_of(b)) for a, b in database.antonyms()]
+    pairs = [pair for pair in pairs if max(pair) < loaded.vocab_size]
+    built = build_tree(
+        loaded,
+        leaf=leaf,
+        branch=branch,
+        classes=classes,
+        joined=FUNCTION_CLASSES,
+        opposites=pairs,
+        frequency=frequency,
+        contrast=contrast,
+        about={"classes": "WordNet 3.0"} if wordnet is not None else {},
+        progress=lambda name: show(f"tree: {name}"),
+    )
+    show("")
+    save_space(with_tree(loaded, built), output, force=force)
+    nodes = " > ".join(f"{len(bound) - 1:,}" for bound in built.bounds)
+    _show(output, {"tree": built.digest, "nodes": nodes}, as_json=as_json)
+
+
+def _pairs(space: Space, path: Path) -> list[tuple[int, int]]:
+    """Read two words a line; pairs that the space lacks are left out later."""
+    pairs = []
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+        fields = line.split()
+        if len(fields) != 2:
+            raise SpaceError(f"{path}, line {number}: two words a line are needed")
+        pairs.append((space.id_of(fields[0]), space.id_of(fields[1])))
+    return pairs

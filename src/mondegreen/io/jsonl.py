@@ -57,7 +57,7 @@ class JsonLinesSource(AbstractByteSource):
         return self._blocks.bom
 
     @property
-    def strata(self) -> tuple[str, ...]:
+    def disclosed(self) -> tuple[str, ...]:
         """The records that pass, and how many they were so far."""
         if self._missing == "stop":
             return ()

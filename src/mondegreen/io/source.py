@@ -74,7 +74,7 @@ class AbstractSource(ABC):
     notes: list[str]
 
     @property
-    def strata(self) -> tuple[str, ...]:
+    def disclosed(self) -> tuple[str, ...]:
         """What passes in clear because of how the file is read, as far as is known."""
         return ()
 

@@ -16,6 +16,7 @@ from mondegreen.errors import (
 from mondegreen.io.footer import open_parquet
 from mondegreen.io.source import AbstractSource, Metadata, id_in_text, missing_column
 from mondegreen.io.stream import BATCH_ROWS
+from mondegreen.passes import METADATA_KEY
 from mondegreen.text import columns as nested
 from mondegreen.text.columns import bare
 
@@ -23,7 +24,7 @@ BATCH_BYTES = 4 << 20
 """About the data in one batch, all columns together."""
 
 _PROBE_ROWS = 64
-_PROMISE = b"mondegreen"
+_PROMISE = METADATA_KEY.encode()
 
 
 @final

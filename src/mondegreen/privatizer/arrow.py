@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mondegreen.errors import InvalidParameterError, MissingColumnError
-from mondegreen.passes import Pass, from_json, to_json
+from mondegreen.passes import METADATA_KEY, Pass, from_json, to_json
 from mondegreen.sampling.records import SeenIds, record_ids
 from mondegreen.text.columns import (
     Steps,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mondegreen.privatizer.privatizer import Privatizer
 
 
-_METADATA = b"mondegreen"
+_METADATA = METADATA_KEY.encode()
 
 
 def logical_names(columns: Sequence[str] | Mapping[str, str]) -> dict[str, str]:

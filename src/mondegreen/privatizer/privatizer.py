@@ -115,7 +115,7 @@ class Privatizer:
             is_private = self.noise.is_private and self.mechanism.is_private
             self._guarantee = (
                 self.state.guarantee.with_text(
-                    self._lookup.strata + self._detokenizer.strata,
+                    self._lookup.disclosed + self._detokenizer.disclosed,
                     self._lookup.conditions + self._detokenizer.conditions,
                 )
                 .with_ordinary_text(*ordinary_text(self.state, self._lookup))

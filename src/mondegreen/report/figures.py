@@ -88,7 +88,7 @@ def write_figures(
     ------
     InvalidParameterError
         If there is no such format.
-    MissingExtraError
+    OptionalDependencyError
         If matplotlib is needed and absent; nothing is written then.
     DataError
         If a file exists already, or cannot be written.

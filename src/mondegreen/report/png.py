@@ -36,7 +36,7 @@ def png(figure: Chart | Histograms | Fan) -> bytes:
 
     Raises
     ------
-    MissingExtraError
+    OptionalDependencyError
         If matplotlib is not installed.
     """
     check_plotting("a figure as PNG")

@@ -6,27 +6,15 @@ import io
 from pathlib import Path
 from typing import Any, Final
 
-from mondegreen.errors import InvalidParameterError, MissingExtraError
+from mondegreen.errors import InvalidParameterError, OptionalDependencyError
 from mondegreen.scores.interval import Interval
 from mondegreen.scores.word import WordScores
 
 FORMATS: Final = ("png", "svg")
-"""Formats of pictures, by the suffix of the file."""
 
 
 def picture_format(path: str) -> str:
-    """Return the format that the name of a file tells.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is none of :data:`FORMATS`.
-
-    Examples
-    --------
-    >>> picture_format("word.SVG")
-    'svg'
-    """
+    """The format that the name of a file tells."""
     suffix = Path(path).suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
         raise InvalidParameterError("--plot", path, "a file named .png or .svg")
@@ -34,38 +22,15 @@ def picture_format(path: str) -> str:
 
 
 def check_plotting(what: str = "--plot") -> None:
-    """Refuse to go on without matplotlib; ``what`` names what needs it.
-
-    Raises
-    ------
-    MissingExtraError
-        If it is not installed.
-    """
+    """Refuse to go on without matplotlib; ``what`` names what needs it."""
     try:
         import matplotlib.figure  # noqa: F401 - only whether it can be
     except ImportError:
-        raise MissingExtraError(what, "report") from None
+        raise OptionalDependencyError("matplotlib", "report", feature=what) from None
 
 
 def word_picture(scores: WordScores, word: str, subtitle: str, format: str) -> bytes:
-    """Draw the likeliest outputs of a word, with intervals where they are estimates.
-
-    Parameters
-    ----------
-    scores : WordScores
-        What is drawn.
-    word : str
-        The input, for the title; its own bar has another colour.
-    subtitle : str
-        Mechanism and space.
-    format : str
-        One of :data:`FORMATS`.
-
-    Raises
-    ------
-    MissingExtraError
-        If matplotlib is not installed.
-    """
+    """Draw the likeliest outputs of a word, with intervals where they are estimates."""
     check_plotting()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -76,12 +41,13 @@ def word_picture(scores: WordScores, word: str, subtitle: str, format: str) -> b
     figure.suptitle(f"{_literal(word)}\n{_literal(subtitle)}", fontsize=10)
     figure.tight_layout()
     target = io.BytesIO()
-    figure.savefig(target, format=format, metadata=_undated(format))
+    # Without the date the same numbers give the same file.
+    undated = {"Date": None} if format == "svg" else {}
+    figure.savefig(target, format=format, metadata=undated)
     return target.getvalue()
 
 
 def _draw(axes: Any, scores: WordScores, word: str) -> None:
-    """Draw one bar for each output, and one for all the others together."""
     middles = [_middle(output.probability) for output in scores.outputs]
     rest = max(0.0, 1 - sum(middles))
     names = [_literal(output.word) for output in scores.outputs]
@@ -108,8 +74,3 @@ def _middle(value: float | Interval) -> float:
 def _literal(text: str) -> str:
     """Return a text in which a dollar sign starts no formula."""
     return text.replace("$", r"\$")
-
-
-def _undated(format: str) -> dict[str, None]:
-    """Leave out the date, so that the same numbers give the same file."""
-    return {"Date": None} if format == "svg" else {}

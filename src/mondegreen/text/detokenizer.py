@@ -104,7 +104,7 @@ class Detokenizer:
         self._printed = [*words, *(_PRINTED[code] for code in sorted(_PRINTED))]
 
     @property
-    def strata(self) -> tuple[str, ...]:
+    def disclosed(self) -> tuple[str, ...]:
         """What passes in clear through printing, each as ``name: explanation``."""
         if self.case == "lower":
             return ()

@@ -141,9 +141,9 @@ class Lookup:
         return codes
 
     @property
-    def strata(self) -> tuple[str, ...]:
+    def disclosed(self) -> tuple[str, ...]:
         """What passes in clear under this policy, each as ``name: explanation``."""
-        strata = [
+        disclosed = [
             "number and places of the words: every word is replaced where it stands",
             f"white space and punctuation: {len(LISTED)} characters of a public list "
             "(white space, line ends, ordinary punctuation, currency signs alone or "
@@ -154,27 +154,27 @@ class Lookup:
             "the ending 's: as it is written, within these bits",
         ]
         if self.unknown == "mask":
-            strata.append(
+            disclosed.append(
                 "which words are unknown: outside the vocabulary, each printed as [unk]"
             )
         if self.unknown == "drop":
-            strata.append(
+            disclosed.append(
                 "how many words are unknown: outside the vocabulary, and traces of "
                 "where they stood; each is removed"
             )
         if self.unknown == "fail":
-            strata.append(
+            disclosed.append(
                 "that no word is unknown: a text that has one is not released"
             )
         if self.keep:
             entries = len(self.keep)
-            strata.append(
+            disclosed.append(
                 f"kept words: those of a public list of {entries} "
                 f"{'entry' if entries == 1 else 'entries'} (sha256 "
                 f"{self.keep_digest[:16]}), where they stand, in the spelling of the "
                 "list"
             )
-        return tuple(strata)
+        return tuple(disclosed)
 
     @property
     def conditions(self) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ def decoder_search(decoder: str, vectors: Vectors) -> NeighbourSearch:
 
     Raises
     ------
-    MissingExtraError
+    OptionalDependencyError
         If torch is needed and not installed.
     """
     point = canonical_ids(vectors, np.full(vectors.shape[1], np.nan))[:-1]

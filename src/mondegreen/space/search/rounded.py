@@ -208,7 +208,7 @@ class CertifiedSearch:
 
     Raises
     ------
-    MissingExtraError
+    OptionalDependencyError
         If torch is not installed.
     MondegreenError
         If products of 8-bit integers overflow on this machine.

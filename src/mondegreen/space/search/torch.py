@@ -12,7 +12,11 @@ from typing import Any, Final, final
 import numpy as np
 
 from mondegreen.arrays import Ids, Vectors
-from mondegreen.errors import ConfigurationError, MissingExtraError, MondegreenError
+from mondegreen.errors import (
+    ConfigurationError,
+    MondegreenError,
+    OptionalDependencyError,
+)
 
 _THREADS: Final = threading.Lock()
 
@@ -33,7 +37,7 @@ class TorchSearch:
 
     Raises
     ------
-    MissingExtraError
+    OptionalDependencyError
         If torch is not installed.
     """
 
@@ -87,13 +91,13 @@ def import_torch(feature: str) -> Any:
 
     Raises
     ------
-    MissingExtraError
+    OptionalDependencyError
         If it is not installed.
     """
     try:
         return importlib.import_module("torch")
     except ImportError:
-        raise MissingExtraError(feature, "torch") from None
+        raise OptionalDependencyError("torch", "torch", feature=feature) from None
 
 
 def require_float32(torch: Any) -> None:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-import numpy as np
-
-from mondegreen.arrays import Vectors
 from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
@@ -15,11 +12,7 @@ from mondegreen.mechanisms.base import (
     check_space,
     parameter,
 )
-from mondegreen.mechanisms.noise.base import (
-    NOISE_ASSUMPTIONS,
-    NoiseState,
-    decode_nearest,
-)
+from mondegreen.mechanisms.noise.base import NoiseState, noise_guarantee
 from mondegreen.sampling.hyperbolic import hyperbolic_laplace, mobius_translate
 from mondegreen.space.distances import METRICS
 from mondegreen.space.search.poincare import PoincareSearch
@@ -120,15 +113,10 @@ class Hyperbolic(AbstractMechanism):
                 "the same distance at every epsilon)",
             )
         search = PoincareSearch(space.vectors)
-        guarantee = self.promise(
-            space,
-            certified_how=f"proof; decoder: {search.describe()}",
-            assumptions=NOISE_ASSUMPTIONS,
-        )
-
-        def draw_noise(rng: np.random.Generator, shape: tuple[int, int]) -> Vectors:
-            return hyperbolic_laplace(rng, self.epsilon, shape)
-
         return NoiseState(
-            space, guarantee, draw_noise, decode_nearest, search, mobius_translate
+            space,
+            noise_guarantee(self, space, search),
+            lambda rng, shape: hyperbolic_laplace(rng, self.epsilon, shape),
+            search,
+            translate=mobius_translate,
         )

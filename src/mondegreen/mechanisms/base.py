@@ -260,6 +260,16 @@ def parameter(default: Any = ..., *, range: str, unit: str = "", help: str) -> A
     return field(default=default, metadata=metadata)
 
 
+def epsilon_parameter(
+    unit: str = "per unit of Euclidean distance",
+    *,
+    range: str = "[1e-9, 1e9]",
+    help: str = "loss in nats for two words one unit apart",
+) -> Any:
+    """Declare epsilon, which every mechanism has and no mechanism has a default for."""
+    return parameter(range=range, unit=unit, help=help)
+
+
 def check_space(mechanism: AbstractMechanism, space: Space) -> None:
     """Refuse a space whose metric the mechanism is not made for.
 

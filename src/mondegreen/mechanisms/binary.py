@@ -18,7 +18,7 @@ from mondegreen.mechanisms.base import (
     State,
     check_epsilon,
     check_ids,
-    parameter,
+    epsilon_parameter,
 )
 from mondegreen.mechanisms.metrics import code_distances
 from mondegreen.sampling.bits import draw_flips, flip_threshold, realised_epsilon
@@ -88,9 +88,8 @@ class Brr(AbstractMechanism):
     [[0.752, 0.248]]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per bit of Hamming distance",
+    epsilon: float = epsilon_parameter(
+        "per bit of Hamming distance",
         help="loss in nats for two words whose codes differ in one bit",
     )
 

@@ -17,6 +17,7 @@ from mondegreen.mechanisms.base import (
     check_epsilon,
     check_interval,
     check_space,
+    epsilon_parameter,
     parameter,
 )
 from mondegreen.mechanisms.baselines.restricted import (
@@ -92,8 +93,8 @@ class Custext(AbstractMechanism):
     [[0.731, 0.0, 0.269, 0.0], [0.0, 0.269, 0.0, 0.731]]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
+    epsilon: float = epsilon_parameter(
+        "",
         help="claimed for all words, kept within a cluster: loss in nats",
     )
     k: int = parameter(20, range="2..10000", help="words of a cluster")

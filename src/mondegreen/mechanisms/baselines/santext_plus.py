@@ -14,6 +14,7 @@ from mondegreen.mechanisms.base import (
     check_epsilon,
     check_interval,
     check_space,
+    epsilon_parameter,
     parameter,
 )
 from mondegreen.mechanisms.baselines.restricted import (
@@ -89,9 +90,7 @@ class SantextPlus(AbstractMechanism):
     [[0.75, 0.183, 0.067], [0.0, 0.731, 0.269]]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per unit of Euclidean distance",
+    epsilon: float = epsilon_parameter(
         help="claimed, kept for rare outputs only: loss in nats for words a unit apart",
     )
     sensitive: float = parameter(

@@ -20,7 +20,7 @@ from mondegreen.mechanisms.base import (
     check_epsilon,
     check_ids,
     check_space,
-    parameter,
+    epsilon_parameter,
 )
 from mondegreen.space.distances import distances
 from mondegreen.space.space import Space
@@ -105,9 +105,7 @@ class TruncatedGumbel(AbstractMechanism):
     [[0.828, 0.166, 0.006]]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per unit of Euclidean distance",
+    epsilon: float = epsilon_parameter(
         help="claimed, not kept: loss in nats for two words one unit apart",
     )
 

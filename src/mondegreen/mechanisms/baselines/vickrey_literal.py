@@ -17,6 +17,7 @@ from mondegreen.mechanisms.base import (
     check_ids,
     check_interval,
     check_space,
+    epsilon_parameter,
     parameter,
 )
 from mondegreen.mechanisms.noise.base import BLOCK, NoiseState
@@ -83,9 +84,7 @@ class VickreyLiteral(AbstractMechanism):
     False
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per unit of Euclidean distance",
+    epsilon: float = epsilon_parameter(
         help="claimed, not kept: loss in nats for two words one unit apart",
     )
     t: float = parameter(0.5, range="[0, 1]", help="weight of the second neighbour")

@@ -10,7 +10,7 @@ from mondegreen.mechanisms.base import (
     AbstractMechanism,
     check_epsilon,
     check_space,
-    parameter,
+    epsilon_parameter,
 )
 from mondegreen.mechanisms.noise.base import NoiseState, noise_guarantee
 from mondegreen.sampling.hyperbolic import hyperbolic_laplace, mobius_translate
@@ -79,10 +79,8 @@ class Hyperbolic(AbstractMechanism):
     [0, 1, 2, 0]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9], above dim - 1",
-        unit="per unit of hyperbolic distance",
-        help="loss in nats for two words one unit apart",
+    epsilon: float = epsilon_parameter(
+        "per unit of hyperbolic distance", range="[1e-9, 1e9], above dim - 1"
     )
 
     name: ClassVar[str] = "hyperbolic"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from mondegreen.mechanisms.base import parameter
+from mondegreen.mechanisms.base import epsilon_parameter
 from mondegreen.mechanisms.noise.base import (
     AbstractNoise,
     NoiseState,
@@ -66,11 +66,7 @@ class Laplace(AbstractNoise):
     [0, 0, 2, 1]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per unit of Euclidean distance",
-        help="loss in nats for two words one unit apart",
-    )
+    epsilon: float = epsilon_parameter()
     decoder: str = decoder_parameter()
 
     name: ClassVar[str] = "laplace"

@@ -9,7 +9,12 @@ from typing import ClassVar, final
 import numpy as np
 
 from mondegreen.arrays import Vectors
-from mondegreen.mechanisms.base import check_interval, check_space, parameter
+from mondegreen.mechanisms.base import (
+    check_interval,
+    check_space,
+    epsilon_parameter,
+    parameter,
+)
 from mondegreen.mechanisms.noise.base import (
     AbstractNoise,
     NoiseState,
@@ -79,11 +84,7 @@ class Mahalanobis(AbstractNoise):
     [0, 1]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per unit of Mahalanobis distance",
-        help="loss in nats for two words one unit apart",
-    )
+    epsilon: float = epsilon_parameter("per unit of Mahalanobis distance")
     lambda_: float = parameter(
         0.2,
         range="[0, 1 - 1e-6]",

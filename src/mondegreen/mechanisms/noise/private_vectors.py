@@ -19,6 +19,7 @@ from mondegreen.mechanisms.base import (
     check_epsilon,
     check_ids,
     check_space,
+    epsilon_parameter,
     parameter,
 )
 from mondegreen.mechanisms.noise.base import BLOCK
@@ -100,11 +101,7 @@ class PrivateVectors(AbstractMechanism):
     [0, 1]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per unit of Euclidean distance",
-        help="loss in nats for two words one unit apart",
-    )
+    epsilon: float = epsilon_parameter()
     projection_dim: int | None = parameter(
         None, range="1 to the dimension, or null", help="rows of the projection"
     )

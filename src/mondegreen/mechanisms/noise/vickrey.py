@@ -9,7 +9,12 @@ import numpy as np
 
 from mondegreen.arrays import Ids, Vectors
 from mondegreen.errors import InvalidParameterError
-from mondegreen.mechanisms.base import Floats, check_interval, parameter
+from mondegreen.mechanisms.base import (
+    Floats,
+    check_interval,
+    epsilon_parameter,
+    parameter,
+)
 from mondegreen.mechanisms.noise.base import (
     AbstractNoise,
     NoiseState,
@@ -76,11 +81,7 @@ class Vickrey(AbstractNoise):
     [1, 1]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per unit of Euclidean distance",
-        help="loss in nats for two words one unit apart",
-    )
+    epsilon: float = epsilon_parameter()
     t: float | tuple[float, ...] = parameter(
         0.5,
         range="[0, 1], or 2 to 64 numbers in [0, 1e6]",

@@ -16,7 +16,7 @@ LIBRARIES = ("mondegreen", "numpy", "pyarrow", "faiss-cpu", "randomgen", "regex"
 
 
 def describe() -> dict[str, object]:
-    """Return date, processor, cores and versions."""
+    """Date, processor, cores and versions."""
     models = [
         line.partition(":")[2].strip()
         for line in Path("/proc/cpuinfo").read_text().splitlines()

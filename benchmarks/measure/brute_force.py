@@ -38,7 +38,7 @@ RATES = {1.7: 1.26145, 3.0: 2.24014, 8.0: 5.68176}
 
 
 def squared_gaps(points: Floats, vectors: Floats) -> Floats:
-    """Return squared distances; a point is at 0 from itself."""
+    """Squared distances; a point is at 0 from itself."""
     table: Floats = -2 * points @ vectors.T
     table += (points**2).sum(axis=1)[:, None]
     table += (vectors**2).sum(axis=1)
@@ -49,7 +49,7 @@ def squared_gaps(points: Floats, vectors: Floats) -> Floats:
 def log_laws(
     points: Floats, vectors: Floats, rate: float, cutoff: float
 ) -> tuple[Floats, Floats]:
-    """Return ln P(y | x) of some points for all words, and min(d, g)."""
+    """Ln P(y | x) of some points for all words, and min(d, g)."""
     gaps = np.minimum(np.sqrt(squared_gaps(points, vectors)), cutoff)
     log = -rate * gaps
     log -= np.log(np.exp(log).sum(axis=1, keepdims=True))
@@ -59,7 +59,7 @@ def log_laws(
 def brute_force(
     vectors: Floats, unknown: Floats, laws: list[tuple[float, float]]
 ) -> list[dict[str, float]]:
-    """Return the largest loss per unit of distance of each law, and its pair.
+    """The largest loss per unit of distance of each law, and its pair.
 
     ``words`` is over all pairs of words, ``unknown`` over words and the unknown word,
     ``pair`` the two words, or a word and V, that lose most.
@@ -116,7 +116,7 @@ def _compare(
 def triples(
     points: Floats, vectors: Floats, rate: float, cutoff: float
 ) -> tuple[float, Floats]:
-    """Return the largest loss per unit of distance of some points, over all outputs."""
+    """The largest loss per unit of distance of some points, over all outputs."""
     log, _ = log_laws(points, vectors, rate, cutoff)
     gaps = np.minimum(np.sqrt(squared_gaps(points, points)), cutoff)
     most = 0.0

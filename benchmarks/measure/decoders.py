@@ -33,7 +33,7 @@ TRIED = 2048
 
 
 def vocabulary(part):
-    """Return the vectors of a part."""
+    """The vectors of a part."""
     from mondegreen import load_space
 
     if part == "102k":
@@ -55,7 +55,7 @@ def vocabulary(part):
 
 
 def noisy(vectors, epsilon, rows):
-    """Return noisy points of uniformly drawn words, and the words."""
+    """Noisy points of uniformly drawn words, and the words."""
     from mondegreen.sampling.laplace import multivariate_laplace
 
     rng = np.random.default_rng(round(epsilon))
@@ -65,7 +65,7 @@ def noisy(vectors, epsilon, rows):
 
 
 def in_turns(works, rounds):
-    """Return the least seconds of each piece of work, done in turns."""
+    """The least seconds of each piece of work, done in turns."""
     best = [float("inf")] * len(works)
     for _ in range(rounds):
         for i, work in enumerate(works):
@@ -168,7 +168,7 @@ def shares(part, threads):
 
 
 def attempts(vectors):
-    """Return what was tried: a name, and a search for candidates to compare again."""
+    """What was tried: a name, and a search for candidates to compare again."""
     import faiss
     import torch
 
@@ -275,7 +275,7 @@ def tried():
 
 
 def stored():
-    """Return the stored result, empty before the first run."""
+    """The stored result, empty before the first run."""
     path = machine.RESULTS / "decoders.json"
     return json.loads(path.read_text()) if path.exists() else {}
 

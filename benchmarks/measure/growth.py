@@ -90,7 +90,7 @@ def main() -> int:
 
 
 def plan() -> list[tuple[str, str, str]]:
-    """Return mechanism, space and threads of every point, small ones first."""
+    """Mechanism, space and threads of every point, small ones first."""
     jobs = [
         (name, space, "default")
         for name, (_, spaces) in MECHANISMS.items()
@@ -104,7 +104,7 @@ def plan() -> list[tuple[str, str, str]]:
 
 
 def stored() -> dict[str, dict]:
-    """Return the points of earlier runs; after most errors they are measured again."""
+    """The points of earlier runs; after most errors they are measured again."""
     try:
         known = json.loads((machine.RESULTS / "growth.json").read_text())["points"]
     except FileNotFoundError:
@@ -169,7 +169,7 @@ def measure(job: tuple[str, str, str], spaces: Path, folder: Path) -> dict:
 
 
 def epsilon(name: str, path: Path | None) -> float:
-    """Return the epsilon that is to a space what ours is to the embedded one.
+    """The epsilon that is to a space what ours is to the embedded one.
 
     Distances differ in scale, so epsilons are equal per median distance from a word to
     its nearest; truncated Gumbel takes the least that it accepts, and a bit.

@@ -74,7 +74,7 @@ def find(job: dict) -> dict:
 def details(
     privatizer: object, ids: object, reviews: list[str], seconds: float
 ) -> dict:
-    """Return rates by words of a batch, and by words of a text."""
+    """Rates by words of a batch, and by words of a text."""
     from benchmarks.measure import rates
 
     state, rng = privatizer.state, rates.generator()
@@ -95,7 +95,7 @@ def details(
 
 
 def job_rates(privatizer: object, reviews: list[str], rate: float) -> dict[int, float]:
-    """Return words a second of one process, and of two on the same batches.
+    """Words a second of one process, and of two on the same batches.
 
     A batch is about a tenth of a second of work. The first ones pass while workers
     start; then as many are counted as one process does in some seconds.
@@ -117,7 +117,7 @@ def job_rates(privatizer: object, reviews: list[str], rate: float) -> dict[int, 
 def _released(
     privatizer: object, tables: list, jobs: int, most: int
 ) -> tuple[int, int, float]:
-    """Return words, batches and seconds, of so many batches or until time is over."""
+    """Words, batches and seconds, of so many batches or until time is over."""
     import itertools
 
     from mondegreen.privatizer.parallel import privatize_batches

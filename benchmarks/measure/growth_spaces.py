@@ -49,7 +49,7 @@ _VECTORS: Final = machine.SHARED / "vectors"
 
 
 def space_file(folder: Path, name: str) -> Path:
-    """Return the file of a space, made first if it is not there."""
+    """The file of a space, made first if it is not there."""
     path = folder / f"{name}.safetensors"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -81,7 +81,7 @@ def _make(name: str) -> Space:
 def _copies(
     words: list[str], vectors: NDArray[np.floating], count: int
 ) -> tuple[list[str], NDArray[np.floating]]:
-    """Return so many words: the real ones, then copies of them with Gaussian noise."""
+    """So many words: the real ones, then copies of them with Gaussian noise."""
     rng = np.random.default_rng(0)
     more = np.arange(count - len(words))
     sources = more % len(words)
@@ -93,7 +93,7 @@ def _copies(
 
 
 def _ball(name: str, count: int) -> Space:
-    """Return a space of the ball; copies are pulled in where they would leave it."""
+    """A space of the ball; copies are pulled in where they would leave it."""
     folder = machine.SHARED / "wordnet"
     (vectors_file,) = folder.glob("mammal_poincare_10d*.npy")
     (words_file,) = folder.glob("mammal_poincare_10d*.txt")

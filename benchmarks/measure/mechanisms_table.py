@@ -18,16 +18,16 @@ import argparse
 import json
 
 import numpy as np
-from mondegreen.scores.exact import law_scores
-from mondegreen.scores.mechanism_estimate import estimate_mechanism, estimate_stays
 
 from benchmarks import machine
 from mondegreen import Space, load_space, mechanism
 from mondegreen.audit.run import audit_state
+from mondegreen.calibration.monte_carlo import prior_scores, sampled
 from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.selection.base import SelectionState
 from mondegreen.mechanisms.selection.tree_state import TreeState
+from mondegreen.scores.law import law_scores
 
 SPACE = load_space()
 DRAWS, SAMPLE, RISK_DRAWS = 40, 500, 40_000
@@ -63,7 +63,7 @@ CASES = {
 
 
 def frequencies() -> np.ndarray:
-    """Return a public prior: occurrences in 21.8 million tokens of review and news."""
+    """A public prior: occurrences in 21.8 million tokens of review and news."""
     folder = machine.SHARED / "vectors"
     words = (folder / "w2v_imdb.words.txt").read_text(encoding="utf-8").split("\n")
     counts = dict(zip(words, np.load(folder / "w2v_imdb.counts.npy"), strict=False))
@@ -72,7 +72,7 @@ def frequencies() -> np.ndarray:
 
 
 def priors(space: Space) -> dict[str, np.ndarray]:
-    """Return what an adversary may expect of the words of a space, none unknown."""
+    """What an adversary may expect of the words of a space, none unknown."""
     found = {"uniform": np.full(space.vocab_size, 1 / space.vocab_size)}
     if space is SPACE:
         found["frequency"] = frequencies()
@@ -80,7 +80,7 @@ def priors(space: Space) -> dict[str, np.ndarray]:
 
 
 def exact(states: list[State]) -> list[dict[str, float]]:
-    """Return the exact numbers of closed laws on one space, in one pass."""
+    """The exact numbers of closed laws on one space, in one pass."""
     found = law_scores(states, priors(states[0].space), eta=None)
     return [
         {new: scores.summary()[old] for old, new in KEYS if old in scores.summary()}
@@ -88,28 +88,28 @@ def exact(states: list[State]) -> list[dict[str, float]]:
     ]
 
 
-def sampled(state: State) -> dict[str, object]:
-    """Return estimates from draws."""
+def estimates(state: State) -> dict[str, object]:
+    """Estimates from draws."""
     rng, space = np.random.default_rng(0), state.space
     words = np.linspace(0, space.vocab_size - 1, SAMPLE).astype(np.int32)
-    stays = estimate_stays(state, words, DRAWS, rng)
+    outputs = sampled(state, np.repeat(words, DRAWS), rng).reshape(len(words), DRAWS)
+    stays = (outputs == words[:, None]).mean(axis=1)
     found = {
         "n_w_mean": float(stays.mean()),
         "n_w_95": float(np.quantile(stays, 0.95)),
         "risk_uniform_at_most": 1 - float(stays.mean()),
     }
     for name, prior in priors(space).items():
-        estimate = estimate_mechanism(state, prior, RISK_DRAWS, rng)
+        scores = prior_scores(state, prior, RISK_DRAWS, rng)
         if name == "uniform":
-            found["distance"] = estimate.distance.estimate
+            found["distance"] = scores["utility_loss"].estimate
         else:
-            risk = estimate.bayes_risk
-            found[f"risk_{name}_between"] = [risk.low, risk.high]
+            found[f"risk_{name}_between"] = list(scores["bayes_risk"].ends)
     return found
 
 
 def mammals() -> Space:
-    """Return the space of 1,182 mammals in the Poincaré ball."""
+    """The space of 1,182 mammals in the Poincaré ball."""
     folder = machine.SHARED / "wordnet"
     words = (folder / "mammal_poincare_10d.words.txt").read_text(encoding="utf-8")
     vectors = np.load(folder / "mammal_poincare_10d.npy")
@@ -117,7 +117,7 @@ def mammals() -> Space:
 
 
 def verdict(state) -> dict[str, object]:
-    """Return what the audit says of a mechanism as it is prepared here."""
+    """What the audit says of a mechanism as it is prepared here."""
     report = audit_state(state, **AUDIT)
     return {
         "method": report.method,
@@ -151,7 +151,7 @@ def main() -> None:
             if isinstance(state, SelectionState | TreeState):
                 closed.append((row, state))
             else:
-                row |= sampled(state)
+                row |= estimates(state)
             print(row, flush=True)
     for digest in {state.space.digest for _, state in closed}:
         here = [(row, state) for row, state in closed if state.space.digest == digest]
@@ -162,13 +162,13 @@ def main() -> None:
 
 
 def stored() -> list[dict]:
-    """Return the rows of an earlier run."""
+    """The rows of an earlier run."""
     path = machine.RESULTS / "mechanisms.json"
     return json.loads(path.read_text())["rows"] if path.exists() else []
 
 
 def promise(state: State) -> dict[str, object]:
-    """Return what a state promises, and what the audit says of that."""
+    """What a state promises, and what the audit says of that."""
     guarantee = state.guarantee
     return {
         "proved": guarantee.is_proved,

@@ -29,13 +29,13 @@ Law = Callable[[np.ndarray, float], np.ndarray]
 
 
 def exponential(gaps: np.ndarray, rate: float) -> np.ndarray:
-    """Return the law of every input, (V, V)."""
+    """The law of every input, (V, V)."""
     weights = np.exp(-rate * gaps)
     return weights / weights.sum(axis=1, keepdims=True)
 
 
 def permute_and_flip(gaps: np.ndarray, rate: float) -> np.ndarray:
-    """Return the law of every input, by Gauss-Legendre quadrature over t."""
+    """The law of every input, by Gauss-Legendre quadrature over t."""
     weights = np.exp(-rate * gaps)
     np.fill_diagonal(weights, 0.0)  # the word itself is treated apart: its a is 1
     law = np.zeros_like(weights)
@@ -52,7 +52,7 @@ def permute_and_flip(gaps: np.ndarray, rate: float) -> np.ndarray:
 
 
 def exact_epsilon(law: np.ndarray, gaps: np.ndarray) -> float:
-    """Return the largest log-ratio per unit of distance, over everything."""
+    """The largest log-ratio per unit of distance, over everything."""
     logs = np.log(law)
     worst = 0.0
     for word in range(1, len(law)):
@@ -62,7 +62,7 @@ def exact_epsilon(law: np.ndarray, gaps: np.ndarray) -> float:
 
 
 def calibrated(law: Law, gaps: np.ndarray, epsilon: float) -> tuple[float, np.ndarray]:
-    """Return the largest rate whose exact epsilon is at most the one asked for."""
+    """The largest rate whose exact epsilon is at most the one asked for."""
     low, high = epsilon / 2, epsilon
     for _ in range(9):
         rate = (low + high) / 2
@@ -74,7 +74,7 @@ def calibrated(law: Law, gaps: np.ndarray, epsilon: float) -> tuple[float, np.nd
 
 
 def scores(law: np.ndarray, gaps: np.ndarray) -> dict[str, float]:
-    """Return chance to stay, expected distance and Bayes risk (uniform prior)."""
+    """Chance to stay, expected distance and Bayes risk (uniform prior)."""
     return {
         "n_w_mean": float(np.diag(law).mean()),
         "distance": float((law * gaps).sum(axis=1).mean()),

@@ -80,7 +80,7 @@ def watch(process: subprocess.Popen[bytes], limit: float = math.inf) -> float:
 
 
 def family(pid: int) -> list[int]:
-    """Return a process and all its descendants."""
+    """A process and all its descendants."""
     children = Path(f"/proc/{pid}/task/{pid}/children")
     try:
         found = [int(child) for child in children.read_text().split()]
@@ -90,7 +90,7 @@ def family(pid: int) -> list[int]:
 
 
 def proportional_mib(pid: int) -> float:
-    """Return the PSS of a process: shared pages count once over all that share them."""
+    """The PSS of a process: shared pages count once over all that share them."""
     try:
         text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     except OSError:
@@ -111,7 +111,7 @@ def check(output: Path) -> None:
 
 
 def search_alone(seed: int) -> float:
-    """Return queries a second of exact search, one thread, on noisy points."""
+    """Queries a second of exact search, one thread, on noisy points."""
     import numpy as np
 
     from mondegreen import load_space
@@ -129,7 +129,7 @@ def search_alone(seed: int) -> float:
 
 
 def codes_alone(seed: int) -> float:
-    """Return the same of exact search for noisy codes."""
+    """The same of exact search for noisy codes."""
     import numpy as np
 
     from mondegreen import load_space, mechanism
@@ -146,7 +146,7 @@ def codes_alone(seed: int) -> float:
 
 
 def one_thread() -> Any:
-    """Return faiss, held to one thread."""
+    """Faiss, held to one thread."""
     os.environ["OMP_NUM_THREADS"] = "1"
     import faiss
 
@@ -155,7 +155,7 @@ def one_thread() -> Any:
 
 
 def rate(search: Callable[[], object], rounds: int = 6) -> float:
-    """Return queries a second, after one round that does not count."""
+    """Queries a second, after one round that does not count."""
     search()
     start = time.perf_counter()
     for _ in range(rounds):
@@ -164,7 +164,7 @@ def rate(search: Callable[[], object], rounds: int = 6) -> float:
 
 
 def roofline(search: Callable[[int], float], jobs: int) -> float:
-    """Return queries a second of that many processes side by side."""
+    """Queries a second of that many processes side by side."""
     context = multiprocessing.get_context("spawn")
     with context.Pool(jobs) as pool:
         return sum(pool.map(search, range(jobs)))

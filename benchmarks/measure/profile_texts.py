@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def profile(name: str, epsilon: float) -> dict[str, Any]:
-    """Return seconds by section, and the longest functions of the mechanism."""
+    """Seconds by section, and the longest functions of the mechanism."""
     private = mg.Privatizer(mg.mechanism(name, epsilon=epsilon))
     reviews = pa.record_batch({"text": rates.texts(REVIEWS[name])})
     private.arrow(reviews)
@@ -92,7 +92,7 @@ def clocked(
 
 
 def inside(private: mg.Privatizer, reviews: list[str]) -> list[dict[str, Any]]:
-    """Return the functions that take most of the time of the mechanism themselves."""
+    """The functions that take most of the time of the mechanism themselves."""
     ids = rates.tokens(private.space, reviews)
     rng, profiler = rates.generator(), cProfile.Profile()
     profiler.runcall(private.state.sample, ids, rng)
@@ -106,7 +106,7 @@ def inside(private: mg.Privatizer, reviews: list[str]) -> list[dict[str, Any]]:
 
 
 def named(path: str, line: int, function: str) -> str:
-    """Return the name of a function and its file, not where that lies."""
+    """The name of a function and its file, not where that lies."""
     if path == "~":
         return function.strip("<>")
     return f"{function} ({Path(path).name})"

@@ -48,18 +48,18 @@ _SEARCHED: Final = 4_096
 
 
 def texts(count: int = 2_000) -> list[str]:
-    """Return real reviews."""
+    """Real reviews."""
     return pq.read_table(machine.SHARED / "imdb.parquet")["text"].to_pylist()[:count]
 
 
 def tokens(space: Space, reviews: Iterable[str]) -> Ids:
-    """Return the ids of their words that the space knows, in order."""
+    """The ids of their words that the space knows, in order."""
     found = [space.index.get(w) for t in reviews for w in re.findall("[a-z]+", t)]
     return np.array([i for i in found if i is not None], dtype=np.int32)
 
 
 def generator(number: int = 0) -> np.random.Generator:
-    """Return the kind of generator that releases are drawn from."""
+    """The kind of generator that releases are drawn from."""
     from mondegreen.sampling.noise import Batch
 
     ((_, rng),) = OSNoise().streams(Batch(number, b"", [""], None))
@@ -122,21 +122,21 @@ def batches_of(ids: Ids, size: int) -> Iterator[tuple[Ids, int]]:
 
 
 def cold_rate(state: State, ids: Ids) -> float:
-    """Return words a second of the first batch of a state that was never asked."""
+    """Words a second of the first batch of a state that was never asked."""
     start = time.perf_counter()
     state.sample(ids[:COLD], generator())
     return COLD / (time.perf_counter() - start)
 
 
 def warm_rate(state: State, ids: Ids, seconds: float) -> float:
-    """Return words a second after a pass over the words, or half the time of it."""
+    """Words a second after a pass over the words, or half the time of it."""
     rng = generator()
     rate(lambda b: state.sample(b, rng), batches_of(ids, _BATCH), seconds / 2)
     return rate(lambda b: state.sample(b, rng), batches_of(ids, _BATCH), seconds)[0]
 
 
 def text_rate(privatizer: Privatizer, reviews: list[str], seconds: float) -> float:
-    """Return words a second of texts in, texts out, a hundred reviews at a time.
+    """Words a second of texts in, texts out, a hundred reviews at a time.
 
     The laws of words, computed when they are first met, are in it where the
     privatizer is fresh; the time to prepare is not.
@@ -154,7 +154,7 @@ def text_rate(privatizer: Privatizer, reviews: list[str], seconds: float) -> flo
 
 
 def search_alone(space: Space, ids: Ids, seconds: float) -> float:
-    """Return queries a second of exact search (faiss, float32), nothing else.
+    """Queries a second of exact search (faiss, float32), nothing else.
 
     The points are words with noise around them, as ``laplace`` at epsilon 10 makes.
     """

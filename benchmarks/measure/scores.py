@@ -16,12 +16,11 @@ import resource
 import time
 
 import numpy as np
-from mondegreen.scores.exact import law_scores
 
 from benchmarks import machine
 from mondegreen import load_space, mechanism
 from mondegreen.scores import deniability
-from mondegreen.scores.law import LawScores
+from mondegreen.scores.law import LawScores, law_scores
 
 SPACE = load_space()
 CASES = [("tem", 2.5), ("tight", 2.0)]
@@ -30,7 +29,7 @@ ETA = 0.05
 
 
 def check(state, scores: LawScores) -> dict[str, float]:
-    """Return the largest differences from the integer law; raise if they are large."""
+    """The largest differences from the integer law; raise if they are large."""
     words = np.unique(np.linspace(0, SPACE.vocab_size - 1, SAMPLE).astype(np.int32))
     law = np.exp(state.log_prob(words))
     stay = deniability.stay_probability(law, words)
@@ -47,7 +46,7 @@ def check(state, scores: LawScores) -> dict[str, float]:
 
 
 def timed(states) -> tuple[list[LawScores], dict[str, float]]:
-    """Return the scores, and wall and processor seconds."""
+    """The scores, and wall and processor seconds."""
     before = resource.getrusage(resource.RUSAGE_SELF)
     start = time.perf_counter()
     found = law_scores(states, eta=ETA)

@@ -48,7 +48,7 @@ SYNTHETIC = [("tem", 8.0, 40_000), ("exponential", 2.5, 4_000)]
 
 
 def corpus(space: Space) -> Ids:
-    """Return the ids of all words of the IMDb sample, in order."""
+    """The ids of all words of the IMDb sample, in order."""
     import pyarrow.parquet as pq
 
     from mondegreen.text.policy import Lookup

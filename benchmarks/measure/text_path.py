@@ -54,19 +54,19 @@ SENTENCE = "My doctor in Boston found the cancer early."
 
 
 def seconds_of(call: Callable[[], object]) -> float:
-    """Return wall seconds of one call."""
+    """Wall seconds of one call."""
     start = time.perf_counter()
     call()
     return time.perf_counter() - start
 
 
 def median_of(call: Callable[[], object], repeats: int) -> float:
-    """Return the median of the wall seconds of several calls."""
+    """The median of the wall seconds of several calls."""
     return statistics.median(seconds_of(call) for _ in range(repeats))
 
 
 def texts_of(name: str) -> list[str]:
-    """Return all texts of one collection."""
+    """All texts of one collection."""
     file, column = TEXTS[name]
     table = pq.read_table(machine.SHARED / f"{file}.parquet", columns=[column])
     texts = [text for text in table[column].to_pylist() if text]
@@ -76,7 +76,7 @@ def texts_of(name: str) -> list[str]:
 
 
 def text_path(space: mg.Space, texts: list[str]) -> dict[str, float]:
-    """Return what the text path costs for some texts, on one core."""
+    """What the text path costs for some texts, on one core."""
     lookup, detokenizer = Lookup(space), Detokenizer(space.words, "lower")
     assert all(
         "".join(p) == t for p, t in zip(tokenize(texts).parts, texts, strict=True)
@@ -101,7 +101,7 @@ def text_path(space: mg.Space, texts: list[str]) -> dict[str, float]:
 
 
 def whole_way(space: mg.Space, texts: list[str]) -> float:
-    """Return microseconds a word through a warm Privatizer with tem, arrow to arrow."""
+    """Microseconds a word through a warm Privatizer with tem, arrow to arrow."""
     privatizer = mg.Privatizer(mg.mechanism("tem", epsilon=8.0), space)
     batch = pa.record_batch({"text": texts})
     privatizer.arrow(batch)
@@ -110,7 +110,7 @@ def whole_way(space: mg.Space, texts: list[str]) -> float:
 
 
 def command(path: Path, mechanism: str, epsilon: float, jobs: int) -> float:
-    """Return wall seconds of the command on a file, its output checked."""
+    """Wall seconds of the command on a file, its output checked."""
     output = path.with_name(f"out{path.suffix}")
     arguments = ["privatize", path, "-o", output, "--column", "text", "-m", mechanism]
     arguments += ["--epsilon", epsilon]
@@ -124,7 +124,7 @@ def command(path: Path, mechanism: str, epsilon: float, jobs: int) -> float:
 
 
 def files(folder: Path) -> dict[str, dict[str, object]]:
-    """Return words a second of the command on files, with one job and with two."""
+    """Words a second of the command on files, with one job and with two."""
     results: dict[str, dict[str, object]] = {}
     for mechanism, epsilon, name, times, suffix in FILES:
         texts = texts_of(name) * times
@@ -150,7 +150,7 @@ def files(folder: Path) -> dict[str, dict[str, object]]:
 
 
 def starts() -> dict[str, float]:
-    """Return seconds of what a user waits for: help, a first word, one string."""
+    """Seconds of what a user waits for: help, a first word, one string."""
     code = (
         "import mondegreen as mg; "
         "mg.Privatizer(mg.mechanism('tem', epsilon=8.0))('hello').text"

@@ -19,7 +19,7 @@ _LONGEST: Final = 220
 
 
 def mutant_table() -> Table:
-    """Return the table of mutants."""
+    """The table of mutants."""
     rows = []
     for row in _stored("mutants")["mutants"]:
         verdict, alarms = row["sound_verdict"], row["false_alarms"]
@@ -37,7 +37,7 @@ def mutant_table() -> Table:
 
 
 def peer_table() -> Table:
-    """Return the table of other packages."""
+    """The table of other packages."""
     rows = []
     for row in _stored("peers_audit")["audits"]:
         verdict, evidence = "not run", _short(row.get("error", ""))
@@ -52,7 +52,7 @@ def peer_table() -> Table:
 
 
 def peer_evidence(report: dict[str, Any]) -> str:
-    """Return what convicts a target, in one line."""
+    """What convicts a target, in one line."""
     parts = []
     worst = report["worst"]
     if worst and worst["excess"] != "-inf" and float(worst["excess"]) > 0:

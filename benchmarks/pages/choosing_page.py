@@ -51,7 +51,7 @@ def measure() -> None:
 
 
 def tree_rows(space: Space, ids: np.ndarray) -> list[dict[str, float]]:
-    """Return where words and what replaces them meet in the tree."""
+    """Where words and what replaces them meet in the tree."""
     from mondegreen import mechanism
 
     rows = []
@@ -73,7 +73,7 @@ def tree_rows(space: Space, ids: np.ndarray) -> list[dict[str, float]]:
 
 
 def stored() -> dict[str, Any]:
-    """Return the numbers of the last run."""
+    """The numbers of the last run."""
     found: dict[str, Any] = json.loads(
         (machine.RESULTS / "choosing_epsilon.json").read_text()
     )
@@ -81,7 +81,7 @@ def stored() -> dict[str, Any]:
 
 
 def table() -> Table:
-    """Return what epsilon does, from the result file."""
+    """What epsilon does, from the result file."""
     header = [
         "epsilon",
         "unchanged",
@@ -103,7 +103,7 @@ def table() -> Table:
 
 
 def tree_table() -> Table:
-    """Return the same of the tree."""
+    """The same of the tree."""
     header = [
         "epsilon",
         "unchanged",

@@ -13,7 +13,7 @@ PAGE = "explanation/binary-codes.md"
 
 
 def tables() -> str:
-    """Return both tables of the page."""
+    """Both tables of the page."""
     result = json.loads((machine.RESULTS / "brr.json").read_text())
     plain, learned, sources = (result[k] for k in ("hyperplane", "tissier", "vectors"))
     means = result["imdb_mean_of_words"]

@@ -13,7 +13,7 @@ def _count(number):
 
 
 def rates_table(result):
-    """Return queries a second by size, threads and epsilon."""
+    """Queries a second by size, threads and epsilon."""
     rows = [
         [
             _count(SIZES[part]),
@@ -34,7 +34,7 @@ def rates_table(result):
 
 
 def shares_table(result):
-    """Return the rate of mechanisms as a share of their search."""
+    """The rate of mechanisms as a share of their search."""
     rows = [
         [
             e["mechanism"],
@@ -53,7 +53,7 @@ def shares_table(result):
 
 
 def tried_table(result):
-    """Return the range over epsilons of what was tried."""
+    """The range over epsilons of what was tried."""
     rows = [
         [
             name,

@@ -79,13 +79,13 @@ def main() -> int:
 
 
 def stored() -> dict[str, Any]:
-    """Return the results of the last run."""
+    """The results of the last run."""
     report: dict[str, Any] = json.loads(RESULT.read_text("utf-8"))
     return report
 
 
 def _measure(space: mg.Space, name: str) -> dict[str, Any]:
-    """Return the releases of all sentences, and the share of words that stay."""
+    """The releases of all sentences, and the share of words that stay."""
     settings = []
     for epsilon in EPSILONS[name]:
         privatizer = mg.Privatizer(
@@ -113,7 +113,7 @@ def _measure(space: mg.Space, name: str) -> dict[str, Any]:
 
 
 def _unchanged(state: Any) -> float:
-    """Return the share of draws that are the input word."""
+    """The share of draws that are the input word."""
     ids = np.repeat(np.arange(0, 5 * PROBES, 5, dtype=np.int32), DRAWS)
     drawn = state.sample(ids, np.random.default_rng(SEED))
     return float((drawn == ids).mean())

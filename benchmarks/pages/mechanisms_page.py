@@ -27,12 +27,12 @@ RISK = 0.55
 
 
 def load(name: str) -> dict:
-    """Return one result file."""
+    """One result file."""
     return json.loads((machine.RESULTS / f"{name}.json").read_text())
 
 
 def mechanisms() -> Table:
-    """Return every mechanism at several epsilons."""
+    """Every mechanism at several epsilons."""
     header = [
         "mechanism",
         "epsilon",
@@ -91,7 +91,7 @@ def _nats(row: dict, key: str) -> str:
 
 
 def at_one_promise() -> Table:
-    """Return what is left of the words at one promised epsilon."""
+    """What is left of the words at one promised epsilon."""
     header = ["promised epsilon", *(_label({"mechanism": n}) for n in MATCHED)]
     found = {
         (row["mechanism"], row["epsilon"]): row for row in load("mechanisms")["rows"]
@@ -109,7 +109,7 @@ def at_one_promise() -> Table:
 
 
 def at_equal_risk() -> Table:
-    """Return what each mechanism pays for one Bayes risk, between its two settings."""
+    """What each mechanism pays for one Bayes risk, between its two settings."""
     header = ["mechanism", "epsilon", "nats, nearest word", "nats, any word"]
     lines = []
     for name in EQUAL_RISK:
@@ -134,12 +134,12 @@ def at_equal_risk() -> Table:
 
 
 def _certified(row: dict, key: str) -> float:
-    """Return a loss in nats by the certificate, where there is one."""
+    """A loss in nats by the certificate, where there is one."""
     return row[key] * (row["certified"] or row["epsilon"]) / row["epsilon"]
 
 
 def permute_and_flip() -> Table:
-    """Return the comparison that keeps permute-and-flip out."""
+    """The comparison that keeps permute-and-flip out."""
     header = ["certified epsilon", "law", "rate", "stays, mean", "distance moved"]
     rows = [
         [

@@ -45,7 +45,7 @@ MET_WORDS: Final = 20_000
 
 
 def stored() -> dict[str, Any]:
-    """Return the results of the last run."""
+    """The results of the last run."""
     found: dict[str, Any] = json.loads(
         (machine.RESULTS / "reading.json").read_text(encoding="utf-8")
     )
@@ -103,9 +103,9 @@ def measure() -> None:
 
 
 def _tree(bench: Any, target: float, label: str, how: dict[str, Any]) -> dict[str, Any]:
-    """Return the setting of the tree at a target, and its exact attack."""
+    """The setting of the tree at a target, and its exact attack."""
     from benchmarks.measure.trees.tree_evidence_plan import TREES as BOUNDS
-    from mondegreen.calibration.guess import success_of
+    from mondegreen.calibration.guess import vulnerability
     from mondegreen.calibration.tree_levels import best_tree
 
     epsilon = dict(BOUNDS)[target]
@@ -119,12 +119,12 @@ def _tree(bench: Any, target: float, label: str, how: dict[str, Any]) -> dict[st
         "target": target,
         "epsilon": epsilon,
         "parameters": found.to_dict()["parameters"],
-        "attack": round(success_of(law, bench.public), 4),
+        "attack": round(vulnerability(law, bench.public), 4),
     }
 
 
 def _closed(known: dict[str, Any], name: str, target: float) -> dict[str, Any]:
-    """Return the setting of a closed law whose attack is nearest to a target."""
+    """The setting of a closed law whose attack is nearest to a target."""
     found = {
         float(key.partition("|")[2]): row["public"]
         for key, row in known["laws"].items()
@@ -141,7 +141,7 @@ def _closed(known: dict[str, Any], name: str, target: float) -> dict[str, Any]:
 
 
 def _curves(bench: Any) -> dict[str, Any]:
-    """Return the success against sampled laws by epsilon; what is known is kept."""
+    """The success against sampled laws by epsilon; what is known is kept."""
     result = machine.RESULTS / "reading.json"
     curves = stored().get("curves", {}) if result.exists() else {}
     for name, grid in GRIDS.items():
@@ -153,7 +153,7 @@ def _curves(bench: Any) -> dict[str, Any]:
 
 
 def _success(bench: Any, name: str, epsilon: float) -> float:
-    """Return how often guesses that were learnt from draws are right on new draws."""
+    """How often guesses that were learnt from draws are right on new draws."""
     from benchmarks.measure.trees.tree_evidence import learnt
 
     rng = np.random.default_rng(1)
@@ -240,7 +240,7 @@ def every_sentence() -> Table:
 
 
 def _code(label: str) -> str:
-    """Return a label with the name of its mechanism as code."""
+    """A label with the name of its mechanism as code."""
     name, comma, rest = label.partition(",")
     return f"`{name}`{comma}{rest.replace('chances', 'probabilities')}"
 

@@ -21,12 +21,12 @@ ASSETS: Final = DOCS / "assets"
 
 
 def load(name: str) -> dict[str, Any]:
-    """Return one result file."""
+    """One result file."""
     return json.loads((machine.RESULTS / f"{name}.json").read_text())
 
 
 def number(value: float | None) -> str:
-    """Return a rate with as many digits as it deserves."""
+    """A rate with as many digits as it deserves."""
     if value is None:
         return "–"
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
@@ -37,7 +37,7 @@ def _rows() -> list[dict[str, Any]]:
 
 
 def verdict(row: dict[str, Any]) -> str:
-    """Return what the audit of the peer found."""
+    """What the audit of the peer found."""
     found = {
         audit.get("report", {}).get("verdict", "not run")
         for audit in load("peers_audit")["audits"]
@@ -50,7 +50,7 @@ def verdict(row: dict[str, Any]) -> str:
 
 
 def peers() -> Table:
-    """Return ours over each peer."""
+    """Ours over each peer."""
     header = [
         "peer",
         "its words a second",
@@ -87,7 +87,7 @@ def peers() -> Table:
 
 
 def starts() -> Table:
-    """Return seconds to the first word, and peak memory."""
+    """Seconds to the first word, and peak memory."""
     header = [
         "peer",
         "first word, s",
@@ -113,7 +113,7 @@ def starts() -> Table:
 
 
 def rooflines() -> Table:
-    """Return the range of the rates of the machine over the run."""
+    """The range of the rates of the machine over the run."""
     found = load("peers_speed")["rooflines"]
     labels = {
         "search_alone_per_second": "exact search alone (faiss), queries a second",
@@ -130,7 +130,7 @@ def rooflines() -> Table:
 
 
 def over_search() -> Table:
-    """Return our rates over exact search alone, in the same process."""
+    """Our rates over exact search alone, in the same process."""
     rows: dict[str, list[tuple[float, float]]] = {}
     for row in _rows():
         if "mondegreen" in row:
@@ -146,7 +146,7 @@ def over_search() -> Table:
 
 
 def growth_table() -> Table:
-    """Return every mechanism on vocabularies of four sizes."""
+    """Every mechanism on vocabularies of four sizes."""
     growth = load("growth")
     names = list(dict.fromkeys(key.partition("|")[0] for key in growth["points"]))
     small = {"hyperbolic": ("mammals", "mammals-10k")}
@@ -174,7 +174,7 @@ def growth_table() -> Table:
 
 
 def parallel() -> Table:
-    """Return rates with one thread and all, with one process and two."""
+    """Rates with one thread and all, with one process and two."""
     points = load("growth")["points"]
     rows = []
     for name in dict.fromkeys(key.partition("|")[0] for key in points):
@@ -231,7 +231,7 @@ def profiles() -> Table:
 
 
 def files() -> Table:
-    """Return what the command does with a file of real reviews."""
+    """What the command does with a file of real reviews."""
     runs = load("privatize_imdb")["runs"]
     rows = []
     for name, run in runs.items():
@@ -255,7 +255,7 @@ def files() -> Table:
 
 
 def selection(size: str) -> Table:
-    """Return rates inside the mechanisms, on one core."""
+    """Rates inside the mechanisms, on one core."""
     rows = [
         [
             f"`{name}`, {run['epsilon']:g}",
@@ -273,7 +273,7 @@ def selection(size: str) -> Table:
 
 
 def around() -> Table:
-    """Return what the text costs beside the mechanism."""
+    """What the text costs beside the mechanism."""
     rows = [
         [
             name,
@@ -289,7 +289,7 @@ def around() -> Table:
 
 
 def jobs() -> Table:
-    """Return what a second job gains on files."""
+    """What a second job gains on files."""
     rows = [
         [
             name,
@@ -303,7 +303,7 @@ def jobs() -> Table:
 
 
 def waits() -> Table:
-    """Return what a person waits for."""
+    """What a person waits for."""
     found = load("text_path")["starts"]
     rows = [
         ["`mondegreen --help`", f"{found['help_seconds']:.2f} s"],
@@ -317,7 +317,7 @@ def waits() -> Table:
 
 
 def choosing() -> Table:
-    """Return what scores and a calibration cost."""
+    """What scores and a calibration cost."""
     scores, calibrating = load("scores"), load("calibrating")
     one = scores["one_law"]
     rows = [

@@ -36,7 +36,7 @@ NATS: Final = 10.0
 
 
 def of_what() -> str:
-    """Return which tree it was, and what is still to be measured."""
+    """Which tree it was, and what is still to be measured."""
     found = load()
     known = {row["mechanism"] for row in found["rows"].values()}
     absent = [_name(name) for name in MECHANISMS if name not in known]
@@ -53,7 +53,7 @@ def of_what() -> str:
 
 
 def facts() -> Table:
-    """Return what the data sets are."""
+    """What the data sets are."""
     found, lines = load(), []
     header = [
         "texts",
@@ -87,7 +87,7 @@ def facts() -> Table:
 
 
 def at_equal_attack(key: str) -> Table:
-    """Return accuracies of all mechanisms at equal success of the guess."""
+    """Accuracies of all mechanisms at equal success of the guess."""
     found, lines = load(), []
     header = ["texts", "mechanism", *(f"attack {target:g}" for target in ATTACKS)]
     for data, name in NAMES.items():
@@ -105,7 +105,7 @@ def at_equal_attack(key: str) -> Table:
 
 
 def leads(key: str, others: Sequence[str]) -> Table:
-    """Return the best of the trees less the best of some others, at equal attack."""
+    """The best of the trees less the best of some others, at equal attack."""
     found = load()
     return _leads(
         {
@@ -120,7 +120,7 @@ def leads(key: str, others: Sequence[str]) -> Table:
 
 
 def leads_in_context(key: str) -> Table:
-    """Return the same at equal success of an adversary who knows the order of words."""
+    """The same at equal success of an adversary who knows the order of words."""
     found = load()
     points: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for row in found["context"].values():
@@ -136,7 +136,7 @@ def leads_in_context(key: str) -> Table:
 
 
 def _leads(points: dict[str, dict[str, list[tuple[float, float]]]], what: str) -> Table:
-    """Return the best tree less the best other, by texts, at equal success."""
+    """The best tree less the best other, by texts, at equal success."""
     header, lines = ["texts", *(f"{what} {target:g}" for target in ATTACKS)], []
     for data, curves in points.items():
         cells = []
@@ -157,7 +157,7 @@ def _leads(points: dict[str, dict[str, list[tuple[float, float]]]], what: str) -
 
 
 def qualities(target: float) -> Table:
-    """Return what else stays at one success of the guess."""
+    """What else stays at one success of the guess."""
     found, lines = load(), []
     header = [
         "texts",
@@ -201,7 +201,7 @@ def qualities(target: float) -> Table:
 
 
 def at_equal_loss() -> Table:
-    """Return the most accurate setting of each mechanism within a loss of any words."""
+    """The most accurate setting of each mechanism within a loss of any words."""
     found, lines = load(), []
     header = [
         "texts",
@@ -240,19 +240,19 @@ def at_equal_loss() -> Table:
 
 
 def _name(mechanism: str) -> str:
-    """Return the name of a mechanism as code, and what is said of it."""
+    """The name of a mechanism as code, and what is said of it."""
     name, comma, rest = mechanism.partition(",")
     return f"`{name}`{comma}{rest}"
 
 
 def _loss(row: Row) -> float:
-    """Return nats between any two words: certified where there is a certificate."""
+    """Nats between any two words: certified where there is a certificate."""
     certified = row["certified_loss"]
     return float(row["worst_loss"] if certified is None else certified)
 
 
 def in_context() -> Table:
-    """Return the success of an adversary who knows the order of words."""
+    """The success of an adversary who knows the order of words."""
     found = load()
     header = [
         "texts",
@@ -289,7 +289,7 @@ def in_context() -> Table:
 
 
 def mixtures() -> Table:
-    """Return what mixtures of trees keep, beside one tree."""
+    """What mixtures of trees keep, beside one tree."""
     found = json.loads((machine.RESULTS / "tree_mixture.json").read_text())
     header = ["trees", "chance of the group", "attack", "accuracy", "cosine"]
     lines = [
@@ -306,7 +306,7 @@ def mixtures() -> Table:
 
 
 def missed() -> Table:
-    """Return how much of an attack that is known the learnt guesses find."""
+    """How much of an attack that is known the learnt guesses find."""
     found, lines = load(), []
     for data, name in NAMES.items():
         for row in rows_of(found, data, "exponential"):
@@ -318,7 +318,7 @@ def missed() -> Table:
 
 
 def charts() -> dict[str, str]:
-    """Return the plots by file name."""
+    """The plots by file name."""
     found, drawn = load(), {}
     for data, name in NAMES.items():
         clear = clear_of(found, data)

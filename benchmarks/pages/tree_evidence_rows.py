@@ -29,7 +29,7 @@ Row = dict[str, Any]
 
 
 def load() -> dict[str, Any]:
-    """Return the results."""
+    """The results."""
     found: dict[str, Any] = json.loads(
         (machine.RESULTS / "tree_evidence.json").read_text()
     )
@@ -37,7 +37,7 @@ def load() -> dict[str, Any]:
 
 
 def attack(found: dict[str, Any], row: Row) -> float:
-    """Return the success of the guess, or what it is at least."""
+    """The success of the guess, or what it is at least."""
     if "attack" in row:
         return float(row["attack"])
     law = found["laws"].get(f"{row['mechanism']}|{row['setting']:g}")
@@ -45,7 +45,7 @@ def attack(found: dict[str, Any], row: Row) -> float:
 
 
 def rows_of(found: dict[str, Any], data: str, name: str) -> list[Row]:
-    """Return the rows of a mechanism on a data set, by attack."""
+    """The rows of a mechanism on a data set, by attack."""
     rows = [
         row
         for row in found["rows"].values()
@@ -55,25 +55,25 @@ def rows_of(found: dict[str, Any], data: str, name: str) -> list[Row]:
 
 
 def between(curve: Sequence[tuple[float, float]], target: float) -> float | None:
-    """Return a number at an attack, between its nearest ones; None beyond them."""
+    """A number at an attack, between its nearest ones; None beyond them."""
     if not curve or not min(curve)[0] <= target <= max(curve)[0]:
         return None
     return float(np.interp(target, *zip(*sorted(curve), strict=True)))
 
 
 def at(found: dict[str, Any], rows: list[Row], target: float, key: str) -> float | None:
-    """Return a number of a mechanism at an attack, between its nearest settings."""
+    """A number of a mechanism at an attack, between its nearest settings."""
     return between([(attack(found, row), row[key]) for row in rows], target)
 
 
 def clear_of(found: dict[str, Any], data: str) -> Row | None:
-    """Return the row of the texts themselves."""
+    """The row of the texts themselves."""
     row: Row | None = found["rows"].get(f"{data}|clear|0")
     return row
 
 
 def measured_at(found: dict[str, Any], row: Row) -> Row:
-    """Return the row that was measured at the setting of a contextual attack."""
+    """The row that was measured at the setting of a contextual attack."""
     key = f"{row['data']}|{row['mechanism']}|{row['setting']:g}"
     known: Row = found["rows"].get(key, row)
     return known

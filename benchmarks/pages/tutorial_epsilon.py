@@ -47,7 +47,7 @@ def run(command: str, folder: Path) -> str:
 
 
 def measured() -> dict[str, object]:
-    """Return every command, and what it printed."""
+    """Every command, and what it printed."""
     shown: dict[str, dict[str, str]] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -77,14 +77,14 @@ def measured() -> dict[str, object]:
 
 
 def block(label: str) -> str:
-    """Return a command and what it printed, as on a terminal."""
+    """A command and what it printed, as on a terminal."""
     shown = result()["shown"][label]
     output = "\n".join(line.rstrip() for line in shown["output"].strip().split("\n"))
     return f"```text\n$ {shown['command']}\n{output}\n```\n"
 
 
 def releases() -> str:
-    """Return invented tweets and their release, side by side."""
+    """Invented tweets and their release, side by side."""
     stored = result()
     rows = zip(
         stored["texts"], stored["shown"]["release"]["output"].splitlines(), strict=True
@@ -98,7 +98,7 @@ def final() -> str:
 
 
 def result() -> dict:
-    """Return the stored result."""
+    """The stored result."""
     return json.loads((machine.RESULTS / "tutorial_epsilon.json").read_text())
 
 

@@ -103,7 +103,7 @@ def main() -> int:
 
 
 def stored() -> dict[tuple, dict]:
-    """Return the audits of an earlier run that went through, by job."""
+    """The audits of an earlier run that went through, by job."""
     try:
         content = json.loads((RESULTS / "peers_audit.json").read_text())
     except FileNotFoundError:
@@ -157,7 +157,7 @@ def make_spaces(folder: Path, pythons: dict[str, str]) -> dict[str, Space]:
 
 
 def whitened(space: Space, share: float) -> Space:
-    """Return a space in which Euclidean distance is Mahalanobis distance."""
+    """A space in which Euclidean distance is Mahalanobis distance."""
     points = space.vectors.astype(np.float64)
     covariance = np.cov(points.T, ddof=0) / points.var(axis=0).mean()
     matrix = share * covariance + (1 - share) * np.eye(space.dim)
@@ -166,7 +166,7 @@ def whitened(space: Space, share: float) -> Space:
 
 
 def steps_of(folder: Path, space: Space, python: str) -> Space:
-    """Return the list of dp-diffractor as a space; its claim is per step."""
+    """The list of dp-diffractor as a space; its claim is per step."""
     made = make_diffractor_home(folder, folder / "glove.headed")
     os.environ["PEERS_HOME"] = made.pop("HOME")  # for that package alone
     os.environ.update(made)

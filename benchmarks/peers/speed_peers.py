@@ -112,7 +112,7 @@ def main() -> int:
 
 
 def stored(part: str) -> list[dict]:
-    """Return what earlier runs found; rows with an error are measured again."""
+    """What earlier runs found; rows with an error are measured again."""
     try:
         content = json.loads((RESULTS / "peers_speed.json").read_text())
     except FileNotFoundError:
@@ -146,7 +146,7 @@ class Material:
         subprocess.run(["tar", "-xf", archive, "-C", folder], check=True)
 
     def roofline(self) -> dict[str, float]:
-        """Return the rates of the machine, and exact search with all threads, now."""
+        """The rates of the machine, and exact search with all threads, now."""
         found = machine_rates()
         alone = round(search_alone(self.space, self.ids, 0.7))
         return {**found, "search_alone_per_second": alone}
@@ -200,7 +200,7 @@ def compare(
 
 
 def particulars(package: str, mechanism: str, material: Material) -> dict:
-    """Return what one package or mechanism needs besides, or is forgiven."""
+    """What one package or mechanism needs besides, or is forgiven."""
     if package == "dp-diffractor":  # splits "cannot", joins "gon na"
         return {"miscounted": 0.02}
     if package == "pypantera":

@@ -13,7 +13,7 @@ BUILD = {"epsilon": EPSILON, "embedding_matrix": VECTORS, "dim": VECTORS.vector_
 
 
 def _distances():
-    """Return the smallest and largest distance, which its constructor guesses."""
+    """The smallest and largest distance, which its constructor guesses."""
     gaps = np.linalg.norm(VECTORS.vectors[:, None] - VECTORS.vectors[None], axis=2)
     return {"min_inter_dist": gaps[gaps > 0].min(), "max_inter_dist": gaps.max()}
 

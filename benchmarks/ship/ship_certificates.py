@@ -24,7 +24,7 @@ LOWEST, HIGHEST, STEP = 0.25, 12.0, 1.015
 
 
 def wanted() -> list[ExponentialLaw]:
-    """Return all laws to certify, those that are wanted first at the end."""
+    """All laws to certify, those that are wanted first at the end."""
     laws = []
     for step in range(math.ceil(math.log(HIGHEST / LOWEST) / math.log(STEP)) + 1):
         rate = float(f"{LOWEST * STEP**step:.6g}")

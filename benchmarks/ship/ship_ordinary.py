@@ -23,7 +23,7 @@ RAREST = 100
 
 
 def counted(folder: Path) -> Counter[str]:
-    """Return how often each word stands in the texts."""
+    """How often each word stands in the texts."""
     counts: Counter[str] = Counter()
     for path in sorted(folder.glob("*.parquet")):
         for batch in pq.ParquetFile(path).iter_batches(4096):
@@ -35,7 +35,7 @@ def counted(folder: Path) -> Counter[str]:
 
 
 def thinned(counts: Counter[str]) -> list[tuple[str, int]]:
-    """Return words and how many of the running words each has."""
+    """Words and how many of the running words each has."""
     kept = [(word, n) for word, n in counts.items() if n >= RAREST and word.isalpha()]
     kept.sort(key=lambda pair: (-pair[1], pair[0]))
     step = sum(n for _, n in kept) / RUNNING

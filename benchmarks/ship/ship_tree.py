@@ -34,7 +34,7 @@ def database(folder: str) -> WordNet:
 
 
 def lists(space: mg.Space) -> tuple[list[str], list[tuple[int, int]]]:
-    """Return the class of every word, and pairs of opposites."""
+    """The class of every word, and pairs of opposites."""
     with tempfile.TemporaryDirectory() as folder:
         wordnet = database(folder)
         classes = word_classes(space.words, space.vectors, wordnet)

@@ -117,7 +117,12 @@ MissingExtraError = OptionalDependencyError  # its name in version 0.1
 
 # Where a module comes from, if its distribution or its extra has another name.
 _DISTRIBUTIONS = {"faiss": "faiss-cpu"}
-_EXTRAS = {"matplotlib": "report", "torch": "torch"}
+_EXTRAS = {
+    "jinja2": "report",
+    "matplotlib": "report",
+    "pooch": "fetch",
+    "torch": "torch",
+}
 
 
 class DataError(MondegreenError):

@@ -1,4 +1,4 @@
-"""Files that were computed before: believed only where nobody else can write them."""
+"""Files that appear whole or not at all, and those that were computed before."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ CAN_LOCK = fcntl is not None
 """Whether a temporary file is locked, and must be renamed before it is closed."""
 
 _START, _END = ".mondegreen-", ".tmp"
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def new_temporary(folder: Path, mode: int = 0o600) -> tuple[Path, BinaryIO]:
@@ -27,16 +28,9 @@ def new_temporary(folder: Path, mode: int = 0o600) -> tuple[Path, BinaryIO]:
 
     What a killed process of the same user has left there is removed first. The file
     is locked until it is closed, which tells others that its writer lives; so it is
-    renamed before it is closed, where ``CAN_LOCK``.
-
-    Parameters
-    ----------
-    folder : Path
-        Where the file will have its final name.
-    mode : int
-        Permission bits, less the umask.
+    renamed before it is closed, where ``CAN_LOCK``. ``mode`` is less the umask.
     """
-    sweep(folder)
+    _sweep(folder)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
         path = folder / f"{_START}{secrets.token_hex(8)}{_END}"
@@ -68,7 +62,17 @@ def whole_file(path: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
         temporary.unlink(missing_ok=True)
 
 
-def sweep(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make a rename last through a power failure, where the system allows it."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _sweep(folder: Path) -> None:
     """Remove temporary files of this user whose writer is dead; it raises nothing."""
     if not CAN_LOCK:
         return
@@ -87,19 +91,15 @@ def _remove_if_stale(entry: os.DirEntry[str]) -> None:
     handle = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        now = os.lstat(entry.path)
-        mine = os.fstat(handle)
+        now, mine = os.lstat(entry.path), os.fstat(handle)
         if (now.st_dev, now.st_ino, now.st_nlink) == (mine.st_dev, mine.st_ino, 1):
             Path(entry.path).unlink()
     finally:
         os.close(handle)
 
 
-_OTHERS = stat.S_IWGRP | stat.S_IWOTH
-
-
 def home() -> Path:
-    """Return the directory of fetched spaces and of what was computed before.
+    """Where fetched spaces are, and what was computed before.
 
     ``$MONDEGREEN_HOME``, else ``$XDG_CACHE_HOME/mondegreen``, else
     ``~/.cache/mondegreen``.
@@ -113,7 +113,7 @@ def home() -> Path:
 
 
 def read_own(path: Path) -> bytes | None:
-    """Return a file under :func:`home`; None where it is absent or not ours alone.
+    """Read a file under :func:`home`; None where it is absent or not ours alone.
 
     The file, its folder and the directory itself must belong to the user who runs
     this, and nobody else may write to them: what is read here can make a promise. A

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mondegreen as mg
-from mondegreen.calibration.guess import success_of
-from mondegreen.calibration.tree_levels import best_tree, closeness, told_by
+from mondegreen.calibration.guess import vulnerability
+from mondegreen.calibration.tree_levels import best_tree, closeness, tfidf_weights
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.mechanisms.laws.tree import TreeLaw, weights_of
 from mondegreen.space.store import with_tree
@@ -53,7 +53,7 @@ def test_the_success_is_that_of_the_best_guess(seed):
     own = {node: rows[node] for node in range(4) if rng.random() < 0.6}
     law = TreeLaw(TREE, rows[4], own)
     prior = rng.dirichlet([0.2] * (SIZE + 1))
-    assert success_of(law, prior) == pytest.approx(by_brute_force(law, prior))
+    assert vulnerability(law, prior) == pytest.approx(by_brute_force(law, prior))
 
 
 @pytest.mark.parametrize("by_class", [True, False])
@@ -90,7 +90,7 @@ def kept(found, here, gain):
 
 def test_classes_of_their_own_keep_more_at_the_same_success():
     here, prior = space(), frequencies()
-    gain = closeness(here, TREE, told_by(prior))
+    gain = closeness(here, TREE, tfidf_weights(prior))
     one, many = (
         kept(
             best_tree(here, TREE, prior, success=0.4, epsilon=6.0, by_class=each),
@@ -106,7 +106,7 @@ def test_classes_of_their_own_keep_more_at_the_same_success():
     for rows in shares:
         weights = [weights_of(row) for row in rows]
         law = TreeLaw(TREE, weights[0], dict(enumerate(weights)))
-        if success_of(law, prior) <= 0.4 and law.losses()[-1] <= 6.0:
+        if vulnerability(law, prior) <= 0.4 and law.losses()[-1] <= 6.0:
             assert float((rows * gain).sum()) <= many * (1 + 1e-6)
 
 
@@ -126,6 +126,6 @@ def test_a_success_below_that_of_a_blind_guess_cannot_be_had():
 
 
 def test_a_word_that_is_in_every_text_tells_nothing():
-    told = told_by(np.array([0.9, 0.001, 0.0, 0.099]))
+    told = tfidf_weights(np.array([0.9, 0.001, 0.0, 0.099]))
     assert told[0] < 1e-9 < told[1]
     assert told[2] == told[3] == 0

@@ -1,16 +1,18 @@
 """Matching: as private as a reference, in the sense that is named."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from mondegreen.calibration.matching import MATCHES, match_target
-from mondegreen.calibration.measurement import Measurement
-from mondegreen.calibration.ratio import PrivacyRatio
-from mondegreen.calibration.setting import Bench, Setting
 
 import mondegreen as mg
+from mondegreen.calibration.evaluate import Evaluator, Setting
 from mondegreen.calibration.plan import Plan
+from mondegreen.calibration.score_bounds import ScoreBounds
+from mondegreen.calibration.targets import MATCHES, match_target
 from mondegreen.errors import ConfigurationError, UnknownNameError
 from mondegreen.scores.risk import uniform_prior
+from mondegreen.space.binarize import with_codes
 
 ZEROS = (0.0,) * 101
 
@@ -21,29 +23,31 @@ def home(tmp_path, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def bench():
+def evaluator():
     vectors = np.random.default_rng(0).normal(size=(120, 3))
     space = mg.Space.from_arrays("cloud", [f"w{i}" for i in range(120)], vectors)
-    return Bench(space, {"sample": uniform_prior(120)}, quick=True)
+    return Evaluator(space, {"sample": uniform_prior(120)}, quick=True)
 
 
 def reference(**scores):
-    return Measurement("laplace", {}, 8.0, "d", False, scores, ZEROS, None, ())
+    return ScoreBounds("laplace", {}, 8.0, "d", False, scores, ZEROS, None, ())
 
 
-def matched(bench, by, to="exponential", epsilon=4.0, name="calibrated"):
-    plan = Plan(bench, [Setting(name)], [])
-    plan.match(by, Setting(to), epsilon, "P95", plan.bench)
+def matched(evaluator, by, to="exponential", epsilon=4.0, name="calibrated"):
+    plan = Plan(evaluator, [Setting(name)], [])
+    plan.match(by, Setting(to), epsilon, "P95", plan.evaluator)
     (row,) = plan.rows()
     return plan.reference, row.chosen
 
 
 @pytest.mark.parametrize("by", ["certified_epsilon", "bayes_risk", "n_w"])
-def test_two_names_of_one_law_meet(bench, by):
+def test_two_names_of_one_law_meet(evaluator, by):
     """Laws alike but for their names: matching must find the same rate."""
-    first, second = matched(bench, by)
+    first, second = matched(evaluator, by)
     rates = [
-        mg.mechanism(each.mechanism, epsilon=each.epsilon).prepare(bench.space).law.rate
+        mg.mechanism(each.mechanism, epsilon=each.epsilon)
+        .prepare(evaluator.space)
+        .law.rate
         for each in (first, second)
     ]
     # the rate of calibrated comes from a grid in steps of epsilon / 288
@@ -51,8 +55,8 @@ def test_two_names_of_one_law_meet(bench, by):
 
 
 @pytest.mark.parametrize("by", MATCHES)
-def test_a_match_is_no_less_private_than_its_reference(bench, by):
-    first, second = matched(bench, by, "exponential", 4.0, "tem")
+def test_a_match_is_no_less_private_than_its_reference(evaluator, by):
+    first, second = matched(evaluator, by, "exponential", 4.0, "tem")
     score = match_target(first, by).score
     low, high = first.scores[score]
     if by == "bayes_risk":
@@ -61,13 +65,27 @@ def test_a_match_is_no_less_private_than_its_reference(bench, by):
         assert second.scores[score][1] <= low
 
 
-def test_the_privacy_ratio_gives_the_epsilon_of_the_paper(bench):
-    _, second = matched(bench, "privacy_ratio", "laplace", 6.0, "mahalanobis")
-    space = bench.space
+def test_the_privacy_ratio_gives_the_epsilon_of_the_paper(evaluator):
+    """Means over all pairs, equal words among them: the ratio is the same."""
+    _, second = matched(evaluator, "privacy_ratio", "laplace", 6.0, "mahalanobis")
+    space = evaluator.space
     scale = mg.mechanism("mahalanobis", epsilon=1.0).prepare(space).guarantee.scale
-    ratio = PrivacyRatio.between(space.geometry, type(space.geometry)(**scale))
-    assert second.epsilon == pytest.approx(ratio.epsilon(6.0), rel=0.01)
-    assert second.epsilon <= ratio.epsilon(6.0)
+    x = space.vectors.astype(float)
+    euclidean = np.linalg.norm(x[:, None] - x[None], axis=2).mean()
+    mahalanobis = scale["mean"] * (len(x) - 1) / len(x)
+    epsilon = 6.0 * euclidean / mahalanobis
+    assert second.epsilon == pytest.approx(epsilon, rel=0.01)
+    assert second.epsilon <= epsilon * (1 + 1e-6)
+
+
+def test_a_match_of_worst_losses_makes_the_upper_bounds_equal(evaluator):
+    coded = with_codes(evaluator.space, bits=64)
+    there = replace(evaluator, space=coded)
+    first, second = matched(there, "worst_loss", "laplace", 6.0, "brr")
+    bound = second.epsilon * coded.codes.geometry.diameter
+    assert bound <= 6.0 * coded.geometry.diameter
+    assert bound == pytest.approx(6.0 * coded.geometry.diameter, rel=0.05)
+    assert first.scores["worst_loss"][1] >= second.scores["worst_loss"][1]
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,14 @@ import math
 
 import numpy as np
 import pytest
-from mondegreen.calibration.baseline import random_loss
-from mondegreen.calibration.cache import kept
-from mondegreen.calibration.found import Effort
-from mondegreen.calibration.measurement import Measurement, measure
-from mondegreen.calibration.rows import survey
-from mondegreen.calibration.runs import trial
-from mondegreen.scores.exact import law_scores
 
 import mondegreen as mg
-from mondegreen.calibration import batches
+from mondegreen.calibration import evaluate
+from mondegreen.calibration.evaluate import Evaluator
+from mondegreen.calibration.monte_carlo import monte_carlo
+from mondegreen.calibration.score_bounds import Effort, ScoreBounds, kept
+from mondegreen.calibration.subsample import blind_loss, subsample
+from mondegreen.scores.law import law_scores
 from mondegreen.scores.risk import frequency_prior, uniform_prior
 
 SMALL = Effort(rows=64, words=64, runs=16, draws=2_000)
@@ -38,6 +36,12 @@ def two():
 def cloud():
     vectors = np.random.default_rng(0).normal(size=(200, 3))
     return mg.Space.from_arrays("cloud", [f"w{i}" for i in range(200)], vectors)
+
+
+def measure(mechanisms, space, priors, *, certify=True, progress=None, **options):
+    evaluator = Evaluator(space, priors, **options)
+    progress = progress or (lambda share: None)
+    return evaluator.measure(mechanisms, certify=certify, progress=progress)
 
 
 def priors_of(space):
@@ -86,7 +90,7 @@ def test_a_record_survives_json(cloud):
     ]
     for found in measure(settings, cloud, priors_of(cloud), effort=SMALL):
         text = json.dumps(found.to_dict(), allow_nan=False)
-        assert Measurement.from_dict(json.loads(text)) == found
+        assert ScoreBounds.from_dict(json.loads(text)) == found
 
 
 def test_parameters_leave_epsilon_out(cloud):
@@ -133,7 +137,7 @@ def truth_of(state, space, priors):
         "s_w_50": np.quantile(law.support[:-1], 0.5, method="lower"),
     }
     for name, risk in law.risks.items():
-        values[f"n_w_{name}"] = risk.stay
+        values[f"n_w_{name}"] = risk.n_w
         values[f"bayes_risk_{name}"] = risk.bayes_risk
         values[f"inference_error_{name}"] = risk.inference_error
         values[f"utility_loss_{name}"] = risk.utility_loss
@@ -152,9 +156,9 @@ def test_intervals_cover_what_all_inputs_say(cloud, epsilon, how):
     for seed in range(EXPERIMENTS):
         rng = np.random.default_rng(seed)
         if how == "rows":
-            (found,) = survey([state], priors, effort, rng, confidence=0.9)
+            (found,) = subsample([state], priors, effort, rng, confidence=0.9)
         else:
-            found = trial(state, priors, effort, rng, confidence=0.9)
+            found = monte_carlo(state, priors, effort, rng, confidence=0.9)
         for name, value in truth.items():
             if name in found.scores:
                 low, high = found.scores[name]
@@ -167,7 +171,7 @@ def test_the_genie_bound_is_no_trivial_one(cloud):
     priors = priors_of(cloud)
     effort = Effort(4_000, 1, 2, 2)
     rng = np.random.default_rng(0)
-    (found,) = survey([state], priors, effort, rng)
+    (found,) = subsample([state], priors, effort, rng)
     low, high = found.scores["bayes_risk_uniform"]
     truth = truth_of(state, cloud, priors)["bayes_risk_uniform"]
     assert truth - 0.05 < low <= truth <= high
@@ -179,7 +183,9 @@ def test_a_weaker_mechanism_does_not_pass_for_a_stronger_one(cloud):
     priors = priors_of(cloud)
     weak = mg.mechanism("exponential", epsilon=4.0).prepare(cloud)
     truth = truth_of(weak, cloud, priors)
-    found = trial(state, priors, Effort(1, 200, 256, 20_000), np.random.default_rng(0))
+    found = monte_carlo(
+        state, priors, Effort(1, 200, 256, 20_000), np.random.default_rng(0)
+    )
     for name in ("n_w_mean", "n_w_95", "n_w_uniform"):
         assert found.scores[name][0] > truth[name]
     assert found.scores["bayes_risk_uniform"][1] < truth["bayes_risk_uniform"]
@@ -189,12 +195,13 @@ def test_the_loss_of_a_random_word_is_its_mean_distance(cloud):
     prior = priors_of(cloud)["sample"]
     points = cloud.points(np.arange(201, dtype=np.int32))
     gaps = np.linalg.norm(points[:, None] - points[None, :-1], axis=2)
-    assert random_loss(cloud, prior) == pytest.approx((prior @ gaps.mean(axis=1),) * 2)
+    assert blind_loss(cloud, prior, None) == pytest.approx(
+        (prior @ gaps.mean(axis=1),) * 2
+    )
 
 
 def test_a_large_space_is_exact_but_for_the_supports(cloud, monkeypatch):
-    monkeypatch.setattr("mondegreen.calibration.exact.SMALL", 100)
-    monkeypatch.setattr(batches, "SMALL", 100)
+    monkeypatch.setattr(evaluate, "SMALL", 100)
     priors = priors_of(cloud)
     tem = mg.mechanism("tem", epsilon=4.0)
     (found,) = measure([tem], cloud, priors, cache=False, confidence=0.9999)
@@ -229,13 +236,13 @@ def test_without_a_certificate_the_rate_and_the_proof_are_the_ends(monkeypatch):
 def counted(monkeypatch):
     """Count the states that are measured."""
     runs = []
-    true = batches.Batches._found
+    true = Evaluator._by_outputs
 
-    def found(self, how, states, progress):
+    def found(self, states, progress):
         runs.append(len(states))
-        return true(self, how, states, progress)
+        return true(self, states, progress)
 
-    monkeypatch.setattr(batches.Batches, "_found", found)
+    monkeypatch.setattr(Evaluator, "_by_outputs", found)
     return runs
 
 
@@ -272,7 +279,7 @@ def test_another_prior_is_another_question(cloud, monkeypatch):
 
 def test_interrupted_work_resumes(cloud, monkeypatch):
     runs = counted(monkeypatch)
-    true = batches.trial
+    true = evaluate.monte_carlo
     calls = []
 
     def interrupted(*arguments, **options):
@@ -281,7 +288,7 @@ def test_interrupted_work_resumes(cloud, monkeypatch):
             raise KeyboardInterrupt
         return true(*arguments, **options)
 
-    monkeypatch.setattr(batches, "trial", interrupted)
+    monkeypatch.setattr(evaluate, "monte_carlo", interrupted)
     with pytest.raises(KeyboardInterrupt):
         measure(settings(), cloud, priors_of(cloud), effort=SMALL)
     assert sum(runs) == 3  # the third was begun

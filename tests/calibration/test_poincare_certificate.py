@@ -15,8 +15,7 @@ from mondegreen.errors import SpaceError
 from mondegreen.mechanisms.laws.certificate import exact_epsilons
 from mondegreen.mechanisms.laws.truncated import ExponentialLaw
 from mondegreen.space import pairs
-from mondegreen.space.distances import relative_error
-from mondegreen.space.pairs import PairTiles
+from mondegreen.space.distances import Distances, relative_error
 
 WORDNET = Path(__file__).parents[2] / "../shared/data/wordnet"
 VECTORS = WORDNET / "mammal_poincare_10d.npy"
@@ -116,7 +115,7 @@ def test_twice_the_rate_in_the_ball_is_certified_as_such():
 def test_errors_of_distances_near_the_edge_are_charged(monkeypatch):
     space = ball(7, 20, 3, 1 - 1e-6)
     eta = relative_error("poincare", space.vectors, space.unknown)
-    tiles = PairTiles(space)
+    tiles = Distances(space)
     assert tiles.relative_error == eta > 1e-11
     assert tiles.error(2.0) == 2.0 * eta
     law = ExponentialLaw(space, 0.5, np.inf)
@@ -136,7 +135,7 @@ def test_distances_of_tiles_are_off_by_no_more_than_is_charged():
             1e3 + np.random.default_rng(0).normal(size=(40, 5)),
         ),
     ):
-        tiles = PairTiles(space)
+        tiles = Distances(space)
         points = space.points(np.arange(41)).astype(np.longdouble)
         truth = hyperbolic(space)
         if space.metric == "euclidean":

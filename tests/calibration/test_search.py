@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mondegreen.calibration.measurement import Measurement
 
+from mondegreen.calibration.score_bounds import ScoreBounds
 from mondegreen.calibration.search import calibrate, rounded
 from mondegreen.calibration.targets import Target, parse_target
 from mondegreen.errors import InvalidParameterError, UnknownNameError
@@ -19,14 +19,14 @@ def record(epsilon, is_exact=True, **scores):
         for name, value in scores.items()
     }
     zeros = (0.0,) * 101
-    return Measurement("m", {}, epsilon, "metric", is_exact, ends, zeros, None, ())
+    return ScoreBounds("m", {}, epsilon, "metric", is_exact, ends, zeros, None, ())
 
 
 def closed(function, name="n_w_95"):
     """Return what measures a score that is a known function of epsilon."""
 
-    def measure(epsilons, attempt):
-        return [record(e, **{name: function(e)}) for e in epsilons]
+    def measure(epsilon, attempt):
+        return record(epsilon, **{name: function(epsilon)})
 
     return measure
 
@@ -62,9 +62,9 @@ def test_a_budget_of_utility_gives_the_smallest_epsilon(centre, value):
 def test_what_is_returned_was_measured_there():
     seen = []
 
-    def measure(epsilons, attempt):
-        found = [record(e, n_w_95=logistic(3.0)(e)) for e in epsilons]
-        seen.extend(found if not attempt.is_rough else [])
+    def measure(epsilon, attempt):
+        found = record(epsilon, n_w_95=logistic(3.0)(epsilon))
+        seen.extend([] if attempt.is_rough else [found])
         return found
 
     found = calibrate(measure, [Target("n_w", 0.4)], start=1.0)
@@ -90,15 +90,12 @@ def test_a_noisy_estimate_does_not_pass_by_luck(seed):
     """
     rng = np.random.default_rng(seed)
 
-    def measure(epsilons, attempt):
+    def measure(epsilon, attempt):
         spread = 0.05 if attempt.is_rough else 0.02
-        found = []
-        for e in epsilons:
-            estimate = 0.52 + spread * rng.standard_normal()
-            half = spread * abs(_quantile((1 - attempt.confidence) / 2))
-            ends = estimate - half, estimate + half
-            found.append(record(e, is_exact=False, n_w_95=ends))
-        return found
+        estimate = 0.52 + spread * rng.standard_normal()
+        half = spread * abs(_quantile((1 - attempt.confidence) / 2))
+        ends = estimate - half, estimate + half
+        return record(epsilon, is_exact=False, n_w_95=ends)
 
     found = calibrate(measure, [Target("n_w", 0.5)], start=1.0)
     passes.append(found.chosen is not None)
@@ -124,11 +121,11 @@ def _quantile(alpha):
 def test_attempts_share_the_chance_of_error():
     confidences = []
 
-    def measure(epsilons, attempt):
+    def measure(epsilon, attempt):
         if not attempt.is_rough:
             confidences.append(attempt.confidence)
         likely = 0.4 if attempt.is_rough else 0.9
-        return [record(e, is_exact=False, n_w_95=likely) for e in epsilons]
+        return record(epsilon, is_exact=False, n_w_95=likely)
 
     found = calibrate(measure, [Target("n_w", 0.5), Target("n_w", 0.6)], start=1.0)
     assert found.chosen is None
@@ -140,11 +137,11 @@ def test_attempts_share_the_chance_of_error():
 def test_each_attempt_draws_anew():
     numbers = []
 
-    def measure(epsilons, attempt):
+    def measure(epsilon, attempt):
         if not attempt.is_rough:
             numbers.append(attempt.number)
         value = 0.4 if attempt.is_rough else 0.9
-        return [record(e, is_exact=False, n_w_95=value) for e in epsilons]
+        return record(epsilon, is_exact=False, n_w_95=value)
 
     calibrate(measure, [Target("n_w", 0.5)], start=1.0)
     assert 0 not in numbers
@@ -152,21 +149,18 @@ def test_each_attempt_draws_anew():
 
 
 def test_the_wrong_end_of_an_interval_decides():
-    def measure(epsilons, attempt):
-        return [
-            record(e, False, bayes_risk_sample=(0.7 - 0.1 * e, 0.7 - 0.02 * e))
-            for e in epsilons
-        ]
+    def measure(epsilon, attempt):
+        ends = (0.7 - 0.1 * epsilon, 0.7 - 0.02 * epsilon)
+        return record(epsilon, False, bayes_risk_sample=ends)
 
     found = calibrate(measure, [Target("bayes_risk", 0.6)], start=4.0)
     assert found.chosen.epsilon <= 1.0
 
 
 def test_all_targets_must_hold():
-    def measure(epsilons, attempt):
-        return [
-            record(e, n_w_95=logistic(3.0)(e), certified_epsilon=e) for e in epsilons
-        ]
+    def measure(epsilon, attempt):
+        stay = logistic(3.0)(epsilon)
+        return record(epsilon, n_w_95=stay, certified_epsilon=epsilon)
 
     both = [Target("n_w", 0.5), Target("certified_epsilon", 1.5)]
     assert calibrate(measure, both, start=3.0).chosen.epsilon == pytest.approx(1.5)
@@ -175,11 +169,9 @@ def test_all_targets_must_hold():
 
 
 def test_a_budget_that_breaks_a_promise_is_refused():
-    def measure(epsilons, attempt):
-        return [
-            record(e, n_w_95=logistic(3.0)(e), utility_loss_share_sample=1 / (1 + e))
-            for e in epsilons
-        ]
+    def measure(epsilon, attempt):
+        stay, loss = logistic(3.0)(epsilon), 1 / (1 + epsilon)
+        return record(epsilon, n_w_95=stay, utility_loss_share_sample=loss)
 
     both = [Target("n_w", 0.5), Target("utility_loss", 0.1)]
     found = calibrate(measure, both, start=3.0)
@@ -213,7 +205,7 @@ def test_a_target_that_always_holds_is_said_not_to_bind():
 
 def test_a_mechanism_without_settings_is_a_problem_and_no_error():
     found = calibrate(
-        lambda epsilons, attempt: [None for _ in epsilons],
+        lambda epsilon, attempt: None,
         [Target("certified_epsilon", 2.0)],
         start=1.0,
     )

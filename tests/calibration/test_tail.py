@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from mondegreen.calibration.tail import exceeded, exceeded_by_runs, undercut_by_bounds
+
+from mondegreen.calibration.monte_carlo import exceeded_by_runs, undercut_by_bounds
+from mondegreen.calibration.subsample import exceeded
 
 EXPERIMENTS = 150
 ALPHA = 0.05

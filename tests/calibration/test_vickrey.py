@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from mondegreen.calibration.measurement import Measurement
-from mondegreen.calibration.setting import Bench, Setting
 
 import mondegreen as mg
+from mondegreen.calibration.evaluate import Evaluator, Setting
 from mondegreen.calibration.plan import Plan
+from mondegreen.calibration.score_bounds import ScoreBounds
 from mondegreen.calibration.search import Calibration, calibrate
 from mondegreen.calibration.targets import Target
 from mondegreen.calibration.vickrey import T_GRID, calibrate_vickrey, preference
@@ -17,7 +17,7 @@ ZEROS = (0.0,) * 101
 
 def record(t, epsilon, **scores):
     ends = {name: (value, value) for name, value in scores.items()}
-    return Measurement("vickrey", {"t": t}, epsilon, "d", True, ends, ZEROS, None, ())
+    return ScoreBounds("vickrey", {"t": t}, epsilon, "d", True, ends, ZEROS, None, ())
 
 
 def loss(t, epsilon):
@@ -34,16 +34,13 @@ def solver(calls=None):
         if calls is not None:
             calls.append((t, is_thorough))
 
-        def measure(epsilons, attempt):
-            return [
-                record(
-                    t,
-                    e,
-                    utility_loss_share_sample=loss(t, e),
-                    inference_error_sample=error(t, e),
-                )
-                for e in epsilons
-            ]
+        def measure(epsilon, attempt):
+            return record(
+                t,
+                epsilon,
+                utility_loss_share_sample=loss(t, epsilon),
+                inference_error_sample=error(t, epsilon),
+            )
 
         return calibrate(measure, [Target("utility_loss", 0.12)], start=10.0)
 
@@ -110,9 +107,9 @@ def test_on_a_space_the_budget_is_kept(tmp_path, monkeypatch, t_given):
     monkeypatch.setenv("MONDEGREEN_HOME", str(tmp_path))
     vectors = np.random.default_rng(0).normal(size=(40, 2))
     space = mg.Space.from_arrays("c", [f"w{i}" for i in range(40)], vectors)
-    bench = Bench(space, {"sample": uniform_prior(40)}, quick=True)
+    evaluator = Evaluator(space, {"sample": uniform_prior(40)}, quick=True)
     setting = Setting("vickrey", {"t": 0.25} if t_given else {})
-    plan = Plan(bench, [setting], [Target("utility_loss", 0.6)])
+    plan = Plan(evaluator, [setting], [Target("utility_loss", 0.6)])
     (row,) = plan.rows()
     assert row.chosen.scores["utility_loss_share_sample"][1] <= 0.6
     assert row.chosen.parameters["t"] == row.setting.parameters["t"]

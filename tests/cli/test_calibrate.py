@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import mondegreen as mg
-from mondegreen.calibration import batches
+from mondegreen.calibration import evaluate
 from mondegreen.cli.main import cli
 from mondegreen.space.store import save_space
 
@@ -248,15 +248,15 @@ def test_the_same_seed_gives_the_same_result(run, folder):
 
 def test_an_interrupt_keeps_what_was_measured(run, folder, monkeypatch):
     arguments = ["-m", "laplace", "-e", 1, "-e", 2, "-e", 3, "--quick"]
-    true, begun = batches.trial, []
+    true, begun = evaluate.monte_carlo, []
 
-    def trial(*given, **options):
+    def interrupted(*given, **options):
         begun.append(1)
         if len(begun) == 3:
             raise KeyboardInterrupt
         return true(*given, **options)
 
-    monkeypatch.setattr(batches, "trial", trial)
+    monkeypatch.setattr(evaluate, "monte_carlo", interrupted)
     done = CliRunner().invoke(
         cli,
         ["calibrate", "sample.txt", *map(str, arguments), "--space", "s.safetensors"],
@@ -285,11 +285,10 @@ class Clock:
 def test_work_of_more_than_a_minute_is_announced(
     run, monkeypatch, seconds, says, target
 ):
-    from mondegreen.calibration import forecast, plan
+    from mondegreen.calibration import plan
 
     clock = Clock(seconds)
     monkeypatch.setattr(plan, "perf_counter", clock)
-    monkeypatch.setattr(forecast, "perf_counter", clock)
     shown = run("-m", "laplace", "--quick", *target).stderr
     assert ("up to about" in shown) is says
     assert shown.count("up to about") <= 1

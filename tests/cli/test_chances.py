@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import mondegreen as mg
-from mondegreen.calibration.guess import success_of
+from mondegreen.calibration.guess import vulnerability
 from mondegreen.cli.main import cli
 from mondegreen.space.store import DEFAULT_SPACE, load_space, save_space
 from mondegreen.text.policy import Lookup
@@ -69,7 +69,7 @@ def test_both_bounds_hold_for_what_the_file_describes(run, more):
     )
     space = load_space("s.safetensors")
     for prior in priors():
-        assert success_of(law.law, prior) <= 0.3 + 1e-9
+        assert vulnerability(law.law, prior) <= 0.3 + 1e-9
         assert success_by_the_law(given, prior, space, 3.0) <= 0.3 + 1e-9
     assert law.guarantee.certified <= 3.0
 
@@ -126,7 +126,8 @@ def test_the_command_that_is_printed_runs(run):
 
 def test_people_read_a_table(run):
     shown = run("chances", "public.txt", "-o", "c.json", *BOUNDS).output
-    assert "success, no output seen" in shown
+    assert "attack success" in shown
+    assert "before any output" in shown
     assert "--set @c.json" in shown
 
 

@@ -536,8 +536,8 @@ DAMAGED = f"""
 import io, random, sys
 import pyarrow as pa, pyarrow.parquet as pq
 from mondegreen.errors import DataError
-from mondegreen.io.sink import open_sink
-from mondegreen.io.source import open_source
+from mondegreen.io.open import open_sink
+from mondegreen.io.open import open_source
 body = pa.struct([("body", pa.string())])
 table = pa.table({{
     "text": ["{CANARY} %d" % (i % 7) for i in range(60)],

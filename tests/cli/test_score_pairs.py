@@ -6,7 +6,7 @@ import pytest
 
 from mondegreen.cli.score import text_pairs
 from mondegreen.errors import SourceError
-from mondegreen.io.source import open_source
+from mondegreen.io.open import open_source
 
 CANARY = "zyxwoldemorth"
 

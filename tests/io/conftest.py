@@ -9,8 +9,7 @@ import pyarrow.compute as pc
 import pytest
 
 from mondegreen.errors import DataError
-from mondegreen.io.sink import open_sink
-from mondegreen.io.source import open_source
+from mondegreen.io.open import open_sink, open_source
 
 CANARY = "xylophone"
 

@@ -12,7 +12,7 @@ from mondegreen.errors import (
     MissingColumnError,
     SourceError,
 )
-from mondegreen.io.source import open_source
+from mondegreen.io.open import open_source
 
 encodable = st.text()
 scalar = st.one_of(
@@ -117,7 +117,7 @@ def test_several_paths_are_taken_in_the_order_of_the_text(copied, capitals):
     assert made == b'{"u": "A", "v": "b", "t": ["C"]}'
 
 
-def test_batches_hold_a_column_of_values_for_each_path_and_the_pieces_between(
+def test_batches_hold_a_column_of_values_for_each_path_and_the_frame_around(
     tmp_path,
 ):
     path = tmp_path / "in.jsonl"
@@ -132,23 +132,20 @@ def test_batches_hold_a_column_of_values_for_each_path_and_the_pieces_between(
     assert batch.to_pydict() == {
         "text": [["a"], [], [None, "b"]],
         "b.c": [["d"], [], [None]],
-        "parts": [
-            ['{"text": ', ', "id": 7, "b": {"c": ', "}}\n"],
-            ['{"id": "x", "b": null, "text": []}\n'],
-            ['{"b": {"c": ', '}, "text":[', ",", '],"id":-15}\n'],
+        "frame": [
+            '{"text": \x000\x00, "id": 7, "b": {"c": \x001\x00}}\n',
+            '{"id": "x", "b": null, "text": []}\n',
+            '{"b": {"c": \x001\x00}, "text":[\x000\x00,\x000\x00],"id":-15}\n',
         ],
-        "order": [[0, 1], [], [1, 0, 0]],
         "id": ["7", "x", "-15"],
     }
 
 
-def test_paths_that_are_named_like_the_pieces_are_columns_all_the_same(
-    copied, capitals
-):
-    data = b'{"parts": "a", "order": "b", "parts\'": "c", "order\'": 7}\n'
-    columns = ["order", "parts", "parts'"]
+def test_paths_that_are_named_like_the_frame_are_columns_all_the_same(copied, capitals):
+    data = b'{"frame": "a", "order": "b", "frame\'": "c", "order\'": 7}\n'
+    columns = ["order", "frame", "frame'"]
     made = copied(data, ".jsonl", columns=columns, id_column="order'", change=capitals)
-    assert made == b'{"parts": "A", "order": "B", "parts\'": "C", "order\'": 7}\n'
+    assert made == b'{"frame": "A", "order": "B", "frame\'": "C", "order\'": 7}\n'
 
 
 @pytest.mark.parametrize("id", ["7.0", "1e3", "-0", "1.5", "true", "null", "[7]"])

@@ -10,8 +10,8 @@ import pytest
 
 RUN = """
 import resource, sys
-from mondegreen.io.source import open_source
-from mondegreen.io.sink import open_sink
+from mondegreen.io.open import open_source
+from mondegreen.io.open import open_sink
 def copy(path):
     source = open_source(path)
     with open_sink(path + ".out", source, force=True) as sink:

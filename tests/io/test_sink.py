@@ -11,8 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mondegreen.errors import DataError, InvalidParameterError
-from mondegreen.io.sink import open_sink
-from mondegreen.io.source import open_source
+from mondegreen.io.open import open_sink, open_source
 
 FORMATS = ["txt", "csv", "jsonl", "parquet"]
 
@@ -187,8 +186,8 @@ def test_a_folder_without_permission_is_an_error(given, copy, monkeypatch):
 
 RUN = """
 import signal, sys, time
-from mondegreen.io.source import open_source
-from mondegreen.io.sink import open_sink
+from mondegreen.io.open import open_source
+from mondegreen.io.open import open_sink
 def stop(*_): raise SystemExit(143)
 signal.signal(signal.SIGTERM, stop)
 source = open_source({source!r}, format={format!r})

@@ -11,7 +11,7 @@ from mondegreen.errors import (
     InvalidParameterError,
     MissingColumnError,
 )
-from mondegreen.io.source import open_source
+from mondegreen.io.open import open_source
 from mondegreen.io.stream import BATCH_ROWS
 
 HOSTILE = ["\u2028", "\x0b", "\x85", "\r", "\r\n", "\n", "\0", "\ufeff", '"', "😀", "a"]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from mondegreen.calibration.measurement import Measurement
-
+from mondegreen.calibration.score_bounds import ScoreBounds
 from mondegreen.report.neighbours import NeighbourDistances
 from mondegreen.report.study import SampleRelease, Study
 
@@ -47,7 +46,7 @@ def measurement(mechanism="tem", epsilon=1.0, *, spread=0.0, without=(), **more)
         "s_w": tuple(1 + 9.99 * place for place in range(101)),
         "worst": (("hapax", stay), ("rare", stay * 0.9)),
     }
-    return Measurement(**{**fields, **more})
+    return ScoreBounds(**{**fields, **more})
 
 
 def study(mechanisms=("calibrated", "tem"), epsilons=EPSILONS, **more):

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from mondegreen.errors import EmbeddingFormatError, InvalidParameterError, SpaceError
-from mondegreen.space import glove, word2vec
-from mondegreen.space.build import build_space
-from mondegreen.space.formats import open_vectors, read_words, sibling_word_list
-from mondegreen.space.rows import BadRows
+from mondegreen.space.vectors import readers
+from mondegreen.space.vectors.build import build_space
+from mondegreen.space.vectors.readers import BadRows, read_words
+from mondegreen.space.vectors.source import open_vectors, sibling_word_list
 
 WORDS = ["cold", "cool", "warm"]
 ROWS = np.array([[0, 1.5], [1, -2e-3], [3, 4]], dtype=np.float32)
@@ -108,8 +108,7 @@ def test_chunks_do_not_change_what_is_read(tmp_path, monkeypatch):
         path = tmp_path / "v"
         path.write_bytes(content)
         whole = read(path)[1].space
-        monkeypatch.setattr(glove, "_CHUNK_BYTES", 97)
-        monkeypatch.setattr(word2vec, "_CHUNK_BYTES", 97)
+        monkeypatch.setattr(readers, "_CHUNK_BYTES", 97)
         parts = read(path)[1].space
         monkeypatch.undo()
         assert parts.words == whole.words
@@ -347,7 +346,7 @@ def test_other_kinds_of_file_are_named(tmp_path, what):
 
 
 def test_a_binary_blob_is_not_read_as_one_long_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(glove, "_LONGEST_LINE", 1000)
+    monkeypatch.setattr(readers, "_LONGEST_LINE", 1000)
     path = tmp_path / "v.txt"
     path.write_bytes(b"a 1 2\n" + b"x" * 5000)
     with pytest.raises(EmbeddingFormatError, match="line 2: longer than"):
@@ -355,7 +354,7 @@ def test_a_binary_blob_is_not_read_as_one_long_line(tmp_path, monkeypatch):
 
 
 def test_rows_are_read_as_they_are_asked_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(glove, "_CHUNK_BYTES", 32)
+    monkeypatch.setattr(readers, "_CHUNK_BYTES", 32)
     path = tmp_path / "v.txt"
     path.write_text("a 1 2\nb 3 4\n" * 20 + "broken\n")
     with open_vectors(path, BadRows()) as source:

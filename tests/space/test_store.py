@@ -197,7 +197,7 @@ def test_a_header_size_beyond_the_file_is_refused_without_reading_it(saved):
 
 def crafted(space, path, **changes):
     """Write a file that is whole, of a space that could not be made."""
-    twin = Space.__new__(Space)
+    twin = type(space).__new__(type(space))
     twin.__dict__.update({**vars(space), **changes})
     twin.__dict__.pop("digest", None)
     save_space(twin, path)
@@ -434,7 +434,7 @@ def test_loading_imports_no_network_module():
 
 
 def test_names_that_cannot_be_files_are_refused():
-    from mondegreen.space.names import checked_name
+    from mondegreen.space.space import checked_name
 
     assert checked_name("glove-6b-50d") == "glove-6b-50d"
     for name in ("", "../x", ".hidden", "a/b", "a b", "x" * 101):

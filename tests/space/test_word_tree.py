@@ -20,16 +20,11 @@ from mondegreen.errors import (
     SpaceIntegrityError,
 )
 from mondegreen.space import store
+from mondegreen.space.groups import balanced_groups, balanced_sizes, centroids
 from mondegreen.space.space import Space
 from mondegreen.space.store import load_space, save_space, tree_of, with_tree
 from mondegreen.space.tree import WordTree, default_heights
-from mondegreen.space.tree_build import (
-    balanced_groups,
-    balanced_sizes,
-    build_tree,
-    centroids,
-    opposites_directions,
-)
+from mondegreen.space.tree_build import build_tree, opposites_directions
 
 LABELS = [range(6), [0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1, 1], [0] * 6]
 

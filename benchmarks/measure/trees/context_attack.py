@@ -28,7 +28,7 @@ _BLOCK = 512
 def guesses(
     state: Any, model: WordModel, ends: np.ndarray, released: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the guess of every word by both adversaries.
+    """The guess of every word by both adversaries.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def guesses(
 def _candidates(
     state: Any, prior: np.ndarray, outputs: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the likeliest inputs of outputs, and prior times law of each."""
+    """The likeliest inputs of outputs, and prior times law of each."""
     size = len(prior) - 1
     likely = np.argsort(-prior[:size], kind="stable")[:WORDS]
     likely = np.append(likely, size).astype(np.int32)
@@ -97,7 +97,7 @@ def _candidates(
 
 
 def _windows(ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return beginnings and lengths of windows, longest first; which begin a text."""
+    """Beginnings and lengths of windows, longest first; which begin a text."""
     places, lengths, starts = [], [], []
     for begin, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
         for place in range(begin, end, WINDOW):
@@ -109,5 +109,5 @@ def _windows(ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _scaled(values: np.ndarray) -> np.ndarray:
-    """Return rows that sum to 1."""
+    """Rows that sum to 1."""
     return values / np.maximum(values.sum(axis=1, keepdims=True), 1e-300)

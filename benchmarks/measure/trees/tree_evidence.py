@@ -64,7 +64,7 @@ from benchmarks.measure.trees.tree_evidence_plan import (
 from benchmarks.measure.trees.tree_texts import public_prior
 from benchmarks.measure.trees.word_model import WordModel, public_model, split_of
 from benchmarks.ship.ship_tree import lists
-from mondegreen.calibration.guess import success_of
+from mondegreen.calibration.guess import vulnerability
 from mondegreen.calibration.tree_levels import best_tree
 from mondegreen.scores.law import law_scores
 from mondegreen.space.store import tree_of
@@ -101,19 +101,19 @@ class Bench:
 
     @functools.lru_cache(maxsize=8)  # noqa: B019 - one bench lives as long as the run
     def texts(self, data: str) -> measure.Texts:
-        """Return the texts of a data set without its valid split."""
+        """The texts of a data set without its valid split."""
         name, documents = DATA[data]
         return measure.read(name, self.space, "valid", documents)
 
     def prior(self, data: str) -> np.ndarray:
-        """Return the frequencies of the words of a data set, the unknown one last."""
+        """The frequencies of the words of a data set, the unknown one last."""
         own, found = self.texts(data).prior, np.zeros(self.space.vocab_size + 1)
         found[: len(own)] = own
         return found
 
     @functools.lru_cache(maxsize=8)  # noqa: B019
     def expected(self, name: str, data: str) -> np.ndarray:
-        """Return the public frequencies that a tree is set for."""
+        """The public frequencies that a tree is set for."""
         if name not in OWN_KIND:
             return self.public
         ids, _ = split_of(self.space, DATA[data][0], "valid")
@@ -138,7 +138,7 @@ class Bench:
 
 
 def measured(bench: Bench, data: str, name: str, setting: float) -> dict[str, Any]:
-    """Return one row."""
+    """One row."""
     if name == "clear":
         return clear(bench, data)
     texts, size = bench.texts(data), bench.space.vocab_size
@@ -163,14 +163,14 @@ def measured(bench: Bench, data: str, name: str, setting: float) -> dict[str, An
     }
     if is_tree(name):
         row["tree"] = bench.tree.digest
-        row["attack"] = success_of(state.law, bench.prior(data))
+        row["attack"] = vulnerability(state.law, bench.prior(data))
     if name in SAMPLED or (name == CHECKED and data != "imdb"):
         row["attack_at_least"] = learnt(texts.ids, drawn)
     return row
 
 
 def kept(bench: Bench, data: str, released: np.ndarray) -> dict[str, Any]:
-    """Return what a release keeps of its texts."""
+    """What a release keeps of its texts."""
     texts, space = bench.texts(data), bench.space
     known = np.flatnonzero(texts.ids < space.vocab_size)
     same = bench.classes[texts.ids[known]] == bench.classes[released[known]]
@@ -187,7 +187,7 @@ def kept(bench: Bench, data: str, released: np.ndarray) -> dict[str, Any]:
 
 
 def promised(state: Any) -> dict[str, Any]:
-    """Return the loss between any two words, in nats: stated, and certified."""
+    """The loss between any two words, in nats: stated, and certified."""
     promise = state.guarantee
     far, certified = promise.scale["diameter"], promise.certified
     return {
@@ -197,7 +197,7 @@ def promised(state: Any) -> dict[str, Any]:
 
 
 def learnt(ids: np.ndarray, drawn: list[np.ndarray]) -> float:
-    """Return the success of guesses learnt from other draws on the same texts.
+    """The success of guesses learnt from other draws on the same texts.
 
     The adversary knows frequencies and mechanism, and meets new noise. The input seen
     most often with an output is the guess; one that was seen too seldom gives way to
@@ -221,7 +221,7 @@ def learnt(ids: np.ndarray, drawn: list[np.ndarray]) -> float:
 
 
 def clear(bench: Bench, data: str) -> dict[str, Any]:
-    """Return the row of the texts themselves."""
+    """The row of the texts themselves."""
     texts, model = bench.texts(data), bench.model
     last = np.searchsorted(texts.ends, PERPLEXITY_WORDS, side="right")
     ends = texts.ends[:last]
@@ -245,7 +245,7 @@ def clear(bench: Bench, data: str) -> dict[str, Any]:
 
 
 def laws(bench: Bench, some: list[tuple[str, float]]) -> dict[str, dict[str, float]]:
-    """Return the exact attack of closed laws under the frequencies of all data sets."""
+    """The exact attack of closed laws under the frequencies of all data sets."""
     states = [bench.state(*law) for law in some]
     priors = {"public": bench.public, **{data: bench.prior(data) for data in DATA}}
     found = law_scores(states, priors, eta=None)
@@ -256,7 +256,7 @@ def laws(bench: Bench, some: list[tuple[str, float]]) -> dict[str, dict[str, flo
 
 
 def context(bench: Bench, data: str, name: str, setting: float) -> dict[str, Any]:
-    """Return the success of both guesses by who knows public text."""
+    """The success of both guesses by who knows public text."""
     texts = bench.texts(data)
     (test,) = np.nonzero(texts.is_test)
     lengths = np.diff(texts.ends)[test]
@@ -286,7 +286,7 @@ MAKE = {"rows": measured, "context": context}
 
 
 def stored(digest: str) -> dict[str, Any]:
-    """Return what is known, without rows of another tree."""
+    """What is known, without rows of another tree."""
     found = json.loads(RESULT.read_text()) if RESULT.exists() else {}
     for kind in ("rows", "laws", "context"):
         rows = found.setdefault(kind, {})
@@ -338,7 +338,7 @@ def save(known: dict[str, Any], bench: Bench) -> None:
 
 
 def _rounded(value: Any) -> Any:
-    """Return numbers with five digits after the point; chances as they are."""
+    """Numbers with five digits after the point; chances as they are."""
     if isinstance(value, dict):
         return {k: _rounded(v) for k, v in value.items()}
     return round(float(value), 5) if isinstance(value, float) else value

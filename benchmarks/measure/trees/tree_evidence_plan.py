@@ -77,7 +77,7 @@ def is_tree(name: str) -> bool:
 
 
 def nearest(known: dict[str, Any], data: str, name: str, target: float) -> float:
-    """Return the setting of a mechanism whose attack is nearest to a target."""
+    """The setting of a mechanism whose attack is nearest to a target."""
     if is_tree(name):
         tried = EPSILONS if name == PLAIN else [target for target, _ in TREES]
         rows = {

@@ -58,13 +58,13 @@ class Mixture:
         return drawn[chosen, np.arange(len(ids))]
 
     def log_prob(self, ids: np.ndarray) -> np.ndarray:
-        """Return the logarithms of the law."""
+        """The logarithms of the law."""
         laws = [np.exp(state.log_prob(ids)) for state in self.states]
         return np.log(np.mean(laws, axis=0))
 
 
 def trees_of(space: mg.Space, count: int) -> list[WordTree]:
-    """Return trees that differ in their groups."""
+    """Trees that differ in their groups."""
     classes, opposites = lists(space)
     found = []
     for number in range(count):

@@ -70,7 +70,7 @@ def read(
 
 
 def coded(texts: Sequence[str], space: mg.Space) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ids of the words of texts, and where each text begins and ends."""
+    """The ids of the words of texts, and where each text begins and ends."""
     tokens = tokenize([text.replace("<br />", " ") for text in texts])
     ids = np.asarray(Lookup(space, "word", ()).codes(tokens), dtype=np.int32)
     return ids, np.cumsum([0, *tokens.counts()])
@@ -97,7 +97,7 @@ def accuracy(texts: Texts, released: np.ndarray, size: int) -> tuple[float, floa
 
 
 def public_prior(space: mg.Space) -> np.ndarray:
-    """Return frequencies of words in public text, the unknown word last."""
+    """Frequencies of words in public text, the unknown word last."""
     folder = machine.SHARED / "vectors"
     words = (folder / "w2v_imdb.words.txt").read_text(encoding="utf-8").split("\n")
     counts = dict(zip(words, np.load(folder / "w2v_imdb.counts.npy"), strict=False))
@@ -107,7 +107,7 @@ def public_prior(space: mg.Space) -> np.ndarray:
 
 
 def table_attack(state: Any, prior: np.ndarray, block: int = 512) -> float:
-    """Return the same for any law that is known, from its table: exact."""
+    """The same for any law that is known, from its table: exact."""
     best = np.zeros(state.space.vocab_size)
     words = np.flatnonzero(prior).astype(np.int32)
     for start in range(0, len(words), block):
@@ -118,7 +118,7 @@ def table_attack(state: Any, prior: np.ndarray, block: int = 512) -> float:
 
 
 def cosine(space: mg.Space, ids: np.ndarray, released: np.ndarray) -> float:
-    """Return the mean cosine of input and output over known words."""
+    """The mean cosine of input and output over known words."""
     unit = space.vectors.astype(np.float32)
     unit /= np.linalg.norm(unit, axis=1, keepdims=True)
     known = np.flatnonzero(ids < space.vocab_size)[:300_000]
@@ -126,7 +126,7 @@ def cosine(space: mg.Space, ids: np.ndarray, released: np.ndarray) -> float:
 
 
 def tag_agreement(space: mg.Space, texts: Texts, released: np.ndarray) -> float:
-    """Return how often a tagger gives input and output word one class, in context.
+    """How often a tagger gives input and output word one class, in context.
 
     The tagger is that of textblob (Brill), with a lexicon and rules of its own; it
     reads 20 words at a time. It makes errors, more of them on released text.
@@ -141,7 +141,7 @@ def tag_agreement(space: mg.Space, texts: Texts, released: np.ndarray) -> float:
 
 
 def _tags(words: Sequence[str]) -> list[str]:
-    """Return coarse classes of words in context, 20 at a time."""
+    """Coarse classes of words in context, 20 at a time."""
     from textblob.en import tag
 
     found: list[str] = []
@@ -155,7 +155,7 @@ def _tags(words: Sequence[str]) -> list[str]:
 
 
 def _counts(texts: Texts, ids: np.ndarray, size: int) -> sparse.csr_matrix:
-    """Return how often each word occurs in each text."""
+    """How often each word occurs in each text."""
     rows = np.repeat(np.arange(len(texts.ends) - 1), np.diff(texts.ends))
     shape = (len(texts.ends) - 1, size + 1)
     return sparse.csr_matrix((np.ones(len(ids)), (rows, ids)), shape=shape)

@@ -59,7 +59,7 @@ class WordModel:
         return self._pairs.smoothed(before, word, self.unigrams[word])
 
     def perplexity(self, ids: np.ndarray, ends: np.ndarray, *, known: bool) -> float:
-        """Return the perplexity of texts under trigrams.
+        """The perplexity of texts under trigrams.
 
         Parameters
         ----------
@@ -78,7 +78,7 @@ class WordModel:
     def _contexts(
         self, ids: np.ndarray, ends: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the two words before each word; the start where there is none."""
+        """The two words before each word; the start where there is none."""
         start = self.size + 1
         second = np.concatenate([[start], ids[:-1]]).astype(np.int64)
         begins = ends[:-1][ends[:-1] < ends[1:]]
@@ -107,7 +107,7 @@ class _Table:
     def smoothed(
         self, before: np.ndarray, words: np.ndarray, shorter: np.ndarray
     ) -> np.ndarray:
-        """Return probabilities, given those of the shorter context."""
+        """Probabilities, given those of the shorter context."""
         at, seen = _places(self._contexts, before)
         total, kinds = self._totals[at] * seen, self._kinds[at] * seen
         at, known = _places(self._keys, before.astype(np.int64) * self._base + words)
@@ -118,13 +118,13 @@ class _Table:
 
 
 def _places(keys: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return where keys stand, and whether they do."""
+    """Where keys stand, and whether they do."""
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return at, keys[at] == wanted
 
 
 def public_model(space: mg.Space) -> WordModel:
-    """Return the model of all public texts."""
+    """The model of all public texts."""
     parts = [split_of(space, name, split) for name, split in PUBLIC]
     lengths = np.concatenate([np.diff(ends) for _, ends in parts])
     ids = np.concatenate([ids for ids, _ in parts])
@@ -134,7 +134,7 @@ def public_model(space: mg.Space) -> WordModel:
 def split_of(
     space: mg.Space, name: str, split: str | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the words of one split of a data set, or of all of it, and its ends."""
+    """The words of one split of a data set, or of all of it, and its ends."""
     table = pq.read_table(machine.SHARED / f"{name}.parquet").to_pydict()
     texts = table["text"]
     if split is not None:

@@ -40,10 +40,15 @@ from mondegreen.calibration.subsample import (
 )
 from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
 from mondegreen.mechanisms import mechanism
-from mondegreen.mechanisms.base import AbstractMechanism, State
+from mondegreen.mechanisms.base import (
+    AbstractMechanism,
+    Progress,
+    State,
+    no_progress,
+)
 from mondegreen.mechanisms.base import certify as certify_all
 from mondegreen.scores.interval import Ends
-from mondegreen.scores.law import Progress, law_scores, silent
+from mondegreen.scores.law import law_scores
 from mondegreen.scores.risk import over_inputs
 from mondegreen.scores.similarity import pair_distances
 from mondegreen.space.space import Space
@@ -126,7 +131,7 @@ class Evaluator:
         mechanisms: Sequence[AbstractMechanism],
         *,
         certify: bool = True,
-        progress: Progress = silent,
+        progress: Progress = no_progress,
     ) -> list[ScoreBounds]:
         """Measure mechanisms, in order.
 
@@ -150,14 +155,14 @@ class Evaluator:
         for place, bounds in self._measured(states, progress):
             hand_in(place, bounds)
         if certify:
-            open_ = {
+            unsure = {
                 place: mechanisms[place].prepare(self.space)
                 for place, bounds in found.items()
                 if (ends := bounds.scores.get("certified_epsilon"))
                 and ends[0] < ends[1]
             }
-            certify_all(list(open_.values()))
-            for place, state in open_.items():
+            certify_all(list(unsure.values()))
+            for place, state in unsure.items():
                 hand_in(place, found[place].plus(promise(state)))
         return [found[place] for place in range(len(names))]
 
@@ -167,7 +172,7 @@ class Evaluator:
         epsilon: float,
         *,
         certify: bool = False,
-        progress: Progress = silent,
+        progress: Progress = no_progress,
     ) -> ScoreBounds | None:
         """Measure a setting at one epsilon; None where it does not exist there."""
         made = setting.at(epsilon)
@@ -179,7 +184,7 @@ class Evaluator:
     def curves(
         self,
         settings: Sequence[tuple[Setting, Sequence[float]]],
-        progress: Progress = silent,
+        progress: Progress = no_progress,
     ) -> list[ScoreBounds]:
         """Measure settings at their epsilons, laws in a distance in shared passes."""
         usable = [
@@ -252,40 +257,36 @@ class Evaluator:
 
     def _batches(self, states: Mapping[int, State]) -> list[tuple[Look, list[int]]]:
         """Sort states by how they can be measured, and into batches."""
-        sizes = {
-            self._exactly: _TOGETHER,
-            self._by_some_inputs: _TOGETHER,
-            self._by_outputs: os.cpu_count() or 1,
+        looks: dict[str, tuple[Look, int]] = {
+            "all inputs": (self._by_all_inputs, _TOGETHER),
+            "some inputs": (self._by_some_inputs, _TOGETHER),
+            "outputs": (self._by_outputs, os.cpu_count() or 1),
         }
-        looks: dict[Look, list[int]] = {look: [] for look in sizes}
+        by_kind: dict[str, list[int]] = {kind: [] for kind in looks}
         for place, state in states.items():
-            looks[self._look_for(state)].append(place)
+            by_kind[self._kind(state)].append(place)
         return [
-            (look, places[start : start + sizes[look]])
-            for look, places in looks.items()
-            for start in range(0, len(places), sizes[look])
+            (look, by_kind[kind][start : start + size])
+            for kind, (look, size) in looks.items()
+            for start in range(0, len(by_kind[kind]), size)
         ]
 
-    def _look_for(self, state: State) -> Look:
-        """Choose how a state can be measured."""
+    def _kind(self, state: State) -> str:
+        """Choose what of a state is looked at."""
         try:
             state.log_prob(np.zeros(1, dtype=np.int32))
         except LawUnknownError:
-            return self._by_outputs
-        count = self.space.vocab_size
-        if count <= (SMALL if state.takes_distances else _SLOW):
-            return self._exactly
-        is_quick = state.takes_distances and not self.quick
-        return self._exactly if is_quick else self._by_some_inputs
+            return "outputs"
+        is_small = self.space.vocab_size <= (SMALL if state.takes_distances else _SLOW)
+        if is_small or (state.takes_distances and not self.quick):
+            return "all inputs"
+        return "some inputs"
 
-    def _exactly(
+    def _by_all_inputs(
         self, states: Sequence[State], progress: Progress
     ) -> Iterator[ScoreBounds]:
-        """Look at all inputs.
-
-        In a space of more than :data:`SMALL` words, :math:`S_w` is found for some only,
-        since sorting every row takes longer than all else.
-        """
+        # Of more than SMALL words, S_w is found for some only, since sorting every row
+        # takes longer than all else.
         size = self.space.vocab_size
         everyone = np.arange(size, dtype=np.int32)
         some = self._rng().integers(size, size=self._effort.rows).astype(np.int32)

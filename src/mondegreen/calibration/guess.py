@@ -80,7 +80,7 @@ class Guess:
         return float((slope * rows).sum()) + rest
 
     def cut(self, rows: Floats) -> tuple[Floats, float]:
-        """Find the slope and the constant of the largest terms at some probabilities."""
+        """Find the slope and the constant of the largest terms at a point."""
         top = len(self.peaks)
         parts = rows[self.child].T / self.reach
         law = np.cumsum(parts[::-1], axis=0)[::-1]

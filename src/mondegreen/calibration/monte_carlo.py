@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids
 from mondegreen.calibration.score_bounds import ETA, Effort, ScoreBounds, within
 from mondegreen.calibration.subsample import draw_inputs, exceeded
-from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.definitions import PERCENTILES
 from mondegreen.scores.interval import (
     Ends,
@@ -31,7 +31,6 @@ from mondegreen.scores.interval import (
     proportion,
     upper_bound,
 )
-from mondegreen.scores.law import Progress, silent
 from mondegreen.scores.similarity import pair_distances
 
 _CHUNK: Final = 1 << 14
@@ -53,7 +52,7 @@ def monte_carlo(
     rng: np.random.Generator,
     *,
     confidence: float = 0.95,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> ScoreBounds:
     """Score a prepared mechanism by its outputs alone.
 
@@ -91,7 +90,10 @@ def monte_carlo(
 
 
 def sampled(
-    state: State, inputs: Ids, rng: np.random.Generator, progress: Progress = silent
+    state: State,
+    inputs: Ids,
+    rng: np.random.Generator,
+    progress: Progress = no_progress,
 ) -> Ids:
     """Draw an output for each input, chunk by chunk."""
     outputs = np.empty_like(inputs)
@@ -214,7 +216,7 @@ def prior_scores(
     draws: int,
     rng: np.random.Generator,
     confidence: float = 0.95,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> dict[str, Interval]:
     r"""Estimate what holds under a prior: draw an input, then one output, many times.
 

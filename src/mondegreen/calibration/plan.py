@@ -23,7 +23,7 @@ from mondegreen.calibration.search import Attempt, Calibration, calibrate, round
 from mondegreen.calibration.targets import Target, match_target
 from mondegreen.calibration.vickrey import T_GRID, calibrate_vickrey, preference
 from mondegreen.errors import ConfigurationError
-from mondegreen.scores.law import Progress
+from mondegreen.mechanisms.base import Progress
 from mondegreen.wording import amount
 
 _TOLERANCE: Final = 0.01

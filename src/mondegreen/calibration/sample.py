@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.errors import SourceError
-from mondegreen.io.source import AbstractSource
+from mondegreen.io.base import AbstractSource
 from mondegreen.scores.risk import frequency_prior, uniform_prior
 from mondegreen.space.space import Space
 from mondegreen.text.policy import Lookup

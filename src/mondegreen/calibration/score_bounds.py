@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from mondegreen import __version__
 from mondegreen.arrays import Ids
 from mondegreen.files import home, read_own, write_own
-from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.base import Progress, State
 from mondegreen.scores.interval import Ends
-from mondegreen.scores.law import Progress
 from mondegreen.space.space import Space
 
 ETA: Final = 0.05

@@ -36,12 +36,12 @@ from mondegreen.calibration.score_bounds import (
     kept,
     within,
 )
-from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.definitions import PERCENTILES
 from mondegreen.scores.deniability import effective_support
 from mondegreen.scores.distances import Distances
 from mondegreen.scores.interval import Ends, bounded_mean, deviation
-from mondegreen.scores.law import Progress, in_blocks, silent
+from mondegreen.scores.law import in_blocks
 from mondegreen.space.space import Space
 
 _BLOCK: Final = 32
@@ -57,7 +57,7 @@ def subsample(
     rng: np.random.Generator,
     *,
     confidence: float = 0.95,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> list[ScoreBounds]:
     """Score closed laws on one space by ``effort.rows`` words, and inputs of a prior.
 
@@ -140,8 +140,8 @@ def _order_statistics(count: int, share: float, alpha: float) -> tuple[int, int]
 
     counts = np.arange(count)
     allowed = alpha * (1 - 1e-9)  # far above the error of scipy's tails
-    few = np.count_nonzero(bdtr(counts, count, share) <= allowed)
-    many = np.count_nonzero(bdtrc(counts, count, share) <= allowed)
+    few = int(np.count_nonzero(bdtr(counts, count, share) <= allowed))
+    many = int(np.count_nonzero(bdtrc(counts, count, share) <= allowed))
     return few - 1, count - many
 
 
@@ -159,7 +159,7 @@ class _Rows:
 def _look(
     states: Sequence[State],
     ids: Ids,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     *,
     supports: bool = False,
 ) -> list[_Rows]:

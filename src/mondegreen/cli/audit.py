@@ -7,6 +7,7 @@ from typing import Any, Final
 import click
 
 from mondegreen.cli import options
+from mondegreen.cli.options import POSITIVE, command, option
 from mondegreen.cli.render import echo_json, shower
 from mondegreen.errors import ConfigurationError
 
@@ -14,108 +15,77 @@ _BROKEN: Final = 4
 _TIMEOUT: Final = 600.0
 
 
-@click.command()
-@options.mechanism_option(None, "One of this package.")
-@click.option(
-    "--target",
-    metavar="MODULE:FUNCTION",
-    help="Any callable word -> word, run in a process of its own.",
-)
-@options.epsilon_option(
-    "Epsilon of the mechanism, and the claim that is checked; for a target, the claim."
-)
-@click.option(
-    "--claim",
-    type=float,
-    metavar="NUMBER",
-    help="Audit the mechanism against another epsilon.  [default: --epsilon]",
-)
-@options.settings_option
-@options.space_option()
-@click.option(
-    "--words",
-    type=click.IntRange(min=2),
-    metavar="N",
-    help="Audit on N words of the space, so that exact methods apply (up to 4096).",
-)
-@click.option(
-    "--metric",
-    type=click.Choice(["discrete", "euclidean", "hamming", "poincare"]),
-    help="Metric of the claim.  [default: that of the guarantee, or of the space]",
-)
-@click.option(
-    "--method",
-    type=click.Choice(["auto", "exact", "statistical"]),
-    default="auto",
-    show_default=True,
-    help="auto is exact where that is possible.",
-)
-@click.option(
-    "--runs",
-    type=click.IntRange(min=0),
-    help="Outputs of each input.  [default: 20000; 4000 for a target]",
-)
-@click.option(
-    "--pairs",
-    type=click.IntRange(min=1),
-    default=16,
-    show_default=True,
-    help="Pairs of inputs of a statistical audit.",
-)
-@click.option(
-    "--alpha",
-    type=float,
-    default=0.001,
-    show_default=True,
-    help="Chance that a mechanism that keeps its promise is called broken.",
-)
-@click.option(
-    "--unknown-words",
-    default=None,
-    metavar="W,W,...",
-    help="Words that a target does not know; empty: none.  [default: invented ones]",
-)
-@click.option(
-    "--workers", is_flag=True, help="The target is run in forked worker processes."
-)
-@click.option(
-    "--python", metavar="PATH", help="Interpreter of the environment of the target."
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=_TIMEOUT,
-    show_default=True,
-    metavar="SECONDS",
-    help="For the import of a target, and for 500 calls.",
-)
-@click.option("--seed", type=click.IntRange(min=0), help="Repeat the same audit.")
-@options.unproved_option
-@options.json_option("Print the report as JSON.")
-@options.quiet_option()
-@click.pass_context
+@command()
 def audit(
-    ctx: click.Context,
-    name: str | None,
-    target: str | None,
-    epsilon: float,
-    claim: float | None,
-    settings: tuple[str, ...],
-    space: str,
-    words: int | None,
-    metric: str | None,
-    method: Any,
-    runs: int | None,
-    pairs: int,
-    alpha: float,
-    unknown_words: str | None,
-    workers: bool,
-    python: str | None,
-    timeout: float,
-    seed: int | None,
-    allow_unproved: bool,
-    as_json: bool,
-    quiet: bool,
+    epsilon: float = options.epsilon_option(
+        "Epsilon of the mechanism, and the claim that is checked; for a target, "
+        "the claim."
+    ),
+    name: str | None = option(
+        None,
+        "One of this package.",
+        "-m --mechanism",
+        metavar="NAME",
+        shell_complete=options.offer_mechanisms,
+    ),
+    target: str | None = option(
+        None,
+        "Any callable word -> word, run in a process of its own.",
+        metavar="MODULE:FUNCTION",
+    ),
+    claim: float | None = option(
+        None,
+        "Audit the mechanism against another epsilon.  [default: --epsilon]",
+        metavar="NUMBER",
+    ),
+    settings: tuple[str, ...] = options.SETTINGS,
+    space: str = options.SPACE,
+    words: int | None = option(
+        None,
+        "Audit on N words of the space, so that exact methods apply (up to 4096).",
+        metavar="N",
+        type=click.IntRange(min=2),
+    ),
+    metric: str | None = option(
+        None,
+        "Metric of the claim.  [default: that of the guarantee, or of the space]",
+        type=click.Choice(["discrete", "euclidean", "hamming", "poincare"]),
+    ),
+    method: Any = option(
+        "auto",
+        "auto is exact where that is possible.",
+        type=click.Choice(["auto", "exact", "statistical"]),
+    ),
+    runs: int | None = option(
+        None,
+        "Outputs of each input.  [default: 20000; 4000 for a target]",
+        type=click.IntRange(min=0),
+    ),
+    pairs: int = option(16, "Pairs of inputs of a statistical audit.", type=POSITIVE),
+    alpha: float = option(
+        0.001, "Chance that a mechanism that keeps its promise is called broken."
+    ),
+    unknown_words: str | None = option(
+        None,
+        "Words that a target does not know; empty: none.  [default: invented ones]",
+        metavar="W,W,...",
+    ),
+    workers: bool = option(False, "The target is run in forked worker processes."),
+    python: str | None = option(
+        None, "Interpreter of the environment of the target.", metavar="PATH"
+    ),
+    timeout: float = option(
+        _TIMEOUT,
+        "For the import of a target, and for 500 calls.",
+        metavar="SECONDS",
+        type=click.FloatRange(min=0, min_open=True),
+    ),
+    seed: int | None = option(
+        None, "Repeat the same audit.", type=click.IntRange(min=0)
+    ),
+    allow_unproved: bool = options.UNPROVED,
+    as_json: bool = options.JSON,
+    quiet: bool = options.QUIET,
 ) -> None:
     """Check the promise of a mechanism, or of any function from words to words.
 
@@ -206,11 +176,11 @@ def audit(
         echo_json(report.to_dict())
     else:
         click.echo(str(report))
-    ctx.exit(_BROKEN if report.is_broken else 0)
+    click.get_current_context().exit(_BROKEN if report.is_broken else 0)
 
 
 def _refuse(given: str, needed: str, unfit: dict[str, bool]) -> None:
     """Refuse options that mean nothing for what is audited."""
-    for option, is_set in unfit.items():
+    for name, is_set in unfit.items():
         if is_set:
-            raise ConfigurationError(f"{option} is for {needed}, not for {given}")
+            raise ConfigurationError(f"{name} is for {needed}, not for {given}")

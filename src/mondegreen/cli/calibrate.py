@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import click
 
 from mondegreen.cli import options
+from mondegreen.cli.options import FILE, argument, command, option
 from mondegreen.cli.render import echo_json, read_public, say, shower, table
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.wording import Kind, amount, figure, figures, privatize_command
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
     from mondegreen.space.space import Space
 
 
+_MATCHES: Final = (
+    "bayes_risk",
+    "certified_epsilon",
+    "n_w",
+    "privacy_ratio",
+    "worst_loss",
+)
 _COLUMNS: Final = (
     "certified_epsilon",
     "worst_loss",
@@ -34,132 +42,90 @@ _COLUMNS: Final = (
 )
 
 
-@click.command()
-@click.argument("sample", type=options.STREAM)
-@options.columns_option
-@options.format_option()
-@click.option(
-    "-m",
-    "--mechanism",
-    "names",
-    multiple=True,
-    default=("calibrated",),
-    show_default=True,
-    metavar="NAME[:KEY=VALUE,...]",
-    shell_complete=options.offer_mechanisms,
-    help="With parameters, such as vickrey:t=0.25. Without t, vickrey chooses it too. "
-    "Repeatable.",
-)
-@click.option(
-    "-t",
-    "--target",
-    "targets",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="n_w (chance that a word stays, at most), s_w (number of likely outputs, at "
-    "least), bayes_risk (how often the best guess is wrong, at least), "
-    "certified_epsilon (exact epsilon, at most), worst_loss (n where an output changes "
-    "the odds between any two words by e^n at most), utility_loss (distance moved, as "
-    "a share of that to a random word, at most). Repeatable: all must hold.",
-)
-@click.option(
-    "--over",
-    type=click.Choice(["worst", "P99", "P95", "P90", "P75", "P50", "mean"]),
-    default="P95",
-    show_default=True,
-    help="Words that must keep n_w and s_w: all, that percentage of the vocabulary, or "
-    "their mean.",
-)
-@click.option(
-    "--prior",
-    type=click.Choice(["sample", "uniform"]),
-    default="sample",
-    show_default=True,
-    help="What an attacker expects, for bayes_risk, and what is written, for "
-    "utility_loss: words as frequent as in SAMPLE, each counted once more than it "
-    "occurs; or every word alike. Whoever knows the frequencies as they are may guess "
-    "right more often; of a small SAMPLE, far more often.",
-)
-@click.option(
-    "--match",
-    type=click.Choice(
-        ["bayes_risk", "certified_epsilon", "n_w", "privacy_ratio", "worst_loss"]
-    ),
-    help="In place of a target: be as private as --to, in this sense.",
-)
-@click.option(
-    "--to",
-    metavar="NAME[:KEY=VALUE,...]:EPSILON",
-    shell_complete=options.offer_mechanisms,
-    help="The setting to be as private as, such as laplace:12. For --match.",
-)
-@click.option(
-    "--to-space",
-    metavar="NAME|PATH",
-    shell_complete=options.offer_spaces,
-    help="Where --to is measured.  [default: that of --space]",
-)
-@click.option(
-    "-e",
-    "--epsilon",
-    "epsilons",
-    multiple=True,
-    type=float,
-    metavar="NUMBER",
-    help="Epsilon to show where there is no target, and in the curves of the report. "
-    "Repeatable.  [default: eight around the one at which the mechanism begins to keep "
-    "words]",
-)
-@options.space_option()
-@click.option(
-    "--quick",
-    is_flag=True,
-    help="Look at fewer words: sooner done, with wider intervals.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Fixes which words and outputs are drawn to measure with.",
-)
-@click.option(
-    "--html",
-    type=options.FILE,
-    metavar="FILE",
-    help="Write a report with curves. Holds no text of SAMPLE.",
-)
-@click.option(
-    "--sentences",
-    type=options.FILE,
-    metavar="FILE",
-    help="PUBLIC texts, one a line, for the report to show before and after.",
-)
-@options.force_option("Replace a report that exists.")
-@options.unproved_option
-@options.json_option("Print the numbers as JSON.")
-@options.quiet_option()
+@command()
 def calibrate(
-    sample: str,
-    columns: tuple[str, ...],
-    format: Any,
-    names: tuple[str, ...],
-    targets: tuple[str, ...],
-    over: str,
-    prior: str,
-    match: str | None,
-    to: str | None,
-    to_space: str | None,
-    epsilons: tuple[float, ...],
-    space: str,
-    quick: bool,
-    seed: int,
-    html: str | None,
-    sentences: str | None,
-    force: bool,
-    allow_unproved: bool,
-    as_json: bool,
-    quiet: bool,
+    sample: str = argument(type=FILE),
+    columns: tuple[str, ...] = options.COLUMNS,
+    format: Any = options.SAMPLE_FORMAT,
+    names: tuple[str, ...] = option(
+        ("calibrated",),
+        "With parameters, such as vickrey:t=0.25. Without t, vickrey chooses it "
+        "too. Repeatable.",
+        "-m --mechanism",
+        metavar="NAME[:KEY=VALUE,...]",
+        shell_complete=options.offer_mechanisms,
+    ),
+    targets: tuple[str, ...] = option(
+        (),
+        "n_w (chance that a word stays, at most), s_w (number of likely outputs, "
+        "at least), bayes_risk (how often the best guess is wrong, at least), "
+        "certified_epsilon (exact epsilon, at most), worst_loss (n where an output "
+        "changes the odds between any two words by e^n at most), utility_loss "
+        "(distance moved, as a share of that to a random word, at most). "
+        "Repeatable: all must hold.",
+        "-t --target",
+        metavar="KEY=VALUE",
+    ),
+    over: str = option(
+        "P95",
+        "Words that must keep n_w and s_w: all, that percentage of the vocabulary, "
+        "or their mean.",
+        type=click.Choice(["worst", "P99", "P95", "P90", "P75", "P50", "mean"]),
+    ),
+    prior: str = option(
+        "sample",
+        "What an attacker expects, for bayes_risk, and what is written, for "
+        "utility_loss: words as frequent as in SAMPLE, each counted once more than "
+        "it occurs; or every word alike. Whoever knows the frequencies as they are "
+        "may guess right more often; of a small SAMPLE, far more often.",
+        type=click.Choice(["sample", "uniform"]),
+    ),
+    match: str | None = option(
+        None,
+        "In place of a target: be as private as --to, in this sense.",
+        type=click.Choice(_MATCHES),
+    ),
+    to: str | None = option(
+        None,
+        "The setting to be as private as, such as laplace:12. For --match.",
+        metavar="NAME[:KEY=VALUE,...]:EPSILON",
+        shell_complete=options.offer_mechanisms,
+    ),
+    to_space: str | None = option(
+        None,
+        "Where --to is measured.  [default: that of --space]",
+        metavar="NAME|PATH",
+        shell_complete=options.offer_spaces,
+    ),
+    epsilons: tuple[float, ...] = option(
+        (),
+        "Epsilon to show where there is no target, and in the curves of the "
+        "report. Repeatable.  [default: eight around the one at which the "
+        "mechanism begins to keep words]",
+        "-e --epsilon",
+        metavar="NUMBER",
+    ),
+    space: str = options.SPACE,
+    quick: bool = option(
+        False, "Look at fewer words: sooner done, with wider intervals."
+    ),
+    seed: int = option(
+        0,
+        "Fixes which words and outputs are drawn to measure with.",
+        type=click.IntRange(min=0),
+    ),
+    html: str | None = option(
+        None, "Write a report with curves. Holds no text of SAMPLE.", type=FILE
+    ),
+    sentences: str | None = option(
+        None,
+        "PUBLIC texts, one a line, for the report to show before and after.",
+        type=FILE,
+    ),
+    force: bool = options.FORCE,
+    allow_unproved: bool = options.UNPROVED,
+    as_json: bool = options.JSON,
+    quiet: bool = options.QUIET,
 ) -> None:
     """Choose epsilon by a target.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from mondegreen.cli import options
+from mondegreen.cli.options import FILE, argument, command, option
 from mondegreen.cli.render import echo_facts, echo_json, echo_table, write_whole
 from mondegreen.wording import amount, figure, privatize_command
 
@@ -32,60 +33,42 @@ _LABELS: Final = {
 _ROUNDING: Final = 1e-9  # of sums over all words in float64
 
 
-@click.command()
-@click.argument("sample", type=options.STREAM)
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=options.FILE,
-    metavar="FILE",
-    help="JSON to write, for --set @FILE of the other commands.",
-)
-@click.option(
-    "--success",
-    required=True,
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Attack success: how often the best guess of a single word may be right, in "
-    "texts with the word frequencies of SAMPLE. Who guesses sees one output, without "
-    "its context, and knows the mechanism and these frequencies.",
-)
-@options.epsilon_option(
-    "Privacy budget: smaller is more private. An output changes the odds between any "
-    "two words by a factor of at most e^NUMBER."
-)
-@click.option(
-    "--power",
-    type=click.FloatRange(0, 10, min_open=True),
-    default=1.0,
-    show_default=True,
-    help="How much a word of similar meaning counts as kept: its cosine to this power. "
-    "Below 1, fewer words stay as they are and more come out near.",
-)
-@click.option(
-    "--alike",
-    is_flag=True,
-    help="The same chances for every class of words: more grammar, less meaning.",
-)
-@options.columns_option
-@options.format_option()
-@options.space_option()
-@options.force_option()
-@options.json_option("Print the numbers as JSON.")
-@options.quiet_option()
+@command()
 def chances(
-    sample: str,
-    output: str,
-    success: float,
-    epsilon: float,
-    power: float,
-    alike: bool,
-    columns: tuple[str, ...],
-    format: Any,
-    space: str,
-    force: bool,
-    as_json: bool,
-    quiet: bool,
+    sample: str = argument(type=FILE),
+    output: str = option(
+        ...,
+        "JSON to write, for --set @FILE of the other commands.",
+        "-o --output",
+        type=FILE,
+    ),
+    success: float = option(
+        ...,
+        "Attack success: how often the best guess of a single word may be right, "
+        "in texts with the word frequencies of SAMPLE. Who guesses sees one "
+        "output, without its context, and knows the mechanism and these "
+        "frequencies.",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    ),
+    epsilon: float = options.epsilon_option(
+        "Privacy budget: smaller is more private. An output changes the odds "
+        "between any two words by a factor of at most e^NUMBER."
+    ),
+    power: float = option(
+        1.0,
+        "How much a word of similar meaning counts as kept: its cosine to this "
+        "power. Below 1, fewer words stay as they are and more come out near.",
+        type=click.FloatRange(0, 10, min_open=True),
+    ),
+    alike: bool = option(
+        False, "The same chances for every class of words: more grammar, less meaning."
+    ),
+    columns: tuple[str, ...] = options.COLUMNS,
+    format: Any = options.SAMPLE_FORMAT,
+    space: str = options.SPACE,
+    force: bool = options.FORCE,
+    as_json: bool = options.JSON,
+    quiet: bool = options.QUIET,
 ) -> None:
     """Tune the default mechanism, "tree", so that it keeps most of a text.
 
@@ -162,10 +145,10 @@ def _checked(
     state: TreeState, priors: Iterable[NDArray[np.float64]], success: float
 ) -> float:
     """How often a guess is right with the first prior; refuses too often."""
-    from mondegreen.calibration.guess import success_of
+    from mondegreen.calibration.guess import vulnerability
     from mondegreen.errors import ConfigurationError
 
-    reached = [success_of(state.law, prior) for prior in priors]
+    reached = [vulnerability(state.law, prior) for prior in priors]
     if not max(reached) <= success * (1 + _ROUNDING):
         raise ConfigurationError(
             f"success {success:g} was not reached: with the chances found the best "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mondegreen.cli import options
+from mondegreen.cli.options import FILE, POSITIVE, argument, command, option
 from mondegreen.cli.render import (
     echo_json,
     echo_table,
@@ -28,71 +29,43 @@ if TYPE_CHECKING:
     from mondegreen.wording import Kind
 
 
-@click.command()
-@click.argument("word")
-@options.epsilon_option()
-@options.mechanism_option()
-@options.settings_option
-@options.space_option()
-@options.keep_option
-@click.option(
-    "--words",
-    type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    metavar="N",
-    help="Words of a document for which the privacy loss is added up.",
-)
-@click.option(
-    "--top",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="How many of the likeliest outputs to list.",
-)
-@click.option(
-    "--eta",
-    type=click.FloatRange(min=0, max=1, max_open=True),
-    default=0.05,
-    show_default=True,
-    help="Probability that the number of likely outputs leaves out.",
-)
-@click.option(
-    "--runs",
-    type=click.IntRange(min=2),
-    default=20_000,
-    show_default=True,
-    help="Outputs to draw where probabilities cannot be computed.",
-)
-@click.option("--seed", type=click.IntRange(min=0), help="Repeat the same runs.")
-@click.option(
-    "--plot",
-    type=options.FILE,
-    metavar="FILE",
-    help="Draw the likeliest outputs, as .png or .svg.",
-)
-@options.force_option("Replace a picture that exists.")
-@options.unproved_option
-@options.json_option("Print the numbers as JSON.")
-@options.quiet_option()
+@command()
 def explain(
-    word: str,
-    epsilon: float,
-    name: str,
-    settings: tuple[str, ...],
-    space: str,
-    keep: str | None,
-    words: int,
-    top: int,
-    eta: float,
-    runs: int,
-    seed: int | None,
-    plot: str | None,
-    force: bool,
-    allow_unproved: bool,
-    as_json: bool,
-    quiet: bool,
+    word: str = argument(),
+    epsilon: float = options.EPSILON,
+    name: str = options.MECHANISM,
+    settings: tuple[str, ...] = options.SETTINGS,
+    space: str = options.SPACE,
+    keep: str | None = options.KEEP,
+    words: int = option(
+        100,
+        "Words of a document for which the privacy loss is added up.",
+        metavar="N",
+        type=POSITIVE,
+    ),
+    top: int = option(
+        10, "How many of the likeliest outputs to list.", metavar="N", type=POSITIVE
+    ),
+    eta: float = option(
+        0.05,
+        "Probability that the number of likely outputs leaves out.",
+        type=click.FloatRange(min=0, max=1, max_open=True),
+    ),
+    runs: int = option(
+        20_000,
+        "Outputs to draw where probabilities cannot be computed.",
+        type=click.IntRange(min=2),
+    ),
+    seed: int | None = option(
+        None, "Repeat the same runs.", type=click.IntRange(min=0)
+    ),
+    plot: str | None = option(
+        None, "Draw the likeliest outputs, as .png or .svg.", type=FILE
+    ),
+    force: bool = options.FORCE,
+    allow_unproved: bool = options.UNPROVED,
+    as_json: bool = options.JSON,
+    quiet: bool = options.QUIET,
 ) -> None:
     """Show what one setting means for WORD.
 
@@ -294,9 +267,8 @@ def _shown(value: Any, kind: Kind = "number") -> str:
     return f"{figure(value.estimate, kind)}{unit} ({bounds})"
 
 
-@click.command()
-@options.json_option("Print a list of objects.")
-def mechanisms(as_json: bool) -> None:
+@command()
+def mechanisms(as_json: bool = options.JSON) -> None:
     """List the mechanisms, what they promise, and their parameters.
 
     \b

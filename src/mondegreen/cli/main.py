@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from mondegreen import __version__
-from mondegreen.cli.options import json_option
+from mondegreen.cli.options import JSON, command
 from mondegreen.errors import DataError, MondegreenError, OptionalDependencyError
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ _VERBS: Final = {
     "space": ("space", "space", "List, show, build, verify and fetch spaces."),
 }
 
+_SETTINGS: Final = {"help_option_names": ["-h", "--help"], "show_default": True}
 _INTERRUPTED: Final = 130
 _DISK_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
@@ -109,7 +110,7 @@ class _Verbs(click.Group):
             raise _Failure(absent) from None
 
 
-@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Verbs, context_settings=_SETTINGS)
 @click.version_option(__version__, prog_name="mondegreen")
 def cli() -> None:
     """Replace words by others of nearby meaning, with a proven limit on what the result
@@ -226,10 +227,8 @@ _MISSING: Final = "MISSING"
 _WRONG: Final = "WRONG, do not use"
 
 
-@click.command()
-@json_option("Print an object.")
-@click.pass_context
-def doctor(ctx: click.Context, as_json: bool) -> None:
+@command()
+def doctor(as_json: bool = JSON) -> None:
     """Show versions, spaces and the random source, and check what can be checked.
 
     Run it first after an installation, and put what it prints into a report of a bug:
@@ -270,7 +269,7 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
     echo_facts(findings, as_json=as_json)
     if not as_json:
         click.echo(f"\n{_REPAIR if problems else _NEXT}")
-    ctx.exit(_BROKEN if problems else 0)
+    click.get_current_context().exit(_BROKEN if problems else 0)
 
 
 def _version(name: str) -> str:

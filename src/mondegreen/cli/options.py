@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from types import NoneType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    final,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import click
 
@@ -19,7 +30,6 @@ from mondegreen.errors import (
 )
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from click.shell_completion import CompletionItem
 
     from mondegreen.mechanisms.base import AbstractMechanism
@@ -30,12 +40,11 @@ _HEAD_BYTES: Final = 1 << 16
 # A word to every shell: what is offered is put on the line as it is, unquoted.
 _PLAIN: Final = re.compile(r"[^\W\d][\w.-]{0,63}")
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 DEFAULT_SPACE: Final = "glove-840b-34k"
 FORMATS: Final = click.Choice(["txt", "csv", "tsv", "jsonl", "parquet"])
-STREAM: Final = click.Path(allow_dash=True, path_type=str)
 FILE: Final = click.Path(path_type=str)
+FILE.name = "file"  # as the help calls it; a folder is refused where it is opened
+POSITIVE: Final = click.IntRange(min=1)
 
 
 def _silent(offer: Callable[[click.Context], Iterable[str]]) -> Any:
@@ -78,7 +87,7 @@ def offer_spaces(ctx: click.Context) -> list[str]:
 @_silent
 def offer_columns(ctx: click.Context) -> list[str]:
     """Offer the columns of the file that is on the line: names, and nothing else."""
-    from mondegreen.io.source import format_of
+    from mondegreen.io.guess import format_of
 
     # click leaves arguments unread where the last option on the line lacks its value.
     read = [ctx.params.get(name) for name in ("input", "sample", "original")]
@@ -124,20 +133,10 @@ def _paths(value: object, prefix: str = "") -> Iterator[str]:
 def _of_parquet(path: Path, options: dict[str, Any]) -> Iterator[str]:
     import pyarrow.parquet as pq
 
-    for field in pq.read_schema(path):
-        yield from _fields(field, field.name)
-
-
-def _fields(field: pa.Field, prefix: str) -> Iterator[str]:
-    import pyarrow as pa
-
-    if pa.types.is_struct(field.type):
-        for inner in field.type:
-            yield from _fields(inner, f"{prefix}.{inner.name}")
-    elif pa.types.is_list(field.type) or pa.types.is_large_list(field.type):
-        yield from _fields(field.type.value_field, prefix)
-    else:
-        yield prefix
+    schema = pq.ParquetFile(path).schema
+    for number in range(len(schema.names)):
+        # Lists have steps of their own, which a column is not named by.
+        yield re.sub(r"\.list\.(element|item)", "", schema.column(number).path)
 
 
 def _head(path: Path) -> bytes:
@@ -159,142 +158,118 @@ _READERS: Final = {
 }
 
 
-def grouped(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """Add several options to a command, in the order of its help."""
+@final
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """What is said of a parameter of a command, in place of its default."""
 
-    def decorate(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
+    is_option: bool
+    flags: tuple[str, ...]
+    given: dict[str, Any]
+
+
+def option(default: Any, help: str, flags: str = "", **more: Any) -> Any:
+    """Declare an option where a parameter has its default: ``...`` if it is required.
+
+    Its flag is the name of the parameter, unless ``flags`` names some. Its type, and
+    whether it is a flag or repeatable, are those of the parameter, unless ``more``,
+    which holds what ``click.option`` takes, has a ``type``.
+    """
+    given = {"required": True} if default is ... else {"default": default}
+    return _Declared(True, tuple(flags.split()), {**given, "help": help, **more})
+
+
+def argument(**more: Any) -> Any:
+    """Declare an argument where a parameter has its default."""
+    return _Declared(False, (), more)
+
+
+def command(**how: Any) -> Callable[[Callable[..., None]], click.Command]:
+    """Turn a function into a command; its parameters declare its options, each once."""
+
+    def decorate(function: Callable[..., None]) -> click.Command:
+        hints = get_type_hints(function)
+        parameters = inspect.signature(function).parameters
+        for name in reversed(parameters):
+            declared: _Declared = parameters[name].default
+            if declared.is_option:
+                flags = declared.flags or (f"--{name.replace('_', '-')}",)
+                given = {**_typed(hints[name]), **declared.given}
+                function = click.option(*flags, name, **given)(function)
+            else:
+                function = click.argument(name, **declared.given)(function)
+        made: click.Command = click.command(**how)(function)
+        return made
 
     return decorate
 
 
-def epsilon_option(
-    help: str = "Privacy budget: smaller is more private and less readable. An output "
-    "changes the odds between two words by a factor of at most e^(NUMBER times their "
-    "distance); with the tree, of at most e^NUMBER, whatever the words. There is no "
-    "default.",
-) -> Callable[[Command], Command]:
-    return click.option(
-        "-e", "--epsilon", required=True, type=float, metavar="NUMBER", help=help
-    )
+def _typed(kind: Any) -> dict[str, Any]:
+    if kind is bool:
+        return {"is_flag": True}
+    if get_origin(kind) is tuple:
+        return {"multiple": True, "type": get_args(kind)[0]}
+    plain = [each for each in get_args(kind) if each is not NoneType]
+    return {"type": plain[0] if plain else kind}
 
 
-def mechanism_option(
-    default: str | None = "tree", help: str = ""
-) -> Callable[[Command], Command]:
-    return click.option(
-        "-m",
-        "--mechanism",
-        "name",
-        default=default,
-        show_default=default is not None,
+def epsilon_option(help: str) -> Any:
+    return option(..., help, "-e --epsilon", metavar="NUMBER")
+
+
+def mechanism_option(default: str | None, help: str) -> Any:
+    return option(
+        default,
+        help,
+        "-m --mechanism",
         metavar="NAME",
         shell_complete=offer_mechanisms,
-        help=help or "How words are replaced. See: mondegreen mechanisms.",
     )
 
 
-settings_option = click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE|@FILE",
-    help="Another parameter of the mechanism, such as t=0.25; `mondegreen mechanisms` "
-    "lists them; @FILE is a JSON object of them. Repeatable.",
+def space_option(help: str) -> Any:
+    return option(DEFAULT_SPACE, help, metavar="NAME|PATH", shell_complete=offer_spaces)
+
+
+def format_option(help: str) -> Any:
+    return option(None, help, type=FORMATS)
+
+
+EPSILON: Final = epsilon_option(
+    "Privacy budget: smaller is more private and less readable. An output changes the "
+    "odds between two words by a factor of at most e^(NUMBER times their distance); "
+    "with the tree, of at most e^NUMBER, whatever the words. There is no default."
 )
-
-
-def space_option(
-    help: str = "Vocabulary that words are drawn from. See: mondegreen space list.",
-) -> Callable[[Command], Command]:
-    return click.option(
-        "--space",
-        default=DEFAULT_SPACE,
-        show_default=True,
-        metavar="NAME|PATH",
-        shell_complete=offer_spaces,
-        help=help,
-    )
-
-
-columns_option = click.option(
-    "-c",
-    "--column",
-    "columns",
-    multiple=True,
-    default=("text",),
-    show_default=True,
+MECHANISM: Final = mechanism_option(
+    "tree", "How words are replaced. See: mondegreen mechanisms."
+)
+SETTINGS: Final = option(
+    (),
+    "Another parameter of the mechanism, such as t=0.25; `mondegreen mechanisms` "
+    "lists them; @FILE is a JSON object of them. Repeatable.",
+    "--set",
+    metavar="NAME=VALUE|@FILE",
+)
+SPACE: Final = space_option(
+    "Vocabulary that words are drawn from. See: mondegreen space list."
+)
+COLUMNS: Final = option(
+    ("text",),
+    "Column with text; JSON and struct paths such as msg.body. Repeatable.",
+    "-c --column",
     metavar="NAME",
     shell_complete=offer_columns,
-    help="Column with text; JSON and struct paths such as msg.body. Repeatable.",
 )
-
-
-def format_option(
-    help: str = "Of SAMPLE.  [default: what the name tells; txt for -]",
-) -> Callable[[Command], Command]:
-    return click.option("--format", type=FORMATS, help=help)
-
-
-keep_option = click.option(
-    "--keep",
-    type=FILE,
-    metavar="FILE",
-    help="PUBLIC words, one a line, that pass in clear, as spelled there.",
+SAMPLE_FORMAT: Final = format_option(
+    "Of SAMPLE.  [default: what the name tells; txt for -]"
 )
-
-
-def json_option(help: str = "Print JSON.") -> Callable[[Command], Command]:
-    return click.option("--json", "as_json", is_flag=True, help=help)
-
-
-def force_option(
-    help: str = "Replace an output that exists.",
-) -> Callable[[Command], Command]:
-    return click.option("--force", is_flag=True, help=help)
-
-
-def quiet_option(help: str = "No progress.") -> Callable[[Command], Command]:
-    return click.option("-q", "--quiet", is_flag=True, help=help)
-
-
-unproved_option = click.option(
-    "--allow-unproved", is_flag=True, help="Permit a mechanism without a proof."
+KEEP: Final = option(
+    None, "PUBLIC words, one a line, that pass in clear, as spelled there.", type=FILE
 )
-
-reading_options = grouped(
-    click.option(
-        "--delimiter",
-        metavar="CHAR",
-        callback=lambda context, option, given: "\t" if given == "\\t" else given,
-        help="Between the values of CSV, such as ';' or '\\t'.  [default: a comma, or "
-        "what the header tells]",
-    ),
-    click.option(
-        "--encoding",
-        metavar="NAME",
-        help="Of the input where it is not UTF-8, such as latin-1 or utf-16. The "
-        "output is UTF-8.",
-    ),
-    click.option(
-        "--missing",
-        type=click.Choice(["stop", "pass"]),
-        default="stop",
-        show_default=True,
-        help="Records of JSON Lines that lack a column: stop, or let them PASS IN "
-        "CLEAR.",
-    ),
-    click.option(
-        "--metadata",
-        type=click.Choice(["drop", "keep"]),
-        default="drop",
-        show_default=True,
-        help="Notes that a Parquet file carries besides its rows: they may hold text.",
-    ),
-)
-"""What ``open_source`` takes by these names."""
+FORCE: Final = option(False, "Replace an output that exists.")
+UNPROVED: Final = option(False, "Permit a mechanism without a proof.")
+JSON: Final = option(False, "Print JSON, not a table.", "--json")
+QUIET: Final = option(False, "No progress.", "-q --quiet")
 
 
 def built(name: str, epsilon: float, settings: tuple[str, ...]) -> AbstractMechanism:

@@ -6,173 +6,139 @@ import contextlib
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from mondegreen.cli import options
-from mondegreen.cli.options import STREAM, grouped
+from mondegreen.cli.options import FILE, POSITIVE, argument, command, option
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
 from mondegreen.passes import METADATA_KEY, Pass, all_private, from_json, to_json
 from mondegreen.wording import amount
 
 if TYPE_CHECKING:
     from mondegreen.guarantee import Guarantee
-    from mondegreen.io.source import AbstractSource
+    from mondegreen.io.base import AbstractSource
     from mondegreen.sampling.noise import NoiseSource
 
 
 _REPORT: Final = "mondegreen-report/2"
 _LONGEST: Final = 16 << 20  # bytes of an earlier report
 
-_text_options = grouped(
-    click.option(
-        "--unknown",
+
+@command()
+def privatize(
+    input: str = argument(type=FILE),
+    epsilon: float = options.EPSILON,
+    output: str = option(
+        "-",
+        "File to write, in the format of the input.",
+        "-o --output",
+        type=FILE,
+        show_default="standard output",
+    ),
+    name: str = options.MECHANISM,
+    settings: tuple[str, ...] = options.SETTINGS,
+    space: str = options.SPACE,
+    columns: tuple[str, ...] = options.COLUMNS,
+    format: Any = options.format_option(
+        "Of input and output.  [default: what the name tells; txt for -]"
+    ),
+    delimiter: str | None = option(
+        None,
+        "Between the values of CSV, such as ';' or '\\t'.  [default: a comma, or "
+        "what the header tells]",
+        metavar="CHAR",
+        callback=lambda context, option, given: "\t" if given == "\\t" else given,
+    ),
+    encoding: str | None = option(
+        None,
+        "Of the input where it is not UTF-8, such as latin-1 or utf-16. The output "
+        "is UTF-8.",
+        metavar="NAME",
+    ),
+    missing: Any = option(
+        "stop",
+        "Records of JSON Lines that lack a column: stop, or let them PASS IN CLEAR.",
+        type=click.Choice(["stop", "pass"]),
+    ),
+    metadata: Any = option(
+        "drop",
+        "Notes that a Parquet file carries besides its rows: they may hold text.",
+        type=click.Choice(["drop", "keep"]),
+    ),
+    unknown: Any = option(
+        "word",
+        "Words outside the vocabulary: privatize, print [unk], remove, or stop.",
         type=click.Choice(["word", "mask", "drop", "fail"]),
-        default="word",
-        show_default=True,
-        help="Words outside the vocabulary: privatize, print [unk], remove, or stop.",
     ),
-    options.keep_option,
-    click.option(
-        "--case",
+    keep: str | None = options.KEEP,
+    case: Any = option(
+        "lower",
+        "restore copies the case of each word, which then passes in clear.",
         type=click.Choice(["lower", "restore"]),
-        default="lower",
-        show_default=True,
-        help="restore copies the case of each word, which then passes in clear.",
     ),
-)
-
-_report_options = grouped(
-    click.option(
-        "--report",
-        type=options.FILE,
+    report: str | None = option(
+        None,
+        "Write guarantee, settings and counts as JSON. Holds no text.",
         metavar="PATH",
-        help="Write guarantee, settings and counts as JSON. Holds no text.",
+        type=FILE,
     ),
-    click.option(
-        "--earlier",
-        type=options.FILE,
-        metavar="REPORT",
-        help="Report of a run that made INPUT: its guarantees go into the new report. "
+    earlier: str | None = option(
+        None,
+        "Report of a run that made INPUT: its guarantees go into the new report. "
         "Parquet carries them by itself.",
+        metavar="REPORT",
+        type=FILE,
     ),
-)
-
-_noise_options = grouped(
-    click.option(
-        "--key-file",
-        type=options.FILE,
-        metavar="FILE",
-        help="Keyed noise: the same record repeats its release. Needs --id.",
+    key_file: str | None = option(
+        None, "Keyed noise: the same record repeats its release. Needs --id.", type=FILE
     ),
-    click.option(
-        "--key-env",
+    key_env: str | None = option(
+        None,
+        "As --key-file; the environment variable holds 64 hex digits. Needs --id.",
         metavar="VARIABLE",
-        help="As --key-file; the environment variable holds 64 hex digits. Needs --id.",
     ),
-    click.option(
+    id_column: str | None = option(
+        None,
+        "Record id, for a key.",
         "--id",
-        "id_column",
         metavar="COLUMN",
         shell_complete=options.offer_columns,
-        help="Record id, for a key.",
     ),
-    click.option(
-        "--unique-ids",
-        is_flag=True,
-        help="Stop at an id that has occurred: two records of one id and one text "
+    unique_ids: bool = option(
+        False,
+        "Stop at an id that has occurred: two records of one id and one text "
         "repeat each other. Some 110 bytes of memory for each record.",
     ),
-    click.option(
-        "--as",
-        "logical",
-        multiple=True,
-        metavar="COLUMN=NAME",
-        help="The name that COLUMN has for a key: a renamed column repeats its release "
+    logical: tuple[str, ...] = option(
+        (),
+        "The name that COLUMN has for a key: a renamed column repeats its release "
         "under the name that it had. Repeatable.",
+        "--as",
+        metavar="COLUMN=NAME",
     ),
-    click.option(
-        "--seed",
+    seed: int | None = option(
+        None,
+        "Repeatable noise for experiments. The output is NOT PRIVATE. A pipe is "
+        "cut into batches as its data arrives, so only a file gives the same "
+        "output again.",
         type=click.IntRange(min=0),
-        help="Repeatable noise for experiments. The output is NOT PRIVATE. A pipe is "
-        "cut into batches as its data arrives, so only a file gives the same output "
-        "again.",
     ),
-)
-
-_run_options = grouped(
-    click.option(
-        "-j",
-        "--jobs",
-        type=click.IntRange(min=1),
-        default=1,
-        show_default=True,
-        help="Processes, one core each.",
-    ),
-    options.unproved_option,
-    options.force_option(),
-    click.option(
-        "--in-place",
-        is_flag=True,
-        help="Replace INPUT itself by its release. The original is gone; a file with "
+    jobs: int = option(1, "Processes, one core each.", "-j --jobs", type=POSITIVE),
+    allow_unproved: bool = options.UNPROVED,
+    force: bool = options.FORCE,
+    in_place: bool = option(
+        False,
+        "Replace INPUT itself by its release. The original is gone; a file with "
         "further hard links is refused.",
     ),
-    options.quiet_option("No guarantee, progress or summary; warnings stay."),
-    click.option(
-        "-v",
-        "--verbose",
-        is_flag=True,
-        help="Print all of the guarantee, not four lines.",
+    quiet: bool = option(
+        False, "No guarantee, progress or summary; warnings stay.", "-q --quiet"
     ),
-)
-
-
-@click.command()
-@click.argument("input", type=STREAM)
-@click.option(
-    "-o",
-    "--output",
-    default="-",
-    show_default="standard output",
-    type=STREAM,
-    help="File to write, in the format of the input.",
-)
-@options.epsilon_option()
-@options.mechanism_option()
-@options.settings_option
-@options.space_option()
-@options.columns_option
-@options.format_option(
-    "Of input and output.  [default: what the name tells; txt for -]"
-)
-@options.reading_options
-@_text_options
-@_report_options
-@_noise_options
-@_run_options
-def privatize(
-    input: str,
-    output: str,
-    epsilon: float,
-    name: str,
-    settings: tuple[str, ...],
-    space: str,
-    columns: tuple[str, ...],
-    format: Any,
-    unknown: Any,
-    keep: str | None,
-    case: Any,
-    report: str | None,
-    earlier: str | None,
-    jobs: int,
-    allow_unproved: bool,
-    force: bool,
-    in_place: bool,
-    quiet: bool,
-    verbose: bool,
-    **more: Any,
+    verbose: bool = option(
+        False, "Print all of the guarantee, not four lines.", "-v --verbose"
+    ),
 ) -> None:
     """Privatize every word of INPUT.
 
@@ -188,28 +154,36 @@ def privatize(
 
     context = warm_up() if jobs > 1 else SPAWN  # first: it goes on by itself
     from mondegreen.cli.render import prepared, progress
-    from mondegreen.io.sink import open_sink
-    from mondegreen.io.source import open_source
+    from mondegreen.io.open import open_sink, open_source
     from mondegreen.io.target import Target
     from mondegreen.privatizer.parallel import privatize_batches
     from mondegreen.space.store import load_space
     from mondegreen.text.policy import read_keep_list
 
     mechanism = options.built(name, epsilon, settings)
-    keys = _Keys(**{each.name: more.pop(each.name) for each in fields(_Keys)})
-    noise = keys.noise()
+    noise = _noise(key_file, key_env, id_column, seed)
+    if id_column is None and (unique_ids or logical):
+        raise ConfigurationError("--unique-ids and --as need --key-file and --id")
     if in_place and output == "-":
         output = input
     with open_source(
-        input, format=format, columns=columns, id_column=keys.id_column, **more
+        input,
+        format=format,
+        columns=columns,
+        id_column=id_column,
+        delimiter=delimiter,
+        encoding=encoding,
+        missing=missing,
+        metadata=metadata,
     ) as source:
-        _check_reading(source, more)
-        names = keys.names_of(source.text_columns)
+        _check_format("missing", missing, "stop", source, "jsonl")
+        _check_format("metadata", metadata, "drop", source, "parquet")
+        names = _logical(source.text_columns, logical)
         sink = open_sink(output, source, force=force, in_place=in_place)
         before = [*_reported(earlier), *from_json(source.earlier)]
         for note in source.notes:
             click.echo(note, err=True)
-        _check_paths(input, output, report, [keep, keys.key_file])
+        _check_paths(input, output, report, [keep, key_file])
         target = None if report is None else Target(report, force=force)
         privatizer = prepared(
             mechanism,
@@ -230,7 +204,7 @@ def privatize(
                 source.batches(),
                 names,
                 id_column=source.id_column,
-                unique_ids=keys.unique_ids,
+                unique_ids=unique_ids,
                 jobs=jobs,
                 context=context,
             )
@@ -257,65 +231,45 @@ def privatize(
         click.echo(f"Warning: {source.disclosed[0]}", err=True)
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _Keys:
-    """The options about randomness: who can repeat a release, and how."""
+def _noise(
+    key_file: str | None, key_env: str | None, id_column: str | None, seed: int | None
+) -> NoiseSource | None:
+    """Choose the source of randomness; None is the operating system."""
+    from mondegreen.sampling.noise import KeyedNoise, Seeded
 
-    key_file: str | None
-    key_env: str | None
-    id_column: str | None
-    unique_ids: bool
-    logical: tuple[str, ...]
-    seed: int | None
-
-    def noise(self) -> NoiseSource | None:
-        """The source of randomness; None is the operating system."""
-        from mondegreen.sampling.noise import KeyedNoise, Seeded
-
-        given = {
-            "--key-file": self.key_file,
-            "--key-env": self.key_env,
-            "--seed": self.seed,
-        }
-        named = [name for name, value in given.items() if value is not None]
-        if len(named) > 1:
-            raise ConfigurationError(f"{' and '.join(named)} exclude each other")
-        has_key = bool(named) and self.seed is None
-        if has_key != (self.id_column is not None):
-            raise ConfigurationError(
-                "--key-file, or --key-env, and --id need each other"
-            )
-        if not has_key and (self.unique_ids or self.logical):
-            raise ConfigurationError("--unique-ids and --as need --key-file and --id")
-        if self.key_file is not None:
-            return KeyedNoise.from_file(self.key_file)
-        if self.key_env is not None:
-            return KeyedNoise.from_env(self.key_env)
-        return None if self.seed is None else Seeded(self.seed)
-
-    def names_of(self, columns: tuple[str, ...]) -> dict[str, str]:
-        """The name that each column has for a key: its own, or that of --as."""
-        names = {column: column for column in columns}
-        for setting in self.logical:
-            column = next((c for c in columns if setting.startswith(f"{c}=")), None)
-            is_again = column is not None and names[column] != column
-            if column is None or setting == f"{column}=" or is_again:
-                allowed = "COLUMN=NAME, COLUMN being one of --column, once"
-                raise InvalidParameterError("--as", setting, allowed)
-            names[column] = setting.removeprefix(f"{column}=")
-        return names
+    given = {"--key-file": key_file, "--key-env": key_env, "--seed": seed}
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) > 1:
+        raise ConfigurationError(f"{' and '.join(named)} exclude each other")
+    if (key_file is key_env is None) != (id_column is None):
+        raise ConfigurationError("--key-file, or --key-env, and --id need each other")
+    if key_file is not None:
+        return KeyedNoise.from_file(key_file)
+    if key_env is not None:
+        return KeyedNoise.from_env(key_env)
+    return None if seed is None else Seeded(seed)
 
 
-def _check_reading(source: AbstractSource, reading: dict[str, Any]) -> None:
-    """Refuse options of another format, which would change nothing."""
-    for option, harmless, format in (
-        ("missing", "stop", "jsonl"),
-        ("metadata", "drop", "parquet"),
-    ):
-        if reading[option] != harmless and source.format != format:
-            allowed = f"{harmless} for {source.format}: only {format} has another"
-            raise InvalidParameterError(f"--{option}", reading[option], allowed)
+def _logical(columns: tuple[str, ...], named: tuple[str, ...]) -> dict[str, str]:
+    """The name that each column has for a key: its own, or that of --as."""
+    names = {column: column for column in columns}
+    for setting in named:
+        column = next((c for c in columns if setting.startswith(f"{c}=")), None)
+        is_again = column is not None and names[column] != column
+        if column is None or setting == f"{column}=" or is_again:
+            allowed = "COLUMN=NAME, COLUMN being one of --column, once"
+            raise InvalidParameterError("--as", setting, allowed)
+        names[column] = setting.removeprefix(f"{column}=")
+    return names
+
+
+def _check_format(
+    name: str, given: str, harmless: str, source: AbstractSource, format: str
+) -> None:
+    """Refuse an option of another format, which would change nothing."""
+    if given != harmless and source.format != format:
+        allowed = f"{harmless} for {source.format}: only {format} has another"
+        raise InvalidParameterError(f"--{name}", given, allowed)
 
 
 def _check_paths(
@@ -329,9 +283,9 @@ def _check_paths(
     clashes += [("--report", report, path) for path in [*read, input]]
     if output != "-":
         clashes.append(("--report", report, output))
-    for option, path, other in clashes:
+    for name, path, other in clashes:
         if path and other and is_same_file(other, path):
-            raise InvalidParameterError(option, path, "a file of its own")
+            raise InvalidParameterError(name, path, "a file of its own")
     if report == output == "-":
         raise InvalidParameterError("--report", report, "a file of its own")
 

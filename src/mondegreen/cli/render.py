@@ -12,7 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from mondegreen.calibration.sample import Sample
-    from mondegreen.io.source import AbstractSource
+    from mondegreen.io.base import AbstractSource
     from mondegreen.mechanisms.base import AbstractMechanism
     from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.space.space import Space
@@ -132,7 +132,7 @@ def read_public(
 ) -> Sample:
     """Count the words of a public sample, which ``calibrate`` and ``chances`` take."""
     from mondegreen.calibration.sample import read_sample
-    from mondegreen.io.source import open_source
+    from mondegreen.io.open import open_source
 
     with (
         open_source(path, format=format, columns=columns, missing="pass") as source,

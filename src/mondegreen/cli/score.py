@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from mondegreen.cli import options
+from mondegreen.cli.options import FILE, POSITIVE, argument, command, option
 from mondegreen.cli.render import echo_json, shower, table
 from mondegreen.errors import ConfigurationError, SourceError
 from mondegreen.wording import amount
 
 if TYPE_CHECKING:
-    from mondegreen.io.source import AbstractSource
+    from mondegreen.io.base import AbstractSource
     from mondegreen.passes import Pass
     from mondegreen.scores.corpus import CorpusScores
     from mondegreen.scores.similarity import SentenceModel
@@ -38,46 +39,37 @@ _NOT_SHOWN: Final = (
 )
 
 
-@click.command()
-@click.argument("original", type=options.FILE)
-@click.argument("release", type=options.FILE)
-@options.columns_option
-@options.format_option("Of both files.  [default: what their names tell]")
-@options.space_option("Words and vectors of the release. See: mondegreen space list.")
-@click.option(
-    "--rare",
-    type=click.IntRange(min=1),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="How many of the rarest words to look for in the release (LOW).",
-)
-@click.option(
-    "--english",
-    type=options.FILE,
-    metavar="FILE",
-    help="Words that count as English, one a line; their share is a score then.",
-)
-@click.option(
-    "--sentence-model",
-    "model",
-    metavar="MODULE:FUNCTION",
-    help="Compare whole texts too (CS), by any callable from a list of texts to an "
-    "array, one row each.",
-)
-@options.json_option("Print the scores as JSON.")
-@options.quiet_option()
+@command()
 def score(
-    original: str,
-    release: str,
-    columns: tuple[str, ...],
-    format: Any,
-    space: str,
-    rare: int,
-    english: str | None,
-    model: str | None,
-    as_json: bool,
-    quiet: bool,
+    original: str = argument(type=FILE),
+    release: str = argument(type=FILE),
+    columns: tuple[str, ...] = options.COLUMNS,
+    format: Any = options.format_option(
+        "Of both files.  [default: what their names tell]"
+    ),
+    space: str = options.space_option(
+        "Words and vectors of the release. See: mondegreen space list."
+    ),
+    rare: int = option(
+        1000,
+        "How many of the rarest words to look for in the release (LOW).",
+        metavar="N",
+        type=POSITIVE,
+    ),
+    english: str | None = option(
+        None,
+        "Words that count as English, one a line; their share is a score then.",
+        type=FILE,
+    ),
+    model: str | None = option(
+        None,
+        "Compare whole texts too (CS), by any callable from a list of texts to an "
+        "array, one row each.",
+        "--sentence-model",
+        metavar="MODULE:FUNCTION",
+    ),
+    as_json: bool = options.JSON,
+    quiet: bool = options.QUIET,
 ) -> None:
     """Judge a finished RELEASE by its ORIGINAL.
 
@@ -89,7 +81,7 @@ def score(
     mondegreen score reviews.csv safe.csv --column review
     mondegreen score notes.txt safe.txt --json
     """  # noqa: D301
-    from mondegreen.io.source import open_source
+    from mondegreen.io.open import open_source
     from mondegreen.passes import from_json
     from mondegreen.space.store import load_space
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from mondegreen.cli.options import DEFAULT_SPACE, json_option
+from mondegreen.cli.options import DEFAULT_SPACE, JSON, argument, command, option
 from mondegreen.cli.render import echo_facts, echo_table
 from mondegreen.cli.space_build import binarize, build, facts_of, fetch, tree
 from mondegreen.errors import SpaceError, SpaceIntegrityError
@@ -22,20 +22,21 @@ _SHOWN: Final = 24  # words of a node that are listed
 def space() -> None:
     """Manage the public spaces that words are drawn from.
 
+    A space is a vocabulary with a vector for every word.
+
     Example: mondegreen space list
     """
 
 
-@space.command("list")
-@json_option()
-def list_spaces(as_json: bool) -> None:
+@command(name="list")
+def list_spaces(as_json: bool = JSON) -> None:
     """List the spaces that can be loaded or fetched.
 
     Example: mondegreen space list --json
     """
-    from mondegreen.space.fetch import PUBLIC_SPACES
     from mondegreen.space.file import read_header
     from mondegreen.space.store import locate, space_names
+    from mondegreen.space.vectors.fetch import PUBLIC_SPACES
 
     rows: list[dict[str, object]] = []
     for name in space_names():
@@ -53,19 +54,20 @@ def list_spaces(as_json: bool) -> None:
     for public in PUBLIC_SPACES.values():
         if public.name not in space_names():
             absent = dict.fromkeys(("words", "dim", "dtype"))
-            licence = {"licence": public.licence, "path": None}
+            path = None if as_json else f"(mondegreen space fetch {public.name})"
+            licence = {"licence": public.licence, "path": path}
             rows.append({"name": public.name, **absent, **licence})
-    if not as_json:
-        for row in rows:
-            row["path"] = row["path"] or f"(mondegreen space fetch {row['name']})"
     echo_table(rows, as_json=as_json)
 
 
-@space.command()
-@click.argument("name", default=DEFAULT_SPACE)
-@click.option("--branch", metavar="WORD", help="Show the word tree around a word.")
-@json_option()
-def info(name: str, branch: str | None, as_json: bool) -> None:
+@command()
+def info(
+    name: str = argument(default=DEFAULT_SPACE),
+    branch: str | None = option(
+        None, "Show the word tree around a word.", metavar="WORD"
+    ),
+    as_json: bool = JSON,
+) -> None:
     """Describe a space, given by NAME or path; its digest is checked.
 
     Example: mondegreen space info glove-840b-34k --branch doctor
@@ -75,22 +77,16 @@ def info(name: str, branch: str | None, as_json: bool) -> None:
 
     path = locate(name)
     loaded = read_space(path)
-    facts = (
-        facts_of(read_header(path)) if branch is None else _branch_of(loaded, branch)
-    )
-    echo_facts(facts, as_json=as_json)
+    about = facts_of(read_header(path)) if branch is None else _around(loaded, branch)
+    echo_facts(about, as_json=as_json)
 
 
-@space.command()
-@click.argument("names", nargs=-1, required=True)
-@click.option("--digest", help="The digest the space must have.")
-@click.option("--deep", is_flag=True, help="Nothing more: it always measures.")
-@json_option()
+@command()
 def verify(
-    names: tuple[str, ...],
-    digest: str | None,
-    deep: bool,
-    as_json: bool,
+    names: tuple[str, ...] = argument(nargs=-1, required=True),
+    digest: str | None = option(None, "The digest the space must have."),
+    deep: bool = option(False, "Nothing more: it always measures."),
+    as_json: bool = JSON,
 ) -> None:
     """Check spaces, given by NAME or path, and measure all their distances again.
 
@@ -118,12 +114,12 @@ def verify(
     echo_table(found, as_json=as_json)
 
 
-for _command in (binarize, build, fetch, tree):
-    space.add_command(_command)
+for _verb in (list_spaces, info, verify, binarize, build, fetch, tree):
+    space.add_command(_verb)
 
 
-def _branch_of(space: Space, word: str) -> dict[str, object]:
-    """List the nodes around a word, so that a person can judge the tree."""
+def _around(space: Space, word: str) -> dict[str, object]:
+    """The nodes around a word, so that a person can judge the tree."""
     from mondegreen.space.store import tree_of
 
     found = tree_of(space)

@@ -2,97 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 import click
 
-from mondegreen.cli.options import force_option, grouped, json_option, quiet_option
+from mondegreen.cli.options import (
+    FORCE,
+    JSON,
+    POSITIVE,
+    QUIET,
+    argument,
+    command,
+    option,
+)
 from mondegreen.cli.render import echo_facts, say, shower
 from mondegreen.errors import SpaceError
 
 if TYPE_CHECKING:
     from mondegreen.space.file import SpaceHeader
-    from mondegreen.space.rows import BadRows, VectorSource
     from mondegreen.space.space import Space
+    from mondegreen.space.vectors.readers import BadRows
+    from mondegreen.space.vectors.source import VectorSource
 
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FORMATS = click.Choice(["glove", "word2vec", "word2vec-binary", "fasttext", "npy"])
-
-_output_option = click.option(
-    "-o",
-    "--output",
-    required=True,
+_OUTPUT = option(
+    ...,
+    "Space to write; by custom its name ends with .safetensors.",
+    "-o --output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Space to write; by custom its name ends with .safetensors.",
 )
-_dtype_option = click.option(
-    "--dtype",
+_DTYPE = option(
+    None,
+    "Type of the coordinates.  [default: float32; float16 where the input is]",
     type=click.Choice(["float16", "float32"]),
-    help="Type of the coordinates.  [default: float32; float16 where the input is]",
 )
-_run_options = grouped(force_option(), quiet_option(), json_option())
 
 
-@click.command(short_help="Build a space from a file of word vectors.")
-@click.argument("vectors", type=_FILE)
-@_output_option
-@click.option("--name", help="Name of the space.  [default: OUTPUT without its suffix]")
-@click.option("--format", "form", type=_FORMATS, help="[default: found in the file]")
-@click.option(
-    "--words",
-    type=_FILE,
-    help="Keep only the words of this file, one a line. For .npy without "
-    "--word-list: the word of every row.",
-)
-@click.option(
-    "--word-list",
-    type=_FILE,
-    help="For .npy: the word of every row.  [default: X.words.txt beside X.npy]",
-)
-@click.option("--limit", type=click.IntRange(1), help="Keep the first so many words.")
-@click.option(
-    "--about",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="A fact to store with the space, such as licence=CC0-1.0. Repeatable.",
-)
-@click.option(
-    "--metric",
-    type=click.Choice(["euclidean", "poincare"]),
-    default="euclidean",
-    show_default=True,
-    help="Distance between vectors; poincare for points of the Poincaré ball.",
-)
-@_dtype_option
-@click.option(
-    "--skip-bad", is_flag=True, help="Drop and count bad rows instead of stopping."
-)
-@click.option(
-    "--allow-nbsp", is_flag=True, help="Keep words that hold a no-break space."
-)
-@_run_options
+@command(short_help="Build a space from a file of word vectors.")
 def build(
-    vectors: Path,
-    output: Path,
-    name: str | None,
-    form: str | None,
-    words: Path | None,
-    word_list: Path | None,
-    about: tuple[str, ...],
-    skip_bad: bool,
-    force: bool,
-    **more: Any,
+    vectors: Path = argument(type=_FILE),
+    output: Path = _OUTPUT,
+    name: str | None = option(
+        None, "Name of the space.  [default: OUTPUT without its suffix]"
+    ),
+    form: str | None = option(
+        None, "[default: found in the file]", "--format", type=_FORMATS
+    ),
+    words: Path | None = option(
+        None,
+        "Keep only the words of this file, one a line. For .npy without --word-list: "
+        "the word of every row.",
+        type=_FILE,
+    ),
+    word_list: Path | None = option(
+        None,
+        "For .npy: the word of every row.  [default: X.words.txt beside X.npy]",
+        type=_FILE,
+    ),
+    limit: int | None = option(None, "Keep the first so many words.", type=POSITIVE),
+    about: tuple[str, ...] = option(
+        (),
+        "A fact to store with the space, such as licence=CC0-1.0. Repeatable.",
+        metavar="KEY=VALUE",
+    ),
+    metric: str = option(
+        "euclidean",
+        "Distance between vectors; poincare for points of the Poincaré ball.",
+        type=click.Choice(["euclidean", "poincare"]),
+    ),
+    dtype: str | None = _DTYPE,
+    skip_bad: bool = option(False, "Drop and count bad rows instead of stopping."),
+    allow_nbsp: bool = option(False, "Keep words that hold a no-break space."),
+    force: bool = FORCE,
+    quiet: bool = QUIET,
+    as_json: bool = JSON,
 ) -> None:
     """Build a space from VECTORS: GloVe, word2vec, fastText .vec or .npy.
 
     Example: mondegreen space build glove.6B.50d.txt --limit 20000 -o small.safetensors
     """
-    from mondegreen.space.formats import open_vectors
-    from mondegreen.space.rows import BadRows
     from mondegreen.space.store import refuse_existing
+    from mondegreen.space.vectors.readers import BadRows
+    from mondegreen.space.vectors.source import open_vectors
 
     refuse_existing(output, force=force)
     if (form == "npy" or vectors.suffix == ".npy") and word_list is None:
@@ -102,30 +97,26 @@ def build(
     facts = dict(pair.split("=", 1) for pair in about)
     name = name or output.name.removesuffix(".safetensors")
     bad = BadRows(skip=skip_bad)
+    more = {"metric": metric, "limit": limit, "dtype": dtype, "allow_nbsp": allow_nbsp}
+    shown = _Shown(output, force=force, quiet=quiet, as_json=as_json)
     with open_vectors(vectors, bad, form=form, word_list=word_list) as source:
-        _build(source, output, name, bad, words, force=force, about=facts, **more)
+        _build(source, shown, name, bad, words, about=facts, **more)
 
 
-@click.command()
-@click.argument("name")
-@click.option(
-    "--limit",
-    type=click.IntRange(0),
-    default=100_000,
-    show_default=True,
-    help="Keep the first, most frequent, so many words; 0 keeps all. Time grows "
-    "with the square.",
-)
-@click.option("--words", type=_FILE, help="Keep only the words of this file.")
-@_dtype_option
-@_run_options
+@command()
 def fetch(
-    name: str,
-    limit: int,
-    words: Path | None,
-    force: bool,
-    quiet: bool,
-    **more: Any,
+    name: str = argument(),
+    limit: int = option(
+        100_000,
+        "Keep the first, most frequent, so many words; 0 keeps all. Time grows with "
+        "the square.",
+        type=click.IntRange(0),
+    ),
+    words: Path | None = option(None, "Keep only the words of this file.", type=_FILE),
+    dtype: str | None = _DTYPE,
+    force: bool = FORCE,
+    quiet: bool = QUIET,
+    as_json: bool = JSON,
 ) -> None:
     """Download a public space by NAME, and build it into the cache.
 
@@ -135,9 +126,9 @@ def fetch(
     Example: mondegreen space fetch glove-6b-50d
     """
     from mondegreen.files import home
-    from mondegreen.space.fetch import download, open_member, public_space
-    from mondegreen.space.rows import BadRows
     from mondegreen.space.store import refuse_existing
+    from mondegreen.space.vectors.fetch import download, open_member, public_space
+    from mondegreen.space.vectors.readers import BadRows
 
     public = public_space(name)
     output = home() / "spaces" / f"{public.name}.safetensors"
@@ -155,43 +146,57 @@ def fetch(
     output.parent.mkdir(parents=True, exist_ok=True)
     bad = BadRows(skip=True)
     about = {"licence": public.licence, "source": public.address}
-    more |= {"about": about, "limit": limit or None, "force": force, "quiet": quiet}
+    more = {"limit": limit or None, "dtype": dtype}
+    shown = _Shown(output, force=force, quiet=quiet, as_json=as_json)
     with open_member(archive, public.member, bad) as source:
-        _build(source, output, public.name, bad, words, **more)
+        _build(source, shown, public.name, bad, words, about=about, **more)
     say(f"{archive} is kept for other spaces; it can be deleted")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """Where a space goes, and how it is told of."""
+
+    output: Path
+    force: bool
+    quiet: bool
+    as_json: bool
+
+    def save(self, space: Space, **more: object) -> None:
+        from mondegreen.space.file import read_header
+        from mondegreen.space.store import save_space
+
+        save_space(space, self.output, force=self.force)
+        facts = {**facts_of(read_header(self.output)), **more}
+        echo_facts(facts, as_json=self.as_json)
 
 
 def _build(
     source: VectorSource,
-    output: Path,
+    shown: _Shown,
     name: str,
     bad: BadRows,
     words: Path | None,
-    *,
-    force: bool,
-    quiet: bool,
-    as_json: bool,
     **more: Any,
 ) -> None:
-    """Build, save, and say what was made, what was left out, what is never found."""
-    from mondegreen.space.build import build_space
-    from mondegreen.space.formats import read_words
-    from mondegreen.space.store import save_space
+    """Build, save, and say what was left out, and what is never looked up."""
+    from mondegreen.space.vectors.build import build_space
+    from mondegreen.space.vectors.readers import read_words
 
     only = None
     if words is not None:
         only = {word for word in read_words(words, bad) if word}
-    show = shower(quiet)
+    show = shower(shown.quiet)
     built = build_space(
         source,
         name,
         bad=bad,
         only=only,
-        scratch=output.parent,
+        scratch=shown.output.parent,
         progress=lambda stage, done: show(f"{stage}: {done:,} words"),
         **more,
     )
-    save_space(built.space, output, force=force)
     for problem, count in built.dropped.items():
         say(f"dropped {count:,}: {problem}")
     if built.missing:
@@ -201,14 +206,8 @@ def _build(
             f"warning: words with an upper case letter: {built.upper_case:,}; text is "
             "looked up in lower case, so they can be drawn but never looked up"
         )
-    dropped = {"dropped": dict(built.dropped)} if as_json else {}
-    _show(output, dropped, as_json=as_json)
-
-
-def _show(output: Path, more: Mapping[str, object], *, as_json: bool) -> None:
-    from mondegreen.space.file import read_header
-
-    echo_facts({**facts_of(read_header(output)), **more}, as_json=as_json)
+    dropped = {"dropped": dict(built.dropped)} if shown.as_json else {}
+    shown.save(built.space, **dropped)
 
 
 def facts_of(header: SpaceHeader) -> dict[str, object]:
@@ -227,38 +226,25 @@ def facts_of(header: SpaceHeader) -> dict[str, object]:
     }
 
 
-@click.command(short_help="Make a binary code for every word of a space.")
-@click.argument("space")
-@_output_option
-@click.option(
-    "--bits",
-    type=click.IntRange(8, 4096),
-    default=256,
-    show_default=True,
-    help="Length of a code, a multiple of 8.",
-)
-@click.option(
-    "--method",
-    type=click.Choice(["tissier", "hyperplane"]),
-    default="tissier",
-    show_default=True,
-    help="Near-lossless binarization, trained; or random hyperplanes.",
-)
-@click.option(
-    "--codes-only",
-    is_flag=True,
-    help="Leave the vectors out: a small file that binary mechanisms alone accept.",
-)
-@_run_options
+@command(short_help="Make a binary code for every word of a space.")
 def binarize(
-    space: str,
-    output: Path,
-    bits: int,
-    method: str,
-    codes_only: bool,
-    force: bool,
-    quiet: bool,
-    as_json: bool,
+    space: str = argument(),
+    output: Path = _OUTPUT,
+    bits: int = option(
+        256, "Length of a code, a multiple of 8.", type=click.IntRange(8, 4096)
+    ),
+    method: str = option(
+        "tissier",
+        "Near-lossless binarization, trained; or random hyperplanes.",
+        type=click.Choice(["tissier", "hyperplane"]),
+    ),
+    codes_only: bool = option(
+        False,
+        "Leave the vectors out: a small file that binary mechanisms alone accept.",
+    ),
+    force: bool = FORCE,
+    quiet: bool = QUIET,
+    as_json: bool = JSON,
 ) -> None:
     """Make a binary code for every word of SPACE, given by name or path.
 
@@ -270,7 +256,7 @@ def binarize(
     from mondegreen.space.binarize import with_codes
     from mondegreen.space.codes import check_bits
     from mondegreen.space.space import Space
-    from mondegreen.space.store import load_space, refuse_existing, save_space
+    from mondegreen.space.store import load_space, refuse_existing
 
     refuse_existing(output, force=force)
     loaded = load_space(space)
@@ -284,65 +270,41 @@ def binarize(
     if codes_only and made.codes is not None:
         about = {**loaded.about, "vectors": loaded.digest}
         made = Space.from_codes(made.name, made.words, made.codes, about)
-    save_space(made, output, force=force)
-    _show(output, {}, as_json=as_json)
+    _Shown(output, force=force, quiet=quiet, as_json=as_json).save(made)
 
 
-@click.command(short_help="Build a word tree for a space.")
-@click.argument("space")
-@_output_option
-@click.option(
-    "--leaf",
-    type=click.IntRange(1, 10_000),
-    default=22,
-    show_default=True,
-    help="Fewest words of a group.",
-)
-@click.option(
-    "--branch",
-    type=click.IntRange(1, 10_000),
-    default=16,
-    show_default=True,
-    help="Fewest groups of a branch.",
-)
-@click.option(
-    "--wordnet",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of a WordNet 3 database: groups keep part of speech and inflection.",
-)
-@click.option(
-    "--opposites",
-    type=_FILE,
-    help="Pairs of words, two a line, that should not share a group.",
-)
-@click.option(
-    "--frequency",
-    type=click.FloatRange(0, 100),
-    default=0.0,
-    show_default=True,
-    help="Weight of frequency; above 0 only where the words of SPACE are in falling "
-    "order of a public frequency.",
-)
-@click.option(
-    "--contrast",
-    type=click.FloatRange(0, 100),
-    default=0.7,
-    show_default=True,
-    help="Weight of the directions in which opposites differ most.",
-)
-@_run_options
+@command(short_help="Build a word tree for a space.")
 def tree(
-    space: str,
-    output: Path,
-    leaf: int,
-    branch: int,
-    wordnet: Path | None,
-    opposites: Path | None,
-    frequency: float,
-    contrast: float,
-    force: bool,
-    quiet: bool,
-    as_json: bool,
+    space: str = argument(),
+    output: Path = _OUTPUT,
+    leaf: int = option(22, "Fewest words of a group.", type=click.IntRange(1, 10_000)),
+    branch: int = option(
+        16, "Fewest groups of a branch.", type=click.IntRange(1, 10_000)
+    ),
+    wordnet: Path | None = option(
+        None,
+        "Folder of a WordNet 3 database: groups keep part of speech and inflection.",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+    ),
+    opposites: Path | None = option(
+        None,
+        "Pairs of words, two a line, that should not share a group.",
+        type=_FILE,
+    ),
+    frequency: float = option(
+        0.0,
+        "Weight of frequency; above 0 only where the words of SPACE are in falling "
+        "order of a public frequency.",
+        type=click.FloatRange(0, 100),
+    ),
+    contrast: float = option(
+        0.7,
+        "Weight of the directions in which opposites differ most.",
+        type=click.FloatRange(0, 100),
+    ),
+    force: bool = FORCE,
+    quiet: bool = QUIET,
+    as_json: bool = JSON,
 ) -> None:
     """Build a word tree for SPACE, given by name or path, and save both.
 
@@ -354,7 +316,6 @@ def tree(
     from mondegreen.space.store import (
         load_space,
         refuse_existing,
-        save_space,
         with_tree,
     )
     from mondegreen.space.tree_build import build_tree
@@ -384,9 +345,9 @@ def tree(
         progress=lambda name: show(f"tree: {name}"),
     )
     show("")
-    save_space(with_tree(loaded, built), output, force=force)
     nodes = " > ".join(f"{len(bound) - 1:,}" for bound in built.bounds)
-    _show(output, {"tree": built.digest, "nodes": nodes}, as_json=as_json)
+    shown = _Shown(output, force=force, quiet=quiet, as_json=as_json)
+    shown.save(with_tree(loaded, built), tree=built.digest, nodes=nodes)
 
 
 def _pairs(space: Space, path: Path) -> list[tuple[int, int]]:

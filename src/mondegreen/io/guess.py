@@ -6,11 +6,22 @@ import csv
 import json
 import re
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from mondegreen.errors import SourceError
 
-_NAMES: Final = {
+Format = Literal["csv", "jsonl", "parquet", "tsv", "txt"]
+
+_SUFFIXES: Final[dict[str, Format]] = {
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".tsv": "tsv",
+    ".txt": "txt",
+}
+
+_ADVICE: Final = {
     ".xlsx .xls .ods .numbers": "export the sheet as CSV UTF-8",
     ".json .geojson": "make JSON Lines of a list: jq -c '.[]' x.json > x.jsonl",
     ".doc .docx .odt .pdf .rtf .html .htm .epub": "save it as plain text, .txt",
@@ -39,16 +50,22 @@ _DELIMITERS: Final = {",": "csv", "\t": "tsv", ";": "csv --delimiter ';'"}
 _NAME: Final = re.compile(r"[^\W\d]\w*([ .:/-]\w+){0,3}").fullmatch
 
 
-def advice_on_name(path: str) -> str:
-    """Return what to do with a file whose name tells none of the formats, or nothing.
+def format_of(path: str) -> Format | None:
+    """Tell the format from the name of a file, ``.gz`` taken off.
 
-    Examples
-    --------
-    >>> advice_on_name("sheet.XLSX")
-    'export the sheet as CSV UTF-8'
+    >>> format_of("notes.CSV"), format_of("log.jsonl.gz"), format_of("notes.doc")
+    ('csv', 'jsonl', None)
     """
     name = Path(path).name.lower()
-    for suffixes, advice in _NAMES.items():
+    packed = name.endswith(".gz")
+    found = _SUFFIXES.get(Path(name.removesuffix(".gz")).suffix)
+    return None if packed and found == "parquet" else found
+
+
+def advice_on_name(path: str) -> str:
+    """Say what to do with a file whose name tells none of the formats, if known."""
+    name = Path(path).name.lower()
+    for suffixes, advice in _ADVICE.items():
         if name.endswith(tuple(suffixes.split())):
             return advice
     return ""
@@ -60,14 +77,8 @@ def refuse_unlike_text(block: bytes, name: str) -> None:
     Binary files, by their first bytes or by a zero byte. JSON, where the first line
     is an object, or opens one. A table, where the first line reads as the names of
     at least two columns, each another, with no space after the delimiter, and each
-    of the next lines, at least one and at most nine, has as many values.
-
-    Parameters
-    ----------
-    block : bytes
-        Whole lines: what the first read has brought.
-    name : str
-        Of the file, for the message.
+    of the next lines, at least one and at most nine, has as many values. The block
+    is what the first read has brought: whole lines.
     """
     found = _binary(block) or _json(block) or _table(block)
     if found is not None:

@@ -1,4 +1,8 @@
-"""Where the selected values of a JSON object lie in its text."""
+"""Where the selected values of a JSON object lie in its text.
+
+By hand, since no parser of JSON tells where in the text a value was: msgspec's and
+orjson's raw values forget the space around them, and twice the same key.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import functools
 import json
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import NoReturn, final
@@ -37,34 +41,21 @@ class UnfitValueError(Exception):
 
 @dataclass(slots=True)
 class Found:
-    """What one record holds at the selected paths.
+    """What one record holds at the selected paths."""
 
-    Attributes
-    ----------
-    spans : list of (start, end, value, column)
-        Selected strings and nulls, in the order of the text, each with the place of
-        its path among the columns.
-    ids : list of str
-        Values at the path of the record id.
-    lacking : int
-        A bit, ``1 << place``, for each column that the record lacks.
-    """
-
+    # (start, end, value, place of its path among the columns), in order of the text
     spans: list[tuple[int, int, str | None, int]] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
-    lacking: int = 0
+    lacking: int = 0  # a bit, 1 << place, for each column that the record lacks
 
 
 @dataclass(slots=True)
 class _Node:
-    """What to do with the value of a key: take it, name the record by it, go in.
-
-    ``through`` has the bit of each column whose path ends here or goes on from here.
-    """
+    """What to do with the value of a key: take it, name the record by it, go in."""
 
     text: int | None = None
     id: str | None = None
-    through: int = 0
+    through: int = 0  # the bit of each column whose path ends here or goes on from here
     below: dict[str, _Node] = field(default_factory=dict)
 
 
@@ -81,15 +72,6 @@ class SpanScanner:
     occurs twice. The way may end early at null or at an empty list: there is nothing
     there that could pass.
 
-    Parameters
-    ----------
-    columns : sequence of str
-        Paths of the values.
-    id_column : str or None
-        Path of the record id.
-
-    Examples
-    --------
     >>> line = '{"n": 1.10, "msgs": [{"body": "hi"}, {"body": null}]}'
     >>> [line[a:b] for a, b, *_ in SpanScanner(["msgs.body"]).scan(line).spans]
     ['"hi"', 'null']
@@ -99,7 +81,6 @@ class SpanScanner:
 
     def __init__(self, columns: Sequence[str], id_column: str | None = None) -> None:
         self._columns = tuple(columns)
-        self._every = (1 << len(self._columns)) - 1
         self._root: dict[str, _Node] = {}
         for place, column in enumerate(self._columns):
             for leaf in _leaves(self._root, column, 1 << place):
@@ -111,12 +92,9 @@ class SpanScanner:
     def scan(self, line: str) -> Found:
         """Scan one line.
 
-        Raises
-        ------
-        UnfitValueError
-            If a selected value is neither a string nor null nor a list of these.
-        ValueError, StopIteration, RecursionError
-            If the line is not one JSON object.
+        It raises UnfitValueError where a selected value is neither a string nor null
+        nor a list of these; and ValueError, StopIteration or RecursionError if the
+        line is not one JSON object.
         """
         found = Found()
         start = _after_space(line, 0)
@@ -125,7 +103,7 @@ class SpanScanner:
         end, has = self._object(line, start, self._root, found)
         if _after_space(line, end) != len(line):
             raise ValueError
-        found.lacking = self._every & ~has
+        found.lacking = (1 << len(self._columns)) - 1 & ~has
         return found
 
     def _object(
@@ -153,13 +131,9 @@ class SpanScanner:
             else:
                 at, bits = self._value(line, at, node, found)
                 has[key] = bits & has.get(key, bits)
-            at = _after_space(line, at)
-            mark = line[at : at + 1]
-            if mark == "}":
-                return at + 1, functools.reduce(operator.or_, has.values(), 0)
-            if mark != ",":
-                raise ValueError
-            at = _after_space(line, at + 1)
+            at, is_last = _after_item(line, at, "}")
+            if is_last:
+                return at, functools.reduce(operator.or_, has.values(), 0)
 
     def _value(self, line: str, at: int, node: _Node, found: Found) -> tuple[int, int]:
         """Take the value at ``at``, or go into it; return as ``_object`` does."""
@@ -178,13 +152,10 @@ class SpanScanner:
         if node.id is not None:
             found.ids.append(_scalar(line[at:end], value, mark, node.id))
         elif value is not None:
-            _refuse(mark, self._path(node), "an object on the way")
+            through = [c for i, c in enumerate(self._columns) if node.through >> i & 1]
+            path = min([*through, *_ids(node)])
+            _refuse(mark, path, "an object on the way")
         return end, node.through
-
-    def _path(self, node: _Node) -> str:
-        """Return a path that leads through a node, for a message."""
-        found = [c for i, c in enumerate(self._columns) if node.through >> i & 1]
-        return min([*found, *_ids(node)])
 
     def _list(self, line: str, at: int, node: _Node, found: Found) -> tuple[int, int]:
         """Take every element of the list that opens at ``at``."""
@@ -195,17 +166,13 @@ class SpanScanner:
         while True:
             at, bits = self._value(line, at, node, found)
             has &= bits
-            at = _after_space(line, at)
-            mark = line[at : at + 1]
-            if mark == "]":
-                return at + 1, has
-            if mark != ",":
-                raise ValueError
-            at = _after_space(line, at + 1)
+            at, is_last = _after_item(line, at, "]")
+            if is_last:
+                return at, has
 
 
 def _leaves(nodes: dict[str, _Node], path: str, bit: int = 0) -> list[_Node]:
-    """Return a node for each way to read the dots of a path, making the way there."""
+    """Make a node for each way to read the dots of a path, and the way there."""
     leaves = [nodes.setdefault(path, _Node())]
     leaves[0].through |= bit
     dot = path.find(".")
@@ -217,10 +184,12 @@ def _leaves(nodes: dict[str, _Node], path: str, bit: int = 0) -> list[_Node]:
     return leaves
 
 
-def _ids(node: _Node) -> list[str]:
+def _ids(node: _Node) -> Iterator[str]:
     """Paths of the record id that lead through a node."""
-    own = [] if node.id is None else [node.id]
-    return own + [path for inner in node.below.values() for path in _ids(inner)]
+    if node.id is not None:
+        yield node.id
+    for inner in node.below.values():
+        yield from _ids(inner)
 
 
 def _after_space(line: str, at: int) -> int:
@@ -228,8 +197,19 @@ def _after_space(line: str, at: int) -> int:
     return match.end() if match else at
 
 
+def _after_item(line: str, at: int, end: str) -> tuple[int, bool]:
+    """Go past what follows an item: a comma, or the end of what holds it."""
+    at = _after_space(line, at)
+    mark = line[at : at + 1]
+    if mark == end:
+        return at + 1, True
+    if mark != ",":
+        raise ValueError
+    return _after_space(line, at + 1), False
+
+
 def _scalar(raw: str, value: object, mark: str, path: str) -> str:
-    """Return an id: a string as it is, an integer as it is written."""
+    """Take an id: a string as it is, an integer as it is written."""
     if mark == '"' and isinstance(value, str):
         return value
     if _integer(raw):

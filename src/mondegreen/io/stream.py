@@ -32,30 +32,16 @@ _NO_FILES = ("idna", "punycode", "raw-unicode-escape", "unicode-escape")
 
 
 class ByteStream:
-    """Bytes of a file (``.gz`` is unpacked) or of standard input (``-``).
-
-    Text of another encoding is turned into UTF-8.
-
-    Attributes
-    ----------
-    name : str
-        What error messages call it.
-    notes : tuple of str
-        What it does that may surprise.
-    total : int or None, bytes
-        Size of the file on disk; None for a pipe.
-    position : int, bytes
-        How much of ``total`` has been read.
-    """
+    """Bytes of a file (``.gz`` is unpacked) or of standard input (``-``), as UTF-8."""
 
     def __init__(self, path: str, encoding: str | None = None) -> None:
         self._decoder = None if encoding is None else _decoder(encoding)
         self._encoding = encoding
-        self.notes: tuple[str, ...] = ()
+        self.notes: tuple[str, ...] = ()  # what may surprise
         if self._decoder is not None:
             self.notes = (f"The input is read as {encoding}; the output is UTF-8.",)
         self.name = "standard input" if path == "-" else path
-        self.total: int | None = None
+        self.total: int | None = None  # bytes on disk; None for a pipe
         self._unpacked = 0
         self._raw: BinaryIO | None = None
         self._packed: gzip.GzipFile | None = None
@@ -67,9 +53,7 @@ class ByteStream:
             # Unbuffered: read() then returns what a pipe holds and waits for no more.
             self._raw = cast(BinaryIO, Path(path).open("rb", buffering=0))
         except OSError as error:
-            raise SourceError(
-                path, f"cannot be opened: {error.strerror or 'unknown error'}"
-            ) from None
+            raise _unreadable(path, "opened", error) from None
         status = os.fstat(self._raw.fileno())
         if stat.S_ISREG(status.st_mode):
             self.total = status.st_size
@@ -78,13 +62,13 @@ class ByteStream:
 
     @property
     def position(self) -> int:
-        """Bytes read so far, of the packed file where it is packed."""
+        """How much of ``total`` has been read, in bytes of the packed file."""
         if self._packed is None or self._raw is None or self._raw.closed:
             return self.total or 0 if self._packed is not None else self._unpacked
         return self._raw.tell()
 
     def read(self) -> bytes:
-        """Return the bytes that are there, at most a chunk; empty at the end."""
+        """Read the bytes that are there, at most a chunk; empty at the end."""
         while True:
             chunk = self._checked()
             if self._decoder is None:
@@ -94,7 +78,7 @@ class ByteStream:
                 return decoded
 
     def _decoded(self, chunk: bytes, decoder: codecs.IncrementalDecoder) -> bytes:
-        """Return a chunk as UTF-8. An error of the codec carries the text with it."""
+        """Turn a chunk into UTF-8. An error of the codec carries the text with it."""
         start = self._unpacked - len(chunk) - len(decoder.getstate()[0])
         try:
             return decoder.decode(chunk, final=not chunk).encode()
@@ -110,25 +94,20 @@ class ByteStream:
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise SourceError(self.name, "not a complete gzip file") from None
         except OSError as error:
-            raise SourceError(
-                self.name, f"cannot be read: {error.strerror or 'unknown error'}"
-            ) from None
+            raise _unreadable(self.name, "read", error) from None
         self._unpacked += len(chunk)
         return chunk
 
     def _read(self) -> bytes:
         if self._raw is None:
             return self._stdin.read1(CHUNK_BYTES)
-        if self._packed is not None:
-            return self._packed.read(CHUNK_BYTES)
-        return self._raw.read(CHUNK_BYTES)
+        return (self._packed or self._raw).read(CHUNK_BYTES)
 
     def close(self) -> None:
         """Close the file; standard input stays open."""
-        if self._packed is not None:
-            self._packed.close()
-        if self._raw is not None:
-            self._raw.close()
+        for file in (self._packed, self._raw):
+            if file is not None:
+                file.close()
 
 
 class LineBlocks:
@@ -136,19 +115,12 @@ class LineBlocks:
 
     A block goes out as soon as one read has brought the end of a line, so that a
     pipe is followed line by line. A byte order mark at the start is taken off.
-
-    Attributes
-    ----------
-    bom : bytes
-        The byte order mark, or nothing; known once the first block is read.
-    start : int
-        Offset in the unpacked file of the block yielded last.
     """
 
     def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
-        self.bom = b""
-        self.start = 0
+        self.bom = b""  # known once the first block is read
+        self.start = 0  # offset in the unpacked file of the block yielded last
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield the blocks once, in order."""
@@ -156,7 +128,7 @@ class LineBlocks:
         # would take time quadratic in the length of the line.
         pieces: list[bytes] = []
         offset = 0
-        for chunk in self._chunks():
+        while chunk := self._stream.read():
             end = chunk.rfind(b"\n") + 1
             if end:
                 self.start = offset
@@ -172,15 +144,27 @@ class LineBlocks:
                     f"a line is longer than {MAX_RECORD_BYTES >> 20} MiB",
                     hint="is it really a text file with line ends?",
                 )
-        rest = b"".join(pieces)
         self.start = offset
-        rest = self._without_bom(rest)
+        rest = self._without_bom(b"".join(pieces))
         if rest:
             yield rest
 
-    def _chunks(self) -> Iterator[bytes]:
-        while chunk := self._stream.read():
-            yield chunk
+    def lines(self) -> Iterator[tuple[list[str], int | None]]:
+        r"""Yield the lines of each block, split at ``\n`` alone.
+
+        With them the offset of a byte that is no UTF-8, where there is one: the whole
+        lines before it still count as rows, and nothing follows.
+        """
+        for block in self:
+            text, good = decode_prefix(block)
+            broken = None
+            if good < len(block):
+                text = text[: text.rfind("\n") + 1]
+                broken = self.start + good
+            # str.splitlines would split on U+2028 too
+            yield list(io.StringIO(text, newline="\n")), broken
+            if broken is not None:
+                return
 
     def _without_bom(self, block: bytes) -> bytes:
         if self.start == 0 and block.startswith(_UTF_16):
@@ -196,8 +180,13 @@ class LineBlocks:
         return block
 
 
+def _unreadable(name: str, verb: str, error: OSError) -> SourceError:
+    reason = error.strerror or "unknown error"
+    return SourceError(name, f"cannot be {verb}: {reason}")
+
+
 def _decoder(encoding: str) -> codecs.IncrementalDecoder | None:
-    """Return what turns bytes into text; None for UTF-8, which needs nothing."""
+    """Make what turns bytes into text; None for UTF-8, which needs nothing."""
     try:
         b"\0\0\0\0".decode(encoding)  # refuses what is no encoding of text
         found = codecs.lookup(encoding)
@@ -213,7 +202,7 @@ def _decoder(encoding: str) -> codecs.IncrementalDecoder | None:
 
 
 def decode_prefix(block: bytes) -> tuple[str, int]:
-    """Return the text up to the first broken byte, and the bytes it takes.
+    """Decode up to the first broken byte; return the text, and the bytes it takes.
 
     It raises nothing: a ``UnicodeDecodeError`` carries the record with it.
     """

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 from mondegreen.errors import DataError
-from mondegreen.files import CAN_LOCK, new_temporary
+from mondegreen.files import CAN_LOCK, new_temporary, sync_folder
 
 
 class Target:
@@ -19,20 +19,8 @@ class Target:
 
     A symbolic link is followed, so that it survives. The permission bits of a file
     that is replaced are kept. What is no regular file (a device, a pipe) and standard
-    output (``-``) are written directly. ``.gz`` is packed.
-
-    Parameters
-    ----------
-    path : str
-        The path, or ``-``.
-    force : bool
-        Whether a file that exists may be replaced.
-
-    Raises
-    ------
-    DataError
-        If it may not be replaced, or cannot be written. Nothing is created before
-        ``open``.
+    output (``-``) are written directly. ``.gz`` is packed. Nothing is created before
+    ``open``; what could not be committed is refused at once.
     """
 
     def __init__(self, path: str, *, force: bool = False) -> None:
@@ -122,7 +110,7 @@ class Target:
             self._temporary.replace(self._final)
             self._temporary = None
             self._file.close()
-            _sync_folder(self._final.parent)
+            sync_folder(self._final.parent)
         except OSError as error:
             raise self.failure(error) from None
 
@@ -139,7 +127,7 @@ class Target:
             self._temporary = None
 
     def failure(self, error: OSError) -> Exception:
-        """Return the error to raise: a closed pipe as it is, others with the path."""
+        """Make the error to raise: a closed pipe as it is, others with the path."""
         if isinstance(error, BrokenPipeError):
             return BrokenPipeError(error.errno, error.strerror)
         reason = error.strerror or "unknown error"
@@ -156,7 +144,7 @@ def is_same_file(one: str, other: str) -> bool:
 
 
 def _identity(path: str, stream: IO[str]) -> tuple[int, int] | Path | None:
-    """Return what names a regular file on this machine; None for all else."""
+    """Identify a regular file on this machine; None for all else."""
     try:
         found = os.fstat(stream.fileno()) if path == "-" else Path(path).stat()
     except FileNotFoundError:
@@ -173,13 +161,3 @@ def _is_special(path: Path) -> bool:
     except OSError:
         return False
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename last through a power failure, where the system allows it."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

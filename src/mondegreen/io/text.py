@@ -12,9 +12,10 @@ from mondegreen.errors import (
     DataError,
     DecodeError,
     InvalidParameterError,
+    MissingColumnError,
 )
+from mondegreen.io.base import AbstractByteSource
 from mondegreen.io.guess import refuse_unlike_text
-from mondegreen.io.source import AbstractByteSource, missing_column
 from mondegreen.io.stream import BATCH_ROWS, ByteStream, LineBlocks, decode_prefix
 
 _NEWLINE = 10
@@ -44,7 +45,7 @@ class TextSource(AbstractByteSource):
             )
         for column in columns:
             if column != "text":
-                raise missing_column(stream.name, column, ["text"])
+                raise MissingColumnError(stream.name, column, ["text"])
         super().__init__(stream, path, "txt", ("text",))
         self._blocks = LineBlocks(stream)
         self._open_end = False
@@ -63,32 +64,27 @@ class TextSource(AbstractByteSource):
                 refuse_unlike_text(block, self.name)
             good = decode_prefix(block)[1]
             if good < len(block):
-                raise DecodeError(
-                    self.name,
-                    row=rows + block.count(b"\n", 0, good) + 1,
-                    offset=self._blocks.start + good,
-                )
-            ends = np.flatnonzero(np.frombuffer(block, np.uint8) == _NEWLINE) + 1
+                row = rows + block.count(b"\n", 0, good) + 1
+                offset = self._blocks.start + good
+                raise DecodeError(self.name, row=row, offset=offset)
+            ends = _line_ends(block)
             if len(ends) == 0 or ends[-1] != len(block):
                 ends = np.append(ends, len(block))
             offsets = np.concatenate([[0], ends]).astype(np.int32)
-            lines = pa.Array.from_buffers(
-                pa.string(),
-                len(ends),
-                [None, pa.py_buffer(offsets), pa.py_buffer(block)],
-            )
+            buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block)]
+            lines = pa.Array.from_buffers(pa.string(), len(ends), buffers)
             for first in range(0, len(lines), BATCH_ROWS):
                 part = lines.slice(first, BATCH_ROWS)
                 yield pa.RecordBatch.from_arrays([part], names=["text"])
             rows += len(lines)
 
     def encode(self, batch: pa.RecordBatch) -> memoryview:
-        """Return the lines; refuse those that would not be as many lines again."""
+        """Join the lines; refuse those that would not be as many lines again."""
         lines = batch.column("text").fill_null("\n")
         data = string_bytes(lines)
         if len(lines) == 0:
             return data
-        newlines = np.flatnonzero(np.frombuffer(data, np.uint8) == _NEWLINE) + 1
+        newlines = _line_ends(data)
         ends = _offsets(lines)[1:].astype(np.int64) - int(_offsets(lines)[0])
         closed = len(newlines) == len(ends)
         # The last line of the file, and no other, may lack its end.
@@ -102,7 +98,7 @@ class TextSource(AbstractByteSource):
 
 
 def string_bytes(strings: pa.StringArray) -> memoryview:
-    """Return the bytes of all strings in a row, without copying; none may be null."""
+    """View the bytes of all strings in a row, without copying; none may be null."""
     data = strings.buffers()[2]
     if len(strings) == 0 or data is None:
         return memoryview(b"")
@@ -114,3 +110,7 @@ def _offsets(strings: pa.StringArray) -> np.ndarray[tuple[int], np.dtype[np.int3
     """Where each string starts and the last one ends."""
     every = np.frombuffer(strings.buffers()[1], np.int32)
     return every[strings.offset : strings.offset + len(strings) + 1]
+
+
+def _line_ends(data: bytes | memoryview) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.flatnonzero(np.frombuffer(data, np.uint8) == _NEWLINE) + 1

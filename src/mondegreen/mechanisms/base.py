@@ -227,12 +227,13 @@ class AbstractMechanism(ABC):
             "parameters": parameters,
             "epsilon": parameters["epsilon"],
             "metric": self.metric,
-            "scale": space.geometry.to_dict(),
             "space": space.name,
             "space_digest": space.digest,
             "proof": f"docs/proofs/{self.name}.md",
             "is_private": self.is_private,
         }
+        if "scale" not in stated:  # a space of codes alone has no other
+            usual["scale"] = space.geometry.to_dict()
         return Guarantee(**{**usual, **stated})
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,6 +11,8 @@ import signal
 import threading
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 from pathlib import Path
@@ -26,11 +28,10 @@ from mondegreen.sampling.records import SeenIds
 from mondegreen.text.columns import read_ids
 
 _AHEAD: Final = 2
-"""Batches in the hands of each worker, done or not: a bound on memory."""
+"""Batches for each worker, done or not: a bound on memory."""
 
-
-_Shared = tuple[Any, Any]
-"""Memory that workers share, and its lock."""
+_Counted = tuple[pa.RecordBatch, int]
+_Shared = tuple[Any, Any]  # memory, and its lock
 
 
 def privatize_batches(
@@ -42,27 +43,14 @@ def privatize_batches(
     unique_ids: bool = False,
     jobs: int = 1,
     context: BaseContext = SPAWN,
-) -> Generator[tuple[pa.RecordBatch, int]]:
+) -> Generator[_Counted]:
     """Yield each batch privatized, with its number of words; order is kept.
 
-    Parameters
-    ----------
-    privatizer : Privatizer
-        Workers get its settings, never a key or a generator: each process prepares
-        its own state, and each batch gets its own noise.
-    batches : iterable of pyarrow.RecordBatch
-        Read at most two batches a worker ahead.
-    columns : sequence of str, or mapping of str to str
-        Columns of text; a mapping gives their logical names, for keyed noise.
-    id_column : str, optional
-        Column of record ids, for keyed noise.
-    unique_ids : bool
-        Refuse an id that has occurred in any batch.
-    jobs : int, at least 1
-        Processes; 1 works in this one.
-    context : multiprocessing context
-        How processes start, such as what :func:`mondegreen.processes.warm_up`
-        returns.
+    Workers get the settings of the privatizer, never a key or a generator: each
+    process prepares its own state, and each batch gets its own noise. At most two
+    batches a worker are read ahead. ``columns`` may map to logical names, for keyed
+    noise; ``unique_ids`` refuses an id that has occurred in any batch; ``context`` may
+    be what :func:`mondegreen.processes.warm_up` returns.
     """
     names = logical_names(columns)
     if unique_ids:
@@ -72,18 +60,15 @@ def privatize_batches(
             yield privatizer.counted(batch, names, id_column=id_column, number=number)
         return
     needed = [*names, *([id_column] if id_column else [])]
-    waiting: collections.deque[tuple[pa.RecordBatch, _Worker]] = collections.deque()
-    with _workers(privatizer, jobs, context) as workers:
+    waiting: collections.deque[tuple[pa.RecordBatch, Future[Any]]] = collections.deque()
+    with _workers(privatizer, jobs, context) as submit:
         for number, batch in enumerate(batches):
-            data = _to_bytes(batch.select(needed))
-            _receive(workers, timeout=0)
-            worker = min(workers, key=lambda each: each.load)
-            worker.send((data, names, id_column, number), load=len(data))
-            waiting.append((batch, worker))
+            task = (_to_bytes(batch.select(needed)), names, id_column, number)
+            waiting.append((batch, submit(task)))
             if len(waiting) >= _AHEAD * jobs:
-                yield _collect(*waiting.popleft(), workers, names)
+                yield _collect(*waiting.popleft(), names)
         while waiting:
-            yield _collect(*waiting.popleft(), workers, names)
+            yield _collect(*waiting.popleft(), names)
 
 
 def _checked(
@@ -96,91 +81,11 @@ def _checked(
         yield batch
 
 
-@final
-class _Worker:
-    """A process at the far end of two pipes, which are all that it shares with us.
-
-    A pool of the standard library shares queues and locks among its workers, and can
-    wait for ever when one of them is killed in the middle of a message.
-
-    Attributes
-    ----------
-    outbox : Connection
-        Where its results come out.
-    results : deque
-        What has come back and was not asked for yet.
-    load : int
-        Bytes of the tasks that have not come back.
-    """
-
-    def __init__(self, context: BaseContext, shared: _Shared | None) -> None:
-        inbox, self._tasks = context.Pipe(duplex=False)
-        self.outbox, answers = context.Pipe(duplex=False)
-        self.results: collections.deque[Any] = collections.deque()
-        self._loads: collections.deque[int] = collections.deque()
-        self.load = 0
-        self._process = context.Process(  # type: ignore[attr-defined]
-            target=_serve, args=(inbox, answers, shared), daemon=True
-        )
-        with inbox, answers, without_interrupts(), one_thread():
-            self._process.start()
-
-    def send(self, task: object, load: int = 0) -> None:
-        """Hand over a task; the worker takes it at once, busy or not."""
-        try:
-            self._tasks.send(task)
-        except OSError:  # a broken pipe; that of standard output is something else
-            raise _died() from None
-        if load:  # the settings, which are sent first, are not answered
-            self._loads.append(load)
-            self.load += load
-
-    def receive(self) -> None:
-        """Take one result out of the pipe, waiting for it."""
-        try:
-            self.results.append(self.outbox.recv())
-        except (EOFError, OSError):
-            raise _died() from None
-        self.load -= self._loads.popleft()
-
-    def end(self) -> None:
-        """Kill the process: it holds nothing that could be left half done."""
-        self._tasks.close()
-        self.outbox.close()
-        self._process.kill()
-        self._process.join()
-        self._process.close()
-
-
-@contextlib.contextmanager
-def _workers(
-    privatizer: Privatizer, jobs: int, context: BaseContext
-) -> Iterator[list[_Worker]]:
-    """Start workers, and end them however the block is left."""
-    settings = pickle.dumps(privatizer)
-    shared = _shared_by(privatizer, context)
-    workers: list[_Worker] = []
-    try:
-        for _ in range(jobs):
-            workers.append(_Worker(context, shared))
-        for worker in workers:
-            worker.send(settings)
-        yield workers
-    finally:
-        for worker in workers:
-            worker.end()
-
-
 def _collect(
-    batch: pa.RecordBatch,
-    worker: _Worker,
-    workers: list[_Worker],
-    columns: Iterable[str],
-) -> tuple[pa.RecordBatch, int]:
+    batch: pa.RecordBatch, future: Future[Any], columns: Iterable[str]
+) -> _Counted:
     """Wait for a batch and put its text columns in place."""
-    while not worker.results:
-        _receive(workers)
-    result = worker.results.popleft()
+    result = future.result()
     if isinstance(result, MondegreenError):
         raise result
     data, words = result
@@ -193,11 +98,83 @@ def _collect(
     return batch, words
 
 
-def _receive(workers: list[_Worker], timeout: float | None = None) -> None:
-    """Take what workers have done out of their pipes, waiting for the first."""
-    by_outbox = {worker.outbox: worker for worker in workers}
-    for ready in wait(list(by_outbox), timeout):
-        by_outbox[ready].receive()  # type: ignore[index]
+@final
+class _Worker:
+    """A process at the far end of a pipe, which is all that it shares with us.
+
+    A pool of the standard library shares queues and locks among its workers: it can
+    wait for ever when one of them is killed in the middle of a message, and its
+    workers outlive a parent that is killed.
+    """
+
+    def __init__(self, context: BaseContext, shared: _Shared | None) -> None:
+        self._pipe, far = context.Pipe()
+        self._process = context.Process(  # type: ignore[attr-defined]
+            target=_serve, args=(far, shared), daemon=True
+        )
+        with far, without_interrupts(), one_thread():
+            self._process.start()
+
+    def send(self, message: object) -> None:
+        try:
+            self._pipe.send(message)
+        except OSError:  # a broken pipe; that of standard output is something else
+            raise _died() from None
+
+    def ask(self, task: object) -> Any:
+        """Hand over a task and wait for its answer."""
+        self.send(task)
+        try:
+            return self._pipe.recv()
+        except (EOFError, OSError):
+            raise _died() from None
+
+    def end(self) -> None:
+        """Kill the process: it holds nothing that could be left half done."""
+        self._process.kill()
+        self._process.join()
+        self._process.close()
+
+    def close(self) -> None:
+        self._pipe.close()
+
+
+@contextlib.contextmanager
+def _workers(
+    privatizer: Privatizer, jobs: int, context: BaseContext
+) -> Iterator[Callable[[object], Future[Any]]]:
+    """Start workers, each with a thread that talks to it; end them however we leave."""
+    settings = pickle.dumps(privatizer)
+    shared = _shared_by(privatizer, context)
+    idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+    workers: list[_Worker] = []
+
+    def begin(worker: _Worker) -> None:
+        try:
+            worker.send(settings)
+        finally:
+            idle.put(worker)
+
+    def work(task: object) -> Any:
+        worker = idle.get()
+        try:
+            return worker.ask(task)
+        finally:
+            idle.put(worker)
+
+    with ThreadPoolExecutor(jobs) as threads:
+        try:
+            for _ in range(jobs):
+                workers.append(_Worker(context, shared))
+            for worker in workers:
+                threads.submit(begin, worker)
+            yield lambda task: threads.submit(work, task)
+        finally:
+            for worker in workers:
+                worker.end()
+            threads.shutdown(cancel_futures=True)
+            for worker in workers:
+                worker.close()
 
 
 def _died() -> MondegreenError:
@@ -205,7 +182,10 @@ def _died() -> MondegreenError:
 
 
 def _shared_by(privatizer: Privatizer, context: BaseContext) -> _Shared | None:
-    """Return memory in which workers compute laws for each other, if there are any."""
+    """Make memory in which workers compute laws for each other, if there are any.
+
+    Laws that each of two workers computes for itself take them half as long again.
+    """
     size = privatizer.state.shared_bytes
     if not size or not _stays_in_memory(size):
         return None
@@ -225,64 +205,48 @@ def _stays_in_memory(size: int) -> bool:
     return folder.f_bavail * folder.f_frsize >= 2 * size
 
 
-def _serve(inbox: Connection, answers: Connection, shared: _Shared | None) -> None:
-    """Be a worker: answer every task in order, until the parent ends or hangs up."""
+def _serve(pipe: Connection, shared: _Shared | None) -> None:
+    """Be a worker: answer every task in order, until the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(inbox, tasks), daemon=True).start()
-    settings = _restored(tasks.get(), shared)
-    while True:
-        task = tasks.get()
-        answer = settings  # an error, if they could not be read
-        if isinstance(settings, Privatizer):
-            answer = _guarded(_work, settings, *task)
-        with contextlib.suppress(OSError):  # the parent has gone; see _listen
-            answers.send(answer)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    with contextlib.suppress(EOFError, OSError):  # the parent has gone
+        settings = _guarded(_restored, pipe.recv(), shared)
+        while True:
+            task, answer = pipe.recv(), settings
+            if isinstance(settings, Privatizer):  # and not the error of restoring it
+                answer = _guarded(_work, settings, *task)
+            pipe.send(answer)
 
 
-def _restored(task: bytes, shared: _Shared | None) -> Any:
-    """Return the privatizer of the settings, or the error that each task then gets."""
+def _end_with_parent() -> None:
+    """Exit when the parent is killed, in the middle of a batch too."""
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+    os._exit(1)
 
-    def restore() -> Privatizer:
-        privatizer: Privatizer = pickle.loads(task)  # noqa: S301  (from the parent)
-        if shared is not None:
-            privatizer.state.share(*shared)
-        return privatizer
 
-    return _guarded(restore)
+def _restored(settings: bytes, shared: _Shared | None) -> Privatizer:
+    privatizer: Privatizer = pickle.loads(settings)  # noqa: S301  (from the parent)
+    if shared is not None:
+        privatizer.state.share(*shared)
+    return privatizer
 
 
 def _guarded(work: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what some work returns, or an error that may leave the worker."""
+    """Do some work; an error is returned, and holds no text when it leaves."""
     try:
         return work(*arguments)
     except MondegreenError as error:
         return error
     except Exception as error:
-        return _bug(error)
-
-
-def _listen(inbox: Connection, tasks: queue.SimpleQueue[Any]) -> None:
-    """Pass tasks on, so that the parent never waits; exit when it has gone.
-
-    Without this a worker would outlive a parent that is killed.
-    """
-    while True:
-        try:
-            tasks.put(inbox.recv())
-        except (EOFError, OSError):
-            os._exit(1)
-
-
-def _bug(error: Exception) -> MondegreenError:
-    """Say where a bug is; its message may quote a text, and stays in the worker."""
-    where = traceback.extract_tb(error.__traceback__)[-1]
-    return MondegreenError(
-        f"this is a bug: {type(error).__name__} in {where.name}, "
-        f"{Path(where.filename).name}:{where.lineno}, in a worker process; nothing "
-        "was released. --jobs 1 with MONDEGREEN_DEBUG=1 shows all of it, which may "
-        "include private text."
-    )
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        return MondegreenError(
+            f"this is a bug: {type(error).__name__} in {where.name}, "
+            f"{Path(where.filename).name}:{where.lineno}, in a worker process; nothing "
+            "was released. --jobs 1 with MONDEGREEN_DEBUG=1 shows all of it, which may "
+            "include private text."
+        )
 
 
 def _work(

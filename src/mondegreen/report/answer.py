@@ -16,7 +16,7 @@ from mondegreen.report.study import Study, curve_name, score_of, told_parameters
 from mondegreen.space.store import DEFAULT_SPACE
 
 if TYPE_CHECKING:
-    from mondegreen.calibration.measurement import Measurement
+    from mondegreen.calibration.score_bounds import ScoreBounds
 
 
 def answer(study: Study) -> str:
@@ -48,7 +48,7 @@ def answer(study: Study) -> str:
     )
 
 
-def _tiles(study: Study, chosen: Measurement) -> list[str]:
+def _tiles(study: Study, chosen: ScoreBounds) -> list[str]:
     """Return the few numbers to read first, as far as they are known."""
     prior = main_prior(study)
     of = "text like the sample" if prior == "sample" else "the vocabulary"
@@ -74,7 +74,7 @@ def _tiles(study: Study, chosen: Measurement) -> list[str]:
     return tiles
 
 
-def _promises(chosen: Measurement) -> list[str]:
+def _promises(chosen: ScoreBounds) -> list[str]:
     """Return what holds against every adversary."""
     worst = score_of(chosen, "worst_loss")
     if worst is None:
@@ -90,7 +90,7 @@ def _promises(chosen: Measurement) -> list[str]:
     return [_tile("Promise", f"{value} nats", note)]
 
 
-def _before(chosen: Measurement, prior: str) -> str:
+def _before(chosen: ScoreBounds, prior: str) -> str:
     note = "times of 100, by an adversary who sees one output and knows "
     note += "word frequencies" if prior == "sample" else "the vocabulary"
     before = score_of(chosen, f"prior_risk_{prior}")
@@ -123,7 +123,7 @@ def odds(nats: float) -> str:
     return f"10<sup>{math.ceil(nats / math.log(10) - 1e-9)}</sup>"
 
 
-def _settings(study: Study, chosen: Measurement) -> str:
+def _settings(study: Study, chosen: ScoreBounds) -> str:
     """Return the command line and the Python to copy."""
     command = study.command or command_line(study, chosen)
     return (
@@ -136,7 +136,7 @@ def _settings(study: Study, chosen: Measurement) -> str:
     )
 
 
-def command_line(study: Study, chosen: Measurement) -> str:
+def command_line(study: Study, chosen: ScoreBounds) -> str:
     """Return the command that privatizes with a setting."""
     parts = ["mondegreen", "privatize", "INPUT", "-o", "OUTPUT"]
     parts += ["--mechanism", chosen.mechanism, "--epsilon", repr(chosen.epsilon)]
@@ -153,7 +153,7 @@ def _setting(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def python_lines(study: Study, chosen: Measurement) -> str:
+def python_lines(study: Study, chosen: ScoreBounds) -> str:
     """Return Python that privatizes a text with a setting."""
     given = "".join(
         f", {name}={value!r}" for name, value in told_parameters(chosen).items()

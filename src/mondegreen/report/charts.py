@@ -10,7 +10,7 @@ from mondegreen.report.chart import Axis, Chart, Ends, Line, Point, Unit
 from mondegreen.report.study import Study, score_of
 
 if TYPE_CHECKING:
-    from mondegreen.calibration.measurement import Measurement
+    from mondegreen.calibration.score_bounds import ScoreBounds
 
 
 @final
@@ -252,7 +252,7 @@ def _across(by: str, lines: Sequence[Line]) -> Axis:
     return Axis.around("Bayes risk", "share", values)
 
 
-Reader = Callable[["Measurement"], Ends | None]
+Reader = Callable[["ScoreBounds"], Ends | None]
 
 
 def _reader(name: str, above: float | None = None) -> Reader:
@@ -262,7 +262,7 @@ def _reader(name: str, above: float | None = None) -> Reader:
     if name == "worst_loss":
         above = 0.0
 
-    def read(measurement: Measurement) -> Ends | None:
+    def read(measurement: ScoreBounds) -> Ends | None:
         ends = score_of(measurement, name)
         return (
             None if ends is None or (above is not None and ends[0] <= above) else ends

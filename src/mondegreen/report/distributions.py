@@ -11,7 +11,7 @@ from mondegreen.report.chart import Axis, Fan, Histograms, Panel, exactly
 from mondegreen.report.study import Study
 
 if TYPE_CHECKING:
-    from mondegreen.calibration.measurement import Measurement
+    from mondegreen.calibration.score_bounds import ScoreBounds
 
 
 _BINS: Final = 20
@@ -23,7 +23,7 @@ _HEIGHTS: Final = (
 
 
 def stay_histograms(
-    study: Study, curve: Sequence[Measurement], style: int, key: str
+    study: Study, curve: Sequence[ScoreBounds], style: int, key: str
 ) -> Histograms | None:
     """Return how N_w is spread over the vocabulary, for each epsilon."""
     edges = tuple(place / _BINS for place in range(_BINS + 1))
@@ -43,7 +43,7 @@ def stay_histograms(
 
 
 def support_histograms(
-    study: Study, curve: Sequence[Measurement], style: int, key: str
+    study: Study, curve: Sequence[ScoreBounds], style: int, key: str
 ) -> Histograms | None:
     """Return how S_w is spread over the vocabulary, for each epsilon."""
     top = max(study.vocab_size, 2)
@@ -89,7 +89,7 @@ def _spans(percentiles: Sequence[float]) -> str:
 
 
 def _panels(
-    study: Study, curve: Sequence[Measurement], edges: tuple[float, ...], name: str
+    study: Study, curve: Sequence[ScoreBounds], edges: tuple[float, ...], name: str
 ) -> tuple[Panel, ...]:
     """Return a histogram of each measurement that knows the percentiles."""
     found = []

@@ -26,7 +26,7 @@ from mondegreen.report.study import Study, curve_name, score_of
 from mondegreen.report.svg.element import swatch
 
 if TYPE_CHECKING:
-    from mondegreen.calibration.measurement import Measurement
+    from mondegreen.calibration.score_bounds import ScoreBounds
 
 
 _PRIORS: Final = {
@@ -149,7 +149,7 @@ def _body(
     study: Study,
     name: str,
     style: int,
-    curve: Sequence[Measurement],
+    curve: Sequence[ScoreBounds],
     columns: Sequence[tuple[str, Unit, str]],
 ) -> str:
     """Return the rows of one mechanism."""
@@ -174,7 +174,7 @@ def _body(
     return f"<tbody>{''.join(rows)}</tbody>"
 
 
-def _cell(measurement: Measurement, score: str, unit: Unit) -> str:
+def _cell(measurement: ScoreBounds, score: str, unit: Unit) -> str:
     ends = score_of(measurement, score)
     if ends is None:
         return '<span title="not known">–</span>'
@@ -235,7 +235,7 @@ def words(study: Study) -> str:
 def _group(
     study: Study,
     name: str,
-    curve: Sequence[Measurement],
+    curve: Sequence[ScoreBounds],
     numbers: dict[str, int],
     *,
     is_open: bool,

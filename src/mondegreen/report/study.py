@@ -13,7 +13,7 @@ from mondegreen.mechanisms import mechanism_class
 from mondegreen.report.neighbours import NeighbourDistances, neighbour_distances
 
 if TYPE_CHECKING:
-    from mondegreen.calibration.measurement import Measurement
+    from mondegreen.calibration.score_bounds import ScoreBounds
     from mondegreen.space.space import Space
 
 
@@ -50,7 +50,7 @@ class Study:
         The public space and its SHA-256.
     vocab_size : int
         Its words.
-    measurements : tuple of Measurement
+    measurements : tuple of ScoreBounds
         Any number of settings of any mechanisms, in any order.
     scale : mapping of str to float, unit of distance
         ``closest``, ``nearest`` (median), ``mean`` and ``diameter`` of the space.
@@ -60,7 +60,7 @@ class Study:
         Name of the *public* sample whose word frequencies are the prior "sample".
     sample_texts, sample_words : int
         Its size.
-    chosen : Measurement or None
+    chosen : ScoreBounds or None
         The setting to use, one of the measurements or one between them.
     target : str
         What was asked for, in words.
@@ -88,13 +88,13 @@ class Study:
     space: str
     space_digest: str
     vocab_size: int
-    measurements: tuple[Measurement, ...]
+    measurements: tuple[ScoreBounds, ...]
     scale: Mapping[str, float] = field(default_factory=dict)
     eta: float = 0.05
     sample: str | None = None
     sample_texts: int = 0
     sample_words: int = 0
-    chosen: Measurement | None = None
+    chosen: ScoreBounds | None = None
     target: str = ""
     command: str = ""
     neighbours: NeighbourDistances | None = None
@@ -104,13 +104,13 @@ class Study:
     seed: int | None = None
     version: str = ""
 
-    def curves(self) -> dict[str, list[Measurement]]:
+    def curves(self) -> dict[str, list[ScoreBounds]]:
         """Return the measurements of each mechanism, by rising epsilon.
 
         The same mechanism with other parameters is another curve. The chosen setting
         is part of its curve, whether it was measured among the others or not.
         """
-        found: dict[str, list[Measurement]] = {}
+        found: dict[str, list[ScoreBounds]] = {}
         for measurement in self._all():
             curve = found.setdefault(curve_name(measurement), [])
             curve.append(measurement)
@@ -118,12 +118,12 @@ class Study:
             curve.sort(key=lambda measurement: measurement.epsilon)
         return found
 
-    def _all(self) -> Iterator[Measurement]:
+    def _all(self) -> Iterator[ScoreBounds]:
         yield from self.measurements
         if self.chosen is not None and not any(map(self.is_chosen, self.measurements)):
             yield self.chosen
 
-    def is_chosen(self, setting: Measurement | SampleRelease) -> bool:
+    def is_chosen(self, setting: ScoreBounds | SampleRelease) -> bool:
         """Whether this is the setting that was chosen."""
         return self.chosen is not None and _setting(setting) == _setting(self.chosen)
 
@@ -145,13 +145,13 @@ class Study:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Study:
         """Build from what :meth:`to_dict` returned."""
-        from mondegreen.calibration.measurement import Measurement
+        from mondegreen.calibration.score_bounds import ScoreBounds
 
         given = dict(values)
-        measured = [Measurement.from_dict(each) for each in given["measurements"]]
+        measured = [ScoreBounds.from_dict(each) for each in given["measurements"]]
         given["measurements"] = tuple(measured)
         if given.get("chosen") is not None:
-            given["chosen"] = Measurement.from_dict(given["chosen"])
+            given["chosen"] = ScoreBounds.from_dict(given["chosen"])
         if given.get("neighbours") is not None:
             given["neighbours"] = NeighbourDistances.from_dict(given["neighbours"])
         given["sentences"] = tuple(given.get("sentences", ()))
@@ -165,15 +165,15 @@ class Study:
 _RECORDS = ("scale", "measurements", "chosen", "neighbours", "releases")
 
 
-def study_of(space: Space, measurements: Sequence[Measurement], **fields: Any) -> Study:
+def study_of(space: Space, measurements: Sequence[ScoreBounds], **fields: Any) -> Study:
     """Return a study of measurements on a space, with the distances of that space.
 
     Parameters
     ----------
     space : Space
         The one that was measured.
-    measurements : sequence of Measurement
-        What :func:`mondegreen.calibration.measurement.measure` returned.
+    measurements : sequence of ScoreBounds
+        Of :meth:`mondegreen.calibration.evaluate.Evaluator.measure`.
     **fields
         Other fields of :class:`Study`.
 
@@ -197,7 +197,7 @@ def study_of(space: Space, measurements: Sequence[Measurement], **fields: Any) -
     return Study(measurements=tuple(measurements), **{**known, **fields})
 
 
-def curve_name(setting: Measurement | SampleRelease) -> str:
+def curve_name(setting: ScoreBounds | SampleRelease) -> str:
     """Return a mechanism and its parameters, as one line of text.
 
     Examples
@@ -212,7 +212,7 @@ def curve_name(setting: Measurement | SampleRelease) -> str:
     return f"{setting.mechanism} ({listed})" if listed else setting.mechanism
 
 
-def told_parameters(setting: Measurement | SampleRelease) -> dict[str, Any]:
+def told_parameters(setting: ScoreBounds | SampleRelease) -> dict[str, Any]:
     """Return the parameters, but epsilon, that are not what they are by default.
 
     Examples
@@ -232,7 +232,7 @@ def told_parameters(setting: Measurement | SampleRelease) -> dict[str, Any]:
     }
 
 
-def score_of(measurement: Measurement, name: str) -> tuple[float, float] | None:
+def score_of(measurement: ScoreBounds, name: str) -> tuple[float, float] | None:
     """Return the ends of a score; None where it is not known or not finite."""
     ends = measurement.scores.get(name)
     if ends is None or any(end is None or not math.isfinite(end) for end in ends):
@@ -240,7 +240,7 @@ def score_of(measurement: Measurement, name: str) -> tuple[float, float] | None:
     return float(ends[0]), float(ends[1])
 
 
-def _setting(setting: Measurement | SampleRelease) -> tuple[str, str, float]:
+def _setting(setting: ScoreBounds | SampleRelease) -> tuple[str, str, float]:
     """Return what tells settings apart."""
     parameters = json.dumps(dict(setting.parameters), sort_keys=True, default=str)
     return setting.mechanism, parameters, setting.epsilon

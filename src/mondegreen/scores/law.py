@@ -13,14 +13,14 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from typing import Final, TypeVar, final
+from typing import Any, Final, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import ConfigurationError
-from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.definitions import PERCENTILES
 from mondegreen.scores.deniability import ORDERS, check_eta, effective_support
 from mondegreen.scores.distances import Distances
@@ -39,12 +39,7 @@ _SUMMED: Final = 256
 """Probabilities of a row that are summed as one, to find where a sum is reached."""
 
 Floats = NDArray[np.float64]
-Progress = Callable[[float], object]
 Result = TypeVar("Result")
-
-
-def silent(share: float) -> None:
-    """Tell nobody the share that is done."""
 
 
 @final
@@ -90,19 +85,9 @@ class LawScores:
         Percentiles of ``n_w`` and ``s_w`` are values that occur, on the side where
         words are less private.
         """
-        found = {"n_w_mean": float(self.stay.mean()), "n_w_max": float(self.stay.max())}
-        for percent in PERCENTILES:
-            value = np.quantile(self.stay, percent / 100, method="higher")
-            found[f"n_w_{percent}"] = float(value)
+        found = _percentiles("n_w", self.stay, up=True)
         if self.support is not None:
-            sizes = self.support[:-1]
-            found["s_w_mean"], found["s_w_min"] = (
-                float(sizes.mean()),
-                float(sizes.min()),
-            )
-            for percent in PERCENTILES:
-                value = np.quantile(sizes, 1 - percent / 100, method="lower")
-                found[f"s_w_{100 - percent:02d}"] = float(value)
+            found.update(_percentiles("s_w", self.support[:-1], up=False))
         for order, values in self.entropies.items():
             found[f"entropy_{order:g}_mean"] = float(values[:-1].mean())
             found[f"entropy_{order:g}_min"] = float(values[:-1].min())
@@ -117,12 +102,22 @@ class LawScores:
         return found
 
 
+def _percentiles(name: str, values: NDArray[Any], *, up: bool) -> dict[str, float]:
+    end, worst = ("max", values.max()) if up else ("min", values.min())
+    found = {f"{name}_mean": float(values.mean()), f"{name}_{end}": float(worst)}
+    for percent in PERCENTILES:
+        place = percent if up else 100 - percent
+        value = np.quantile(values, place / 100, method="higher" if up else "lower")
+        found[f"{name}_{place:02d}"] = float(value)
+    return found
+
+
 def law_scores(
     states: Sequence[State],
     priors: Mapping[str, Floats] | None = None,
     *,
     eta: float | None = 0.05,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> list[LawScores]:
     """Score laws on one space exactly, all in one pass over its pairs of words.
 
@@ -154,8 +149,6 @@ def law_scores(
     space = states[0].space
     if any(state.space.digest != space.digest for state in states):
         raise ConfigurationError("all laws must be on one space")
-    if eta is not None:
-        check_eta(eta)
     count = space.vocab_size + 1
     named = {"uniform": uniform_prior(count - 1)} if priors is None else priors
     full = {name: over_inputs(prior, count - 1) for name, prior in named.items()}
@@ -177,7 +170,7 @@ def law_scores(
 
 
 def in_blocks(
-    work: Callable[[Ids], Result], ids: Ids, size: int, progress: Progress = silent
+    work: Callable[[Ids], Result], ids: Ids, size: int, progress: Progress = no_progress
 ) -> Iterator[Result]:
     """Yield what becomes of blocks of ids, in order, from a thread for each core."""
     blocks = [ids[start : start + size] for start in range(0, len(ids), size)]
@@ -223,7 +216,8 @@ class _Table:
     def __init__(
         self, state: State, priors: dict[str, Floats], eta: float | None
     ) -> None:
-        self.state, self.priors, self.eta = state, priors, eta
+        self.state, self.priors = state, priors
+        self.eta = None if eta is None else check_eta(eta)
         self.vocab_size = state.space.vocab_size
         count = self.vocab_size + 1
         self.stay, self.distance, self.rank = np.zeros((3, count))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import ConfigurationError
-from mondegreen.space.distances import room
+from mondegreen.space.distances import one_minus_norm2
 from mondegreen.space.space import Space
 
 Floats = NDArray[np.float64]
@@ -34,7 +34,8 @@ def pair_distances(space: Space, first: Ids, second: Ids) -> Floats | None:
     gaps: Floats = np.linalg.norm(left - right, axis=1)
     if space.metric == "euclidean":
         return gaps
-    return np.asarray(2 * np.arcsinh(gaps / np.sqrt(room(left) * room(right))))
+    scale = np.sqrt(one_minus_norm2(left) * one_minus_norm2(right))
+    return np.asarray(2 * np.arcsinh(gaps / scale))
 
 
 def cosines(left: Floats, right: Floats) -> Floats:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Vectors
 from mondegreen.errors import InvalidParameterError
-from mondegreen.space.codes import Bits, Codes, check_bits
+from mondegreen.space.codes import Bits, Codes, bit_counts, check_bits
 from mondegreen.space.geometry import canonical_ids
 from mondegreen.space.space import Space
 
@@ -20,6 +20,7 @@ METHODS: Final = ("tissier", "hyperplane")
 _SEED: Final = 2019
 """Public: it starts the training and picks the hyperplanes, and hides nothing."""
 
+# Batches, rate, decay and rounds are those of the authors' code.
 _ROUNDS: Final = 5
 _BATCH: Final = 75
 _LEAST_STEPS: Final = 200
@@ -39,28 +40,10 @@ def with_codes(
     method: str = "tissier",
     progress: Callable[[int], object] = lambda done: None,
 ) -> Space:
-    """Return the same space with codes, which binary mechanisms need.
+    """The same space with codes, which binary mechanisms need; see :func:`binarize`.
 
-    Parameters
-    ----------
-    space : Space
-        Has vectors; codes it has are replaced.
-    bits : int, a multiple of 8 in 8..4096
-        Length of a code.
-    method : {"tissier", "hyperplane"}
-        See :func:`binarize`.
-    progress : callable
-        Called with the percentage done.
+    ``progress`` is called with the percentage done.
 
-    Raises
-    ------
-    InvalidParameterError
-        If bits or method is not allowed.
-    SpaceError
-        If the space has no vectors.
-
-    Examples
-    --------
     >>> space = Space.from_arrays("ab", ["a", "b"], [[0.0], [1.0]])
     >>> with_codes(space, bits=16, method="hyperplane").codes.bits
     16
@@ -80,33 +63,14 @@ def binarize(
     r"""Turn public vectors into codes, :math:`b(x) = h(W (x - \bar x))`.
 
     :math:`h` is 1 above 0. ``tissier`` learns :math:`W`, see :func:`train_encoder`;
-    ``hyperplane`` takes independent standard normal numbers for it.
+    ``hyperplane`` takes independent standard normal numbers for it (Charikar,
+    "Similarity Estimation Techniques from Rounding Algorithms", STOC 2002).
 
-    Parameters
-    ----------
-    vectors : array, shape (V, n)
-        Public vectors; may be memory-mapped.
-    bits, method, progress
-        As in :func:`with_codes`.
-
-    Returns
-    -------
-    uint8 array, shape (V, bits / 8)
-
-    Notes
-    -----
-    *Privacy.* A function of public vectors and a public seed. A word has the code of
-    its point, so words at one point have one code.
-
-    *Numerics.* In double precision: processors and numbers of threads round products
-    apart by some 1e-13, which moves no point across a hyperplane but one in a million
-    million. In single precision they would train different encoders. Codes are stored
-    all the same, and never made again where they are used.
-
-    References
-    ----------
-    .. [1] Charikar. "Similarity Estimation Techniques from Rounding Algorithms." STOC
-       2002 (random hyperplanes).
+    A function of public vectors and a public seed, in double precision: processors and
+    numbers of threads round products apart by some 1e-13, which moves no point across a
+    hyperplane but one in a million million. In single precision they would train
+    different encoders. Codes are stored all the same, and never made again where they
+    are used.
     """
     check_bits(bits)
     if method not in METHODS:
@@ -122,30 +86,24 @@ def binarize(
         encoder = train_encoder(points, bits, rng, progress)
     else:
         encoder = rng.standard_normal((bits, points.shape[1]))
-    # Words at one point take the code of the first: BLAS may round equal rows apart.
-    first = canonical_ids(vectors, np.full(points.shape[1], np.nan))[:-1]
     starts = range(0, len(points), _ROWS)
     blocks = (points[start : start + _ROWS] @ encoder.T for start in starts)
     table: Bits = np.concatenate([np.packbits(block > 0, axis=1) for block in blocks])
-    return table[first]
+    # Words at one point take the code of the first: BLAS may round equal rows apart.
+    return table[canonical_ids(vectors)]
 
 
 def majority(table: Bits) -> Bits:
-    """Return the code that agrees with most words in every bit; 0 where they tie.
+    """The code that agrees with most words in every bit; 0 where they tie.
 
     It stands for the unknown word: no code has a smaller mean distance to the words,
     which is what the centroid is among points. The encoder cannot give it, since the
     centroid lies on all of its hyperplanes.
 
-    Examples
-    --------
     >>> majority(np.array([[0b11000000], [0b10100000]], dtype=np.uint8)).tolist()
     [128]
     """
-    ones = np.zeros(8 * table.shape[1], dtype=np.int64)
-    for start in range(0, len(table), _ROWS):
-        ones += np.unpackbits(table[start : start + _ROWS], axis=1).sum(0, np.int64)
-    return np.packbits(2 * ones > len(table))
+    return np.packbits(2 * bit_counts(table) > len(table))
 
 
 def train_encoder(
@@ -163,37 +121,15 @@ def train_encoder(
             + \tfrac{\lambda}{2} \lVert W^\top W - I \rVert_F^2
 
     summed over a batch. No gradient passes :math:`h`: :math:`W` is learned through the
-    decoder alone, which uses the same matrix.
+    decoder alone, which uses the same matrix. Returns it, float64, shape (bits, n).
 
-    Parameters
-    ----------
-    points : float32 array, shape (V, n)
-        Centred vectors, most coordinates within -1..1, the range of tanh.
-    bits : int
-        Rows of the encoder.
-    rng : numpy.random.Generator
-        Public; consumed.
-    progress : callable
-        Called with the percentage done.
-
-    Returns
-    -------
-    float64 array, shape (bits, n)
-
-    Notes
-    -----
-    *Differs from the paper.* Vectors are centred, so that bits are balanced, and
+    Differs from the paper (Tissier, Gravier, Habrard: "Near-lossless Binarization of
+    Word Embeddings", AAAI 2019): vectors are centred, so that bits are balanced, and
     scaled to a standard deviation of 0.3. The decoder sees :math:`b - 1/2`, which the
     offset :math:`c` makes the same model; with :math:`b` itself the steps overshoot
     in the direction that all bits share, and the training is chaotic. The squared
-    error is summed where the paper takes its mean, and :math:`\lambda = 10`; batches
-    of 75, a rate of 0.001 times 0.95 a round and 5 rounds are those of the authors'
-    code. Small spaces are passed over more than once a round.
-
-    References
-    ----------
-    .. [1] Tissier, Gravier, Habrard. "Near-lossless Binarization of Word Embeddings."
-       AAAI 2019.
+    error is summed where the paper takes its mean, and :math:`\lambda = 10`. Small
+    spaces are passed over more than once a round.
     """
     count, dim = points.shape
     weights: Matrix = rng.uniform(-1, 1, size=(bits, dim))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, final
 
@@ -28,20 +28,9 @@ class Codes:
     """One code of ``bits`` bits per word, and one for the unknown word.
 
     Codes are public, like the vectors they come from: no text was used to make them.
+    ``table`` holds those of the words, shape (V, bits / 8), and may be memory-mapped;
+    ``geometry`` the Hamming distances of all inputs, which :meth:`of` measures.
 
-    Parameters
-    ----------
-    table : uint8 array, shape (V, bits / 8)
-        Packed codes of the words; made read-only. May be memory-mapped.
-    unknown : uint8 array, shape (bits / 8,)
-        Code of the unknown word.
-    method : str
-        How they were made.
-    geometry : Geometry
-        Hamming distances of all inputs; :meth:`of` measures them.
-
-    Examples
-    --------
     >>> codes = Codes.of([[0b00000000], [0b00000111]], [0b00000001], "by hand")
     >>> codes.bits, codes.geometry.mean, codes.geometry.closest
     (8, 3.0, 1.0)
@@ -57,7 +46,10 @@ class Codes:
         if table.dtype != np.uint8 or table.ndim != 2 or not table.size:
             raise SpaceError("codes must be a table of bytes, one row per word")
         if unknown.dtype != np.uint8 or unknown.shape != table.shape[1:]:
-            raise SpaceError("the code of the unknown word has another length")
+            raise SpaceError(
+                f"codes of shape {table.shape} do not fit an unknown code of shape "
+                f"{unknown.shape}"
+            )
         table.setflags(write=False)
         unknown.setflags(write=False)
 
@@ -69,14 +61,9 @@ class Codes:
         method: str,
     ) -> Codes:
         """Take codes as they are, and measure their distances."""
-        rows = np.array(table, dtype=np.uint8)
-        point = np.array(unknown, dtype=np.uint8)
-        if rows.ndim != 2 or not rows.size or point.shape != rows.shape[1:]:
-            raise SpaceError(
-                f"codes of shape {rows.shape} do not fit an unknown code of shape "
-                f"{point.shape}"
-            )
-        return cls(rows, point, method, measure_codes(rows, point))
+        rows, point = np.array(table, np.uint8), np.array(unknown, np.uint8)
+        codes = cls(rows, point, method, Geometry(0.0, 0.0, 0.0, 0.0))
+        return replace(codes, geometry=measure_codes(rows, point))
 
     @property
     def bits(self) -> int:
@@ -97,7 +84,7 @@ class Codes:
         return state.hexdigest()
 
     def points(self, ids: Ids) -> Bits:
-        """Return the codes of inputs, the unknown word included, (T, bits / 8)."""
+        """The codes of inputs, the unknown word included, (T, bits / 8)."""
         found: Bits = self.table[np.minimum(ids, len(self.table) - 1)]
         found[ids == len(self.table)] = self.unknown
         return found
@@ -108,10 +95,18 @@ class Codes:
 
 
 def check_bits(bits: int) -> int:
-    """Return a length of codes; refuse one that does not fill whole bytes."""
+    """Refuse a length of codes that does not fill whole bytes."""
     if type(bits) is not int or not 8 <= bits <= 4096 or bits % 8:
         raise InvalidParameterError("bits", bits, "a multiple of 8 in 8..4096")
     return bits
+
+
+def bit_counts(table: Bits) -> NDArray[np.int64]:
+    """How many codes have each bit set, shape (bits,)."""
+    ones = np.zeros(8 * table.shape[1], dtype=np.int64)
+    for start in range(0, len(table), _ROWS):
+        ones += np.unpackbits(table[start : start + _ROWS], axis=1).sum(0, np.int64)
+    return ones
 
 
 def measure_codes(table: Bits, unknown: Bits) -> Geometry:
@@ -130,22 +125,14 @@ def measure_codes(table: Bits, unknown: Bits) -> Geometry:
     inputs.add(points)
     alone = np.full(len(distinct), float(bits))
     if len(distinct) > 1:
-        alone = _search(words, distinct, 2)[:, 1].astype(float)
+        alone = words.search(distinct, 2)[0][:, 1].astype(float)
     nearest = np.repeat(np.where(times > 1, 0.0, alone), times)
-    closest = _search(inputs, points, 2)[:, 1].min() if len(points) > 1 else 0
-    ones = np.zeros(bits, dtype=np.int64)
-    for start in range(0, count, _ROWS):
-        ones += np.unpackbits(table[start : start + _ROWS], axis=1).sum(0, np.int64)
+    closest = inputs.search(points, 2)[0][:, 1].min() if len(points) > 1 else 0
+    ones = bit_counts(table)
     pairs = count * (count - 1)
     return Geometry(
         closest=float(closest),
         nearest=float(np.median(nearest)) if pairs else 0.0,
         mean=2 * float(ones @ (count - ones)) / pairs if pairs else 0.0,
-        diameter=float(bits - _search(inputs, ~points, 1).min()),
+        diameter=float(bits - inputs.search(~points, 1)[0].min()),
     )
-
-
-def _search(index: object, queries: Bits, k: int) -> NDArray[np.int32]:
-    """Return the smallest distances of each query, nearest first."""
-    found: NDArray[np.int32] = index.search(np.ascontiguousarray(queries), k)[0]  # type: ignore[attr-defined]
-    return found

@@ -1,142 +1,277 @@
-r"""Distances between points: Euclidean, and hyperbolic in the Poincaré ball.
+"""Distances between the inputs of a space, in its own metric and in float64.
 
-In the ball, with curvature -1,
-
-.. math::
-
-    d_H(x, y) = 2 \operatorname{arsinh}
-        \frac{\lVert x - y \rVert}
-             {\sqrt{(1 - \lVert x \rVert^2)(1 - \lVert y \rVert^2)}},
-
-which is the arcosh of the papers without its cancellation for close points.
+The one door to distances: :class:`Distances` for inputs of a space, by products where
+the metric allows it, and :func:`distances` for any points, by formula.
 """
 
 from __future__ import annotations
 
-from typing import Final
+import math
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mondegreen.arrays import Vectors
-from mondegreen.errors import SpaceError, UnknownNameError
+from mondegreen.arrays import Ids, Vectors
+from mondegreen.space.geometry import misstated
+from mondegreen.space.metric import METRICS as METRICS
+from mondegreen.space.metric import Floats
+from mondegreen.space.metric import distances as distances
+from mondegreen.space.metric import one_minus_norm2 as one_minus_norm2
+from mondegreen.space.metric import relative_error as relative_error
+from mondegreen.space.space import Space
 
-METRICS: Final = {
-    "euclidean": "Euclidean distance",
-    "poincare": "hyperbolic distance",
-}
-"""The metrics a space may have, and what a guarantee calls them."""
+_TILE: Final = 1024
+_STRIPE: Final = 64
+_DIGITS: Final = 1e-4  # what other processors and six digits may change
 
-_LEAST_ROOM: Final = 2.0**-30
-_CHUNK_ROWS: Final = 8192
-
-Floats = NDArray[np.float64]
+Work = Callable[[int, int, Floats], None]
 
 
-def distances(metric: str, points: Vectors, vectors: Vectors) -> Floats:
-    """Return the distance of every point to every vector, (rows, V), in float64.
+@final
+class Distances:
+    """Distances of inputs, the unknown word being the last; 0 exactly at one point.
 
     Parameters
     ----------
-    metric : {"euclidean", "poincare"}
-        Of the space the points are in.
-    points : array, shape (rows, n)
-        Few enough that two tables of this many rows fit into memory.
-    vectors : array, shape (V, n)
-        All words, for example; may be memory-mapped.
-
-    Notes
-    -----
-    *Numerics.* Sums of squared differences, which do not cancel: equal points are at
-    distance 0 exactly, and every distance is right up to :func:`relative_error`.
-
-    Examples
-    --------
-    >>> distances("poincare", np.array([[0.0]]), np.array([[0.0], [0.5]])).round(4)
-    array([[0.    , 1.0986]])
+    space : Space
+        With vectors; distances are in its metric.
+    inputs : callable, optional
+        From ids to the points that inputs lie at, instead of those of the space.
     """
-    if metric not in METRICS:
-        raise UnknownNameError("metric", metric, METRICS)
-    return (poincare if metric == "poincare" else euclidean)(points, vectors)
+
+    def __init__(
+        self, space: Space, inputs: Callable[[Ids], Vectors] | None = None
+    ) -> None:
+        self.space = space
+        self._inputs = inputs or space.points
+        self._is_euclidean = space.metric == "euclidean"
+        self.count = space.vocab_size + 1
+        self.has_duplicates = bool((space.canonical != np.arange(self.count)).any())
+        # Seen from the centroid, Euclidean norms and their rounding are smallest.
+        self._origin = space.unknown if self._is_euclidean else 0.0
+        self._is_checked = inputs is not None
+
+    def between(self, left: Ids, right: Ids) -> Floats:
+        """Distances of some inputs to some, shape (left, right)."""
+        (points, squares), (others, other_squares) = self._at(left), self._at(right)
+        if not self._is_euclidean:
+            return distances(self.space.metric, points, others)
+        table: Floats = points @ others.T
+        table *= -2
+        table += squares[:, None]
+        table += other_squares
+        np.maximum(table, 0.0, out=table)
+        np.sqrt(table, out=table)
+        canonical = self.space.canonical
+        table[canonical[left][:, None] == canonical[right]] = 0.0
+        return table
+
+    def to_words(self, ids: Ids) -> Floats:
+        """Distances of some inputs to all words, shape (ids, V)."""
+        return next(self.stripes(ids, len(ids)))[1]
+
+    def stripes(self, ids: Ids, size: int) -> Iterator[tuple[Ids, Floats]]:
+        """Yield some inputs at a time with their distances to all words.
+
+        One product serves all of them; what follows is done while a stripe is in the
+        cache.
+        """
+        space = self.space
+        if self._is_euclidean:
+            points, squares = self._at(ids)
+            queries = np.ones((len(ids), space.dim + 2))
+            queries[:, :-2] = -2 * points
+            queries[:, -1] = squares
+            squared = queries @ self._words.T
+        for start in range(0, len(ids), size):
+            some = ids[start : start + size]
+            if self._is_euclidean:
+                table = squared[start : start + size]
+                np.maximum(table, 0.0, out=table)
+                np.sqrt(table, out=table)
+                self._set_zeros(table, some)
+            else:
+                table = distances(space.metric, self._inputs(some), space.vectors)
+            yield some, table
+
+    def each(
+        self, work: Work, progress: Callable[[float], object] = lambda share: None
+    ) -> None:
+        """Call ``work(i, j, table)`` for every tile of unordered pairs, ``i <= j``.
+
+        ``table[a, b]`` is the distance of inputs ``i + a`` and ``j + b``. Calls come
+        from several threads, each with a table of its own; ``progress`` gets the share
+        that is done. The first pass refuses a space that states other distances than
+        those of its points.
+        """
+        starts = range(0, self.count, _TILE)
+        tiles = [(i, j) for i in starts for j in starts if j >= i]
+        words = None if self._is_checked else _Words(self.count - 1)
+        margin = 1 + self.relative_error  # here, so that threads find it
+
+        def run(i: int, j: int) -> None:
+            table = self.between(self._ids(i), self._ids(j))
+            if words is not None:
+                self._check_extremes(table, margin)
+                words.add(i, j, table)
+            work(i, j, table)
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            futures = [pool.submit(run, i, j) for i, j in tiles]
+            for done, future in enumerate(futures, start=1):
+                future.result()
+                progress(done / len(tiles))
+        if words is not None:
+            self._check_averages(words)
+            self._is_checked = True
+
+    @property
+    def relative_error(self) -> float:
+        """The most that a distance in a table may be off, as a share of it."""
+        return self._errors[0]
+
+    def error(self, cutoff: float) -> float:
+        """The most that ``min(distance, cutoff)`` in a table may be off."""
+        return min(self._errors[1], self._errors[0] * cutoff)
+
+    @cached_property
+    def _errors(self) -> tuple[float, float]:
+        r"""The most that a positive distance is off, as a share and in all.
+
+        Euclidean squares are sums of three products, each right up to
+        :math:`n u |x| |y|`; together :math:`s = 4 (n + 8) u \max |x|^2`, so a distance
+        is off by at most :math:`s / d`. Other metrics come by their formula.
+        """
+        space = self.space
+        if not self._is_euclidean:
+            return relative_error(space.metric, space.vectors, space.unknown), math.inf
+        largest = float(self._squared_norms().max())
+        slack = 4.0 * (space.dim + 8) * 2.0**-53 * largest
+        closest = space.geometry.closest
+        if closest == 0:  # all inputs at one point
+            return 0.0, 0.0
+        return slack / closest**2, slack / closest
+
+    @cached_property
+    def _words(self) -> Floats:
+        """Words as (y, |y|^2, 1): with (-2x, 1, |x|^2) the product is |x - y|^2."""
+        space = self.space
+        table = np.ones((space.vocab_size, space.dim + 2))
+        words = table[:, :-2]
+        np.subtract(space.vectors, self._origin, out=words)
+        table[:, -2] = np.einsum("ij,ij->i", words, words)
+        return table
+
+    def _set_zeros(self, table: Floats, ids: Ids) -> None:
+        """Put a word at the very point of the input at distance 0 exactly."""
+        if self.has_duplicates:
+            canonical = self.space.canonical
+            table[canonical[ids][:, None] == canonical[:-1]] = 0.0
+        else:
+            words = np.flatnonzero(ids < self.space.vocab_size)
+            table[words, ids[words]] = 0.0
+
+    def _ids(self, start: int) -> Ids:
+        return np.arange(start, min(start + _TILE, self.count), dtype=np.int32)
+
+    def _at(self, ids: Ids) -> tuple[Vectors, Floats]:
+        """Coordinates and squared norms of inputs, seen from the origin."""
+        points = self._inputs(ids) - self._origin
+        return points, np.einsum("ij,ij->i", points, points)
+
+    def _squared_norms(self) -> Floats:
+        starts = range(0, self.count, _TILE)
+        return np.concatenate([self._at(self._ids(start))[1] for start in starts])
+
+    def _check_extremes(self, table: Floats, margin: float) -> None:
+        """Refuse a space whose stated extremes are not those of its points.
+
+        What rounding may add to a law is charged by the smallest distance, so one
+        that is stated too large would make certificates too small.
+        """
+        stated = self.space.geometry
+        least = float(table.min())
+        if least == 0:
+            least = float(table.min(where=table > 0, initial=math.inf))
+        if (
+            least * margin < stated.closest
+            or float(table.max()) > stated.diameter * margin
+        ):
+            raise misstated(self.space.name)
+
+    def _check_averages(self, words: _Words) -> None:
+        r"""Refuse a space whose stated averages are not those of its words.
+
+        They turn the epsilon of a law into what is promised between neighbours. An
+        honest statement may be off by a share, and by what float32 did to the squares
+        of a word's distances: that of x and y is right up to
+        :math:`c (|x|^2 + |y|^2)`; with :math:`|y| \le |x| + d` that is at most
+        :math:`3 c |x|^2` and a share :math:`2 c`.
+        """
+        stated, count = self.space.geometry, self.count - 1
+        if self._is_euclidean:
+            unit = 4.0 * (self.space.dim + 8) * 2.0**-24
+            squares = np.maximum(self._squared_norms()[:-1], 1e-30)
+            share, slack = _DIGITS + 2 * unit, 3 * unit * squares
+        else:
+            share, slack = _DIGITS + 2 * self.relative_error, np.zeros(count)
+        (low, high), mean, room = words.bounds(slack)
+        if not (
+            low * (1 - share) <= stated.nearest <= high * (1 + share)
+            and abs(stated.mean - mean) <= mean * share + room
+        ):
+            raise misstated(self.space.name)
 
 
-def euclidean(points: Vectors, vectors: Vectors) -> Floats:
-    """Return Euclidean distances, (rows, V)."""
-    squared = _squared_gaps(points, vectors)
-    return np.sqrt(squared, out=squared)
+@final
+class _Words:
+    """The nearest other word of every word, and the sum of all distances of words."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._nearest = np.full(count, math.inf)
+        self._total = 0.0
+        self._lock = threading.Lock()
+
+    def add(self, i: int, j: int, table: Floats) -> None:
+        """Take a tile; its table is the same afterwards."""
+        table = table[: self._count - i, : self._count - j]
+        if not table.size:
+            return
+        total = float(table.sum())
+        if i == j:
+            np.fill_diagonal(table, math.inf)
+        rows, columns = table.min(axis=1), table.min(axis=0)
+        if i == j:
+            np.fill_diagonal(table, 0.0)
+        with self._lock:
+            self._total += total if i == j else 2 * total
+            for start, least in ((i, rows), (j, columns)):
+                part = self._nearest[start : start + len(least)]
+                np.minimum(part, least, out=part)
+
+    def bounds(self, slack: Floats) -> tuple[tuple[float, float], float, float]:
+        """Least and most of the median of nearest distances; the mean and its room.
+
+        The squares of a word's distances may be off by its slack. A root is off by at
+        most that of the slack and at most slack / distance.
+        """
+        if self._count < 2:
+            return (0.0, 0.0), 0.0, 0.0
+        squares = self._nearest**2
+        low = float(np.median(np.sqrt(np.maximum(squares - slack, 0.0))))
+        high = float(np.median(np.sqrt(squares + slack)))
+        mean = self._total / (self._count * (self._count - 1))
+        roots = np.sqrt(slack)
+        off = np.divide(slack, self._nearest, out=roots.copy(), where=squares > slack)
+        return (low, high), mean, 2 * float(np.minimum(roots, off).mean())
 
 
-def poincare(points: Vectors, vectors: Vectors) -> Floats:
-    """Return hyperbolic distances of points of the Poincaré ball, (rows, V)."""
-    ratio = _squared_gaps(points, vectors)
-    ratio /= np.outer(room(points), room(vectors))  # symmetric to the last bit
-    np.arcsinh(np.sqrt(ratio, out=ratio), out=ratio)
-    ratio *= 2
-    return ratio
-
-
-def room(vectors: Vectors) -> Floats:
-    r"""Return :math:`1 - \lVert x \rVert^2`, what is left to the edge of the ball."""
-    left = np.empty(len(vectors))
-    for start in range(0, len(vectors), _CHUNK_ROWS):
-        wide = vectors[start : start + _CHUNK_ROWS].astype(np.float64)
-        left[start : start + _CHUNK_ROWS] = 1 - np.einsum("ij,ij->i", wide, wide)
-    return left
-
-
-def relative_error(metric: str, vectors: Vectors, unknown: Vectors) -> float:
-    r"""Return an upper bound of the relative error of :func:`distances`.
-
-    Notes
-    -----
-    *Numerics.* With :math:`u = 2^{-53}`, the sum of squared differences is right up to
-    :math:`(n + 2) u`. The room :math:`q = 1 - |x|^2` is off by :math:`n u`, hence
-    by :math:`n u / q + u` of itself: this is what the edge of the ball costs. The
-    root halves errors, and as :math:`\operatorname{arsinh} t \ge t / \sqrt{1 + t^2}`,
-    an error of a share of t is at most that share of the distance. Together, with a
-    few :math:`u` for the root and arsinh, at most
-    :math:`(n + 8) u / 2 + n u / q_{\min} + 4 u`; returned is twice as much.
-    """
-    least = 1.0
-    if metric == "poincare":
-        least = min(float(room(vectors).min()), float(room(unknown[None])[0]))
-    return 2 * (int(vectors.shape[1]) + 16) * 2.0**-53 / least
-
-
-def check_points(metric: str, name: str, vectors: Vectors) -> None:
-    """Refuse a metric that does not exist, and points that are not in its domain.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such metric.
-    SpaceError
-        If a point of a Poincaré space is outside of the ball, or so close to its edge
-        that double precision cannot tell.
-    """
-    if metric not in METRICS:
-        raise UnknownNameError("metric", metric, METRICS)
-    if metric == "poincare":
-        left = room(vectors)
-        worst = int(left.argmin())
-        if not left[worst] >= _LEAST_ROOM:
-            norm = float(np.linalg.norm(vectors[worst].astype(np.float64)))
-            raise SpaceError(
-                f"space {name!r}: row {worst} has norm {norm:.10g}; in the Poincaré "
-                "ball a norm must be below 1 - 5e-10. Rescale the vectors, store "
-                "them in float32, or build a Euclidean space"
-            )
-
-
-def _squared_gaps(points: Vectors, vectors: Vectors) -> Floats:
-    """Return squared Euclidean distances from differences, chunk by chunk."""
-    total = np.zeros((len(points), len(vectors)))
-    left = points.astype(np.float64)
-    for start in range(0, len(vectors), _CHUNK_ROWS):
-        part = slice(start, start + _CHUNK_ROWS)
-        right = np.ascontiguousarray(vectors[part].T, dtype=np.float64)
-        for i in range(len(right)):
-            gap = left[:, i, None] - right[i]
-            gap *= gap
-            total[:, part] += gap
-    return total
+def stripes(rows: int) -> list[slice]:
+    """Cut the rows of a tile into stripes that stay in the cache while worked on."""
+    return [slice(start, start + _STRIPE) for start in range(0, rows, _STRIPE)]

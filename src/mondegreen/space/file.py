@@ -1,17 +1,19 @@
 """The file a space is kept in: a few tensors in the safetensors format.
 
-``docs/reference/space-format.md`` describes it. It is read here and not by the
-safetensors library because that one copies every tensor into memory.
+``docs/reference/space-format.md`` describes it. Its header is read here and not by the
+safetensors library, which tells neither where a tensor lies, and copies every tensor
+into memory, nor that a key stands twice.
 """
 
 from __future__ import annotations
 
+import copyreg
 import hashlib
 import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final, cast, final
+from typing import Any, BinaryIO, Final, final
 
 import numpy as np
 
@@ -21,10 +23,15 @@ from mondegreen.errors import (
     SpaceIntegrityError,
 )
 from mondegreen.space.codes import Codes
-from mondegreen.space.distances import METRICS
 from mondegreen.space.geometry import Geometry
-from mondegreen.space.names import checked_name
-from mondegreen.space.space import CODES_FORMAT, FORMAT, Space
+from mondegreen.space.metric import METRICS
+from mondegreen.space.space import (
+    CODES_FORMAT,
+    FORMAT,
+    Space,
+    WordSpace,
+    checked_name,
+)
 from mondegreen.space.tree import WordTree
 
 _LARGEST_HEADER = 1 << 20
@@ -32,13 +39,21 @@ _LARGEST_CODE = 512
 _WRITE_ROWS = 4096
 _DTYPES: Final = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "U8": "|u1"}
 _METADATA: Final = ("about", "digest", "format", "geometry", "metric", "name")
-_BEFORE: Final = ("mondegreen-space/1", "mondegreen-codes/1")
 _REBUILD: Final = (
     "it is of an earlier version, whose digest left out the distances that "
     "certificates count on; build it again from its vectors: mondegreen space build"
 )
 _VECTORS: Final = {"unknown", "vectors", "words"}
 _CODES: Final = {"codes", "unknown_code", "words"}
+# Types that a tensor may have, and its dimensions.
+_KINDS: Final = {
+    "unknown": ({"F64"}, 1),
+    "vectors": ({"F16", "F32"}, 2),
+    "words": ({"U8"}, 1),
+    "codes": ({"U8"}, 2),
+    "unknown_code": ({"U8"}, 2),
+    "tree": ({"U8"}, 1),
+}
 
 
 @final
@@ -63,28 +78,30 @@ class SpaceHeader:
     geometry: Geometry
     about: dict[str, str]
     tensors: dict[str, _Tensor]
-    codes: dict[str, Any] | None = None
+    codes: dict[str, Any]  # empty where there are none
+
+    @property
+    def has_vectors(self) -> bool:
+        return "vectors" in self.tensors
 
     @property
     def vocab_size(self) -> int:
-        """Number of words."""
         return self._rows.shape[0]
 
     @property
     def dim(self) -> int:
         """Number of coordinates; of bits, where there are codes alone."""
-        packed = 1 if "vectors" in self.tensors else 8
-        return packed * self._rows.shape[1]
+        return (1 if self.has_vectors else 8) * self._rows.shape[1]
 
     @property
     def dtype(self) -> str:
         """Type of the coordinates."""
-        return self._rows.dtype.name if "vectors" in self.tensors else "bit"
+        return self._rows.dtype.name if self.has_vectors else "bit"
 
     @property
     def _rows(self) -> _Tensor:
         """The table with a row per word."""
-        return self.tensors["vectors" if "vectors" in self.tensors else "codes"]
+        return self.tensors["vectors" if self.has_vectors else "codes"]
 
 
 def write_space(stream: BinaryIO, space: Space) -> None:
@@ -92,7 +109,7 @@ def write_space(stream: BinaryIO, space: Space) -> None:
     metadata = {
         "format": FORMAT if space.has_vectors else CODES_FORMAT,
         "name": space.name,
-        "metric": space.metric if space.has_vectors else "hamming",
+        "metric": space.metric,
         "geometry": "",
         "about": json.dumps(dict(space.about), sort_keys=True),
         "digest": space.digest,
@@ -109,15 +126,11 @@ def write_space(stream: BinaryIO, space: Space) -> None:
     if codes is not None:
         parts["codes"] = ("U8", codes.table)
         parts["unknown_code"] = ("U8", codes.unknown[None])
-        about = {
-            "digest": codes.digest,
-            "geometry": codes.geometry.to_dict(),
-            "method": codes.method,
-        }
-        metadata["codes"] = json.dumps(about, sort_keys=True)
+        distances = codes.geometry.to_dict()
+        facts = {"digest": codes.digest, "geometry": distances, "method": codes.method}
+        metadata["codes"] = json.dumps(facts, sort_keys=True)
         if not space.has_vectors:
-            distances = json.dumps(codes.geometry.to_dict(), sort_keys=True)
-            metadata["geometry"] = distances
+            metadata["geometry"] = json.dumps(distances, sort_keys=True)
     if space.tree is not None:
         parts["tree"] = ("U8", np.frombuffer(space.tree.to_bytes(), dtype=np.uint8))
         metadata["tree"] = space.tree.digest
@@ -149,13 +162,7 @@ def _write_parts(
 
 
 def read_header(path: Path) -> SpaceHeader:
-    """Read and check the header of a space file, and nothing else of it.
-
-    Raises
-    ------
-    SpaceError
-        If the file cannot be read, or is not a whole space file.
-    """
+    """Read and check the header of a space file, and nothing else of it."""
     try:
         with path.open("rb") as stream:
             file_size = path.stat().st_size
@@ -167,14 +174,19 @@ def read_header(path: Path) -> SpaceHeader:
         raise SpaceError(f"{path}: cannot be read: {error.strerror}") from error
     try:
         header = json.loads(text.decode(), object_pairs_hook=_object)
-        metadata = _metadata(header)
+        _require(isinstance(header, dict), "the header is not an object")
+        metadata = _metadata(header.pop("__metadata__", None))
         tensors = _tensors(header, 8 + size, file_size)
-        geometry = Geometry(**json.loads(metadata["geometry"]))
+        _check_parts(metadata, tensors)
+        geometry = _geometry(json.loads(metadata["geometry"]))
         about = json.loads(metadata["about"])
-        numbers = list(geometry.to_dict().values())
-        _require(all(isinstance(x, float) and 0 <= x < math.inf for x in numbers))
         _require(_is_text(about))
-        codes = _codes_metadata(metadata, tensors)
+        codes = json.loads(metadata.get("codes", "{}"))
+        if "codes" in metadata:
+            _require(set(codes) == {"digest", "geometry", "method"})
+            _require(isinstance(codes["digest"], str), "codes without a digest")
+            _require(isinstance(codes["method"], str), "codes without a method")
+            codes["geometry"] = _geometry(codes["geometry"])
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         told = isinstance(error, (_BadHeaderError, InvalidParameterError))
         reason = f": {error}" if told else ""
@@ -191,15 +203,7 @@ def read_header(path: Path) -> SpaceHeader:
 
 
 def read_space(path: Path) -> Space:
-    """Map a space file into memory and check it against its digest.
-
-    Raises
-    ------
-    SpaceError
-        If the file cannot be read, or is not a whole space file.
-    SpaceIntegrityError
-        If the content does not have the digest the file promises.
-    """
+    """Map a space file into memory and check it against its digest."""
     header = read_header(path)
     try:
         words = bytes(_map(header, "words")).decode().split("\n")
@@ -209,7 +213,7 @@ def read_space(path: Path) -> Space:
         raise SpaceIntegrityError(
             f"{path}: {len(words)} words for {header.vocab_size} vectors"
         )
-    space = _space(header, words, _read_codes(header))
+    space = _space(header, words)
     if space.digest != header.digest:
         raise SpaceIntegrityError(
             f"{path}: the content has the digest {space.digest}, "
@@ -218,25 +222,33 @@ def read_space(path: Path) -> Space:
     return space
 
 
-def _space(header: SpaceHeader, words: list[str], codes: Codes | None) -> Space:
-    """Return the space of a file, its digest not yet checked."""
-    name, about, path = header.name, header.about, header.path.resolve()
-    if codes is not None and "vectors" not in header.tensors:
-        return Space.from_codes(name, words, codes, about, path)
-    vectors = _map(header, "vectors")
-    unknown = np.array(_map(header, "unknown"))
-    geometry, metric = header.geometry, header.metric
-    known = (name, tuple(words), vectors, unknown, geometry, about, path, metric)
-    return Space(*known, codes, _read_tree(header))
+def _space(header: SpaceHeader, words: list[str]) -> Space:
+    """The space of a file, its digest not yet checked."""
+    codes, path = _read_codes(header), header.path.resolve()
+    if not header.has_vectors and codes is not None:
+        return Space.from_codes(header.name, words, codes, header.about, path)
+    # The digest of the space covers that of the tree.
+    data = bytes(_map(header, "tree")) if "tree" in header.tensors else None
+    return Space(
+        header.name,
+        tuple(words),
+        _map(header, "vectors"),
+        np.array(_map(header, "unknown")),
+        header.geometry,
+        about=header.about,
+        path=path,
+        metric=header.metric,
+        codes=codes,
+        tree=WordTree.from_bytes(data) if data is not None else None,
+    )
 
 
 def _read_codes(header: SpaceHeader) -> Codes | None:
     """Map the codes of a file, if it has any, and check them against their digest."""
-    if header.codes is None:
+    if not header.codes:
         return None
-    geometry = Geometry(**header.codes["geometry"])
     table, unknown = _map(header, "codes"), np.array(_map(header, "unknown_code"))[0]
-    codes = Codes(table, unknown, header.codes["method"], geometry)
+    codes = Codes(table, unknown, header.codes["method"], header.codes["geometry"])
     if codes.digest != header.codes["digest"]:
         raise SpaceIntegrityError(
             f"{header.path}: the codes have another digest than promised; get it again"
@@ -244,28 +256,26 @@ def _read_codes(header: SpaceHeader) -> Codes | None:
     return codes
 
 
-def _read_tree(header: SpaceHeader) -> WordTree | None:
-    """Read the word tree of a file, if any; the digest of the space covers it."""
-    if "tree" not in header.tensors:
-        return None
-    return WordTree.from_bytes(bytes(_map(header, "tree")))
-
-
 class _BadHeaderError(ValueError):
     """Says what is wrong with a header."""
 
 
 def _require(condition: bool, problem: str = "a field has a wrong value") -> None:
-    """Refuse a header."""
     if not condition:
         raise _BadHeaderError(problem)
 
 
 def _is_text(value: object) -> bool:
-    """Say whether this is a mapping of strings to strings."""
+    """Whether this is a mapping of strings to strings."""
     return isinstance(value, dict) and all(
         isinstance(each, str) for pair in value.items() for each in pair
     )
+
+
+def _geometry(numbers: dict[str, float]) -> Geometry:
+    found = Geometry(**numbers)
+    _require(found.is_finite)
+    return found
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -274,129 +284,102 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return dict(pairs)
 
 
-def _metadata(header: object) -> dict[str, str]:
-    """Return the metadata of a header of our format."""
-    _require(isinstance(header, dict), "the header is not an object")
-    metadata = cast("dict[str, dict[str, str]]", header).get("__metadata__")
-    _require(_is_text(metadata), "no metadata")
-    found = cast("dict[str, str]", metadata)
+def _metadata(found: Any) -> dict[str, str]:
+    """Refuse metadata that is not of our format."""
+    _require(_is_text(found), "no metadata")
     missing = {*_METADATA, "checksum"} - found.keys()
     _require(not missing, f"the metadata has no {', '.join(sorted(missing))}")
-    _require(found["format"] not in _BEFORE, _REBUILD)
+    _require(not found["format"].endswith("/1"), _REBUILD)
     checked_name(found["name"])
     metrics = {FORMAT: set(METRICS), CODES_FORMAT: {"hamming"}}
     _require(found["format"] in metrics, "another format or version")
     _require(found["metric"] in metrics[found["format"]], "an unknown metric")
-    return found
+    return dict(found)
 
 
-def _codes_metadata(
-    metadata: dict[str, str], tensors: dict[str, _Tensor]
-) -> dict[str, Any] | None:
-    """Return what the metadata says of the codes; both or neither must be there."""
-    _require(("codes" in metadata) == ("codes" in tensors), "codes without a digest")
-    _require(
-        (metadata["format"] == FORMAT) == ("vectors" in tensors),
-        "tensors of another format",
-    )
-    if "codes" not in metadata:
-        return None
-    found = json.loads(metadata["codes"])
-    _require(isinstance(found, dict) and set(found) == {"digest", "geometry", "method"})
-    _require(all(isinstance(found[key], str) for key in ("digest", "method")))
-    numbers = list(Geometry(**found["geometry"]).to_dict().values())
-    _require(all(isinstance(x, float) and 0 <= x < math.inf for x in numbers))
-    return cast("dict[str, Any]", found)
-
-
-def _tensors(header: dict[str, object], start: int, end: int) -> dict[str, _Tensor]:
-    """Return the tensors; they must fill the file without a hole or an overlap."""
-    entries = {key: header[key] for key in header if key != "__metadata__"}
-    _require(
-        set(entries) - {"tree"} in (_VECTORS, _CODES, _VECTORS | _CODES)
-        and ("tree" not in entries or "vectors" in entries),
-        "the tensors must be unknown, vectors and words, perhaps a tree, or codes",
-    )
+def _tensors(entries: dict[str, Any], start: int, end: int) -> dict[str, _Tensor]:
+    """The tensors: they must follow each other, in order, and fill the file."""
     tensors: dict[str, _Tensor] = {}
-    spans: list[tuple[int, int]] = []
+    place = 0
     for name, entry in entries.items():
-        _require(isinstance(entry, dict), f"{name} is not described")
-        fields = cast("dict[str, list[int]]", entry)
-        dtype = _DTYPES.get(str(fields["dtype"]), "")
-        shape, offsets = fields["shape"], fields["data_offsets"]
-        whole = isinstance(shape, list) and isinstance(offsets, list)
-        _require(whole and len(offsets) == 2 and dtype != "", f"{name} is malformed")
+        kinds, dimensions = _KINDS.get(name, (set(), 0))
+        shape = entry["shape"]
+        _require(entry["dtype"] in kinds, f"{name} has a wrong type")
         _require(
-            all(type(n) is int and 0 <= n < 2**62 for n in shape + offsets),
-            f"{name} has a wrong shape or place",
+            isinstance(shape, list)
+            and len(shape) == dimensions
+            and all(type(n) is int and 0 < n < 2**40 for n in shape),
+            f"{name} has a wrong shape",
         )
-        kind = np.dtype(dtype)
+        dtype = np.dtype(_DTYPES[entry["dtype"]])
+        size = dtype.itemsize * math.prod(shape)
         _require(
-            offsets[1] - offsets[0] == kind.itemsize * math.prod(shape),
-            f"{name} has not the size that its shape needs",
+            entry["data_offsets"] == [place, place + size],
+            f"{name} has not the size that its shape needs, or leaves a hole",
         )
-        spans.append((start + offsets[0], start + offsets[1]))
-        tensors[name] = _Tensor(kind, tuple(shape), start + offsets[0])
-    spans.sort()
-    edges = [start, *(right for _, right in spans)]
-    _require([left for left, _ in spans] == edges[:-1], "the tensors leave a hole")
-    _require(edges[-1] == end, f"the file has {end} bytes and needs {edges[-1]}")
-    _check_shapes(tensors)
+        tensors[name] = _Tensor(dtype, tuple(shape), start + place)
+        place += size
+    place += start
+    _require(place == end, f"the file has {end} bytes and needs {place}")
     return tensors
 
 
-def _check_shapes(tensors: dict[str, _Tensor]) -> None:
-    """Refuse tensors that do not fit each other."""
-    tree = tensors.get("tree")
+def _check_parts(metadata: dict[str, str], tensors: dict[str, _Tensor]) -> None:
+    """Refuse tensors that are not those of the format, or do not fit each other."""
+    names = set(tensors)
     _require(
-        tree is None or (len(tree.shape) == 1 and tree.dtype.name == "uint8"),
-        "tree must be bytes",
+        names - {"tree"} in (_VECTORS, _CODES, _VECTORS | _CODES)
+        and ("tree" not in names or "vectors" in names),
+        "the tensors must be unknown, vectors and words, perhaps a tree, or codes",
     )
-    words = tensors["words"]
+    _require(("codes" in metadata) == ("codes" in names), "codes without a digest")
     _require(
-        len(words.shape) == 1 and words.dtype.name == "uint8" and words.shape[0] > 0,
-        "words must be bytes",
+        (metadata["format"] == FORMAT) == ("vectors" in names),
+        "tensors of another format",
     )
-    if "vectors" in tensors:
-        vectors, unknown = tensors["vectors"], tensors["unknown"]
+    shapes = {name: tensor.shape for name, tensor in tensors.items()}
+    rows = shapes["vectors" if "vectors" in names else "codes"][0]
+    _require(rows < 2**31, "too many words")
+    if "vectors" in names:
+        one = shapes["vectors"][1:]
+        _require(shapes["unknown"] == one, "unknown must be one point")
+    if "codes" in names:
+        table, code = shapes["codes"], shapes["unknown_code"]
         _require(
-            len(vectors.shape) == 2
-            and 0 < vectors.shape[0] < 2**31
-            and vectors.dtype.name in ("float16", "float32"),
-            "vectors must be a table of F16 or F32",
-        )
-        _require(
-            unknown.shape == vectors.shape[1:] and unknown.dtype.name == "float64",
-            "unknown must be one point in F64",
-        )
-    if "codes" in tensors:
-        codes, code = tensors["codes"], tensors["unknown_code"]
-        rows = tensors.get("vectors", codes).shape[0]
-        _require(
-            len(codes.shape) == 2
-            and 0 < codes.shape[0] < 2**31
-            and codes.shape[0] == rows
-            and 0 < codes.shape[1] <= _LARGEST_CODE
-            and codes.dtype.name == code.dtype.name == "uint8"
-            and code.shape == (1, codes.shape[1]),
-            "codes must be a table of U8, and one more",
+            table[0] == rows and table[1] <= _LARGEST_CODE and code == (1, table[1]),
+            "there must be a code for each word, and one more",
         )
 
 
 def _map(header: SpaceHeader, name: str) -> np.memmap[tuple[int, ...], np.dtype]:
     """Map one tensor into memory, read-only."""
     tensor = header.tensors[name]
-    return np.memmap(
-        header.path,
-        dtype=tensor.dtype,
-        mode="r",
-        offset=tensor.offset,
-        shape=tensor.shape,
-    )
+    return np.memmap(header.path, tensor.dtype, "r", tensor.offset, tensor.shape)
 
 
 def _checksum(metadata: dict[str, str]) -> str:
-    """Return the SHA-256 of the metadata; it guards what the digest leaves out."""
-    optional = tuple(key for key in ("codes", "tree") if key in metadata)
-    known = {key: metadata[key] for key in (*_METADATA, *optional)}
+    """The SHA-256 of the metadata; it guards what the digest leaves out."""
+    known = {
+        key: metadata[key] for key in (*_METADATA, "codes", "tree") if key in metadata
+    }
     return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+
+
+def _reopened(path: Path, digest: str) -> Space:
+    """Read a space that was pickled by its path; it must not have changed since."""
+    space = read_space(path)
+    if space.digest != digest:
+        raise SpaceIntegrityError(f"{path}: another space than the one that was sent")
+    return space
+
+
+def _reduced(space: Space) -> Any:
+    """Pickle a space that lies in a file as its path, and map it again where needed."""
+    if space.path is None:
+        return space.__reduce__()
+    return _reopened, (space.path, space.digest)
+
+
+# The format knows spaces; a space does not know its format.
+copyreg.pickle(Space, _reduced)
+copyreg.pickle(WordSpace, _reduced)  # type: ignore[arg-type]

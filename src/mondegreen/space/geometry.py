@@ -1,4 +1,4 @@
-"""Distances of a space: what one unit of epsilon is worth on it."""
+"""Distances of a whole space: what one unit of epsilon is worth on it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Vectors
 from mondegreen.errors import SpaceError, SpaceIntegrityError
-from mondegreen.space.distances import distances as distances_of
-from mondegreen.space.distances import relative_error
+from mondegreen.space.metric import distances as distances_of
+from mondegreen.space.metric import relative_error
 
 _TILE_ROWS = 2048
 _ASKED = 64
 _TILE_BYTES = 32 << 20
+
+Floats32 = NDArray[np.float32]
 
 
 @final
@@ -42,13 +44,20 @@ class Geometry:
     mean: float
     diameter: float
 
+    @property
+    def is_finite(self) -> bool:
+        return all(
+            isinstance(value, float) and 0 <= value < np.inf
+            for value in self.to_dict().values()
+        )
+
     def to_dict(self) -> dict[str, float]:
         """Return the four numbers by name."""
         return asdict(self)
 
 
 def unknown_point(vectors: Vectors) -> Vectors:
-    """Return the point of the unknown word: the centroid, float64, shape (n,).
+    """The point of the unknown word: the centroid, float64, shape (n,).
 
     Where the centroid is a word but for rounding, it is that word exactly. Two inputs
     a rounding error apart would ask every law to be that smooth.
@@ -95,14 +104,14 @@ def measure(
     closest = float(positive.min()) if len(positive) else np.inf
     total, farthest = 0.0, largest
     nearest = [np.where(count > 1, 0.0, np.inf).astype(np.float32) for count in counts]
-    points = (_Tile.of(vectors, part, unknown) for part in kept)
-    for i, left in enumerate(points):
+    for i, part in enumerate(kept):
+        left = _centred(vectors, part, unknown)
         for j in range(i, len(kept)):
-            right = left if i == j else _Tile.of(vectors, kept[j], unknown)
-            squared = left.squared_distances_to(right)
+            right = left if i == j else _centred(vectors, kept[j], unknown)
+            squared = _squared_gaps(left, right)
             if i == j:
                 np.fill_diagonal(squared, np.inf)
-            closest = _closest_pair(vectors, kept[i], kept[j], squared, closest, slack)
+            closest = _closest_pair(vectors, part, kept[j], squared, closest, slack)
             nearest[i] = np.minimum(nearest[i], squared.min(axis=1))
             nearest[j] = np.minimum(nearest[j], squared.min(axis=0))
             if i == j:
@@ -111,7 +120,7 @@ def measure(
             distances = np.sqrt(np.maximum(squared, 0.0, out=squared), out=squared)
             sums = (distances @ counts[j]).astype(np.float64)
             total += (1 if i == j else 2) * float(counts[i] @ sums)
-        progress(int(kept[i][-1]) + 1)
+        progress(int(part[-1]) + 1)
     per_word = np.repeat(np.concatenate(nearest), np.concatenate(counts).astype(int))
     pairs = len(vectors) * (len(vectors) - 1)
     return _digits(
@@ -143,8 +152,7 @@ def _measure_directly(
     count = len(vectors)
     nearest = np.empty(count)
     from_unknown = distances_of(metric, unknown[None], vectors)
-    positive = from_unknown[from_unknown > 0]
-    closest = float(positive.min()) if len(positive) else np.inf
+    closest = float(np.min(from_unknown, where=from_unknown > 0, initial=np.inf))
     total, diameter = 0.0, float(from_unknown.max())
     size = max(1, _TILE_BYTES // (8 * count))
     for start in range(0, count, size):
@@ -174,23 +182,18 @@ def check_geometry(
     The inputs are always the same, spread over the space, and the unknown point. Who
     makes a file can avoid them; all pairs are seen when a law is certified, and by
     ``mondegreen space verify``.
-
-    Raises
-    ------
-    SpaceIntegrityError
-        If the smallest distance is stated too large or the largest too small.
     """
     some = np.unique(np.linspace(0, len(vectors) - 1, _ASKED).astype(int))
     points = np.concatenate([vectors[some].astype(np.float64), unknown[None]])
     found = distances_of(metric, points, points)
     error = relative_error(metric, vectors[some], unknown)
     positive = float(found.min(where=found > 0, initial=np.inf))
-    values = stated.to_dict().values()
     if not (
-        all(isinstance(value, float) and 0 <= value < np.inf for value in values)
+        stated.is_finite
         and (stated.closest or bool((vectors == unknown).all()))
         and stated.closest <= positive * (1 + error)
-        and max(found.max() * (1 - error), *values) <= stated.diameter
+        and max(found.max() * (1 - error), *stated.to_dict().values())
+        <= stated.diameter
     ):
         raise misstated(name)
 
@@ -198,12 +201,7 @@ def check_geometry(
 def check_measured(stated: Geometry, now: Geometry, name: str) -> None:
     """Refuse distances that differ from those measured now.
 
-    Measured with another processor, the last digits may differ.
-
-    Raises
-    ------
-    SpaceIntegrityError
-        If they do by more than that.
+    By more than the last digits, in which another processor may differ.
     """
     was, found = stated.to_dict(), now.to_dict()
     is_safe = stated.closest <= now.closest * (1 + 1e-9)
@@ -212,7 +210,6 @@ def check_measured(stated: Geometry, now: Geometry, name: str) -> None:
 
 
 def misstated(name: str) -> SpaceIntegrityError:
-    """Return the error of a space whose stated distances are not its own."""
     return SpaceIntegrityError(
         f"space {name!r}: its distances are misstated; build it again from its vectors"
     )
@@ -242,7 +239,7 @@ def estimate(vectors: Vectors, unknown: Vectors, transform: Vectors) -> Geometry
 
 
 def scaled_covariance(vectors: Vectors) -> Vectors:
-    """Return the sample covariance of public vectors, scaled to trace n.
+    """The sample covariance of public vectors, scaled to trace n.
 
     The identity where all vectors are equal, since then every scale is as good.
     """
@@ -253,8 +250,8 @@ def scaled_covariance(vectors: Vectors) -> Vectors:
     return covariance * (dim / trace) if trace > 0 else np.eye(dim)
 
 
-def canonical_ids(vectors: Vectors, unknown: Vectors) -> Ids:
-    """Return for each input ``0..V`` the lowest id at exactly the same point."""
+def canonical_ids(vectors: Vectors, unknown: Vectors | None = None) -> Ids:
+    """For each word, and for the unknown one if given, the lowest id at its point."""
     bits = _bits(vectors)
     _, first, inverse = np.unique(
         _fingerprints(bits), return_index=True, return_inverse=True
@@ -266,16 +263,15 @@ def canonical_ids(vectors: Vectors, unknown: Vectors) -> Ids:
             bits, axis=0, return_index=True, return_inverse=True
         )
         lowest = first[inverse.ravel()]
-    canonical = np.empty(len(vectors) + 1, dtype=np.int32)
-    canonical[:-1] = lowest
-    maybe = np.flatnonzero(vectors[:, 0] == unknown[0])
-    at_unknown = maybe[(vectors[maybe] == unknown).all(axis=1)]
-    canonical[-1] = at_unknown[0] if len(at_unknown) else len(vectors)
-    return canonical
+    if unknown is not None:
+        maybe = np.flatnonzero(vectors[:, 0] == unknown[0])
+        there = maybe[(vectors[maybe] == unknown).all(axis=1)]
+        lowest = np.append(lowest, there[0] if len(there) else len(vectors))
+    return lowest.astype(np.int32)
 
 
 def _bits(vectors: Vectors) -> NDArray[np.unsignedinteger]:
-    """Return the bits of coordinates, alike for 0.0 and -0.0."""
+    """The bits of coordinates, alike for 0.0 and -0.0."""
     size = vectors.dtype.itemsize
     bits = np.array(vectors, order="C").view(f"u{size}")
     bits[bits == 1 << (8 * size - 1)] = 0
@@ -283,7 +279,7 @@ def _bits(vectors: Vectors) -> NDArray[np.unsignedinteger]:
 
 
 def _fingerprints(bits: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
-    """Return a number per row, equal for equal rows and rarely for others."""
+    """A number per row, equal for equal rows and rarely for others."""
     rng, found = np.random.default_rng(0), np.zeros(len(bits), dtype=np.uint64)
     factors = rng.integers(1 << 62, size=(bits.shape[1],), dtype=np.uint64) * 2 + 1
     for column in range(bits.shape[1]):
@@ -291,38 +287,30 @@ def _fingerprints(bits: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
     return found
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _Tile:
-    """Some points, seen from the centroid in float32, and their squared norms."""
-
-    points: NDArray[np.float32]
-    squares: NDArray[np.float32]
-
-    @classmethod
-    def of(cls, vectors: Vectors, ids: Ids, centre: Vectors) -> _Tile:
-        """Centre in float64, so that only one rounding is made."""
-        exact = _rows(vectors, ids) - centre
-        squares = np.einsum("ij,ij->i", exact, exact)
-        return cls(exact.astype(np.float32), squares.astype(np.float32))
-
-    def squared_distances_to(self, other: _Tile) -> NDArray[np.float32]:
-        """Return the squared distances between all pairs, in float32."""
-        squared = np.multiply(self.points, -2, dtype=np.float32) @ other.points.T
-        squared += self.squares[:, None]
-        squared += other.squares
-        return squared
-
-
 def _rows(vectors: Vectors, ids: Ids) -> NDArray[np.float64]:
-    """Return float64 copies of some rows."""
     return vectors[ids].astype(np.float64)
 
 
-def _distinct(vectors: Vectors) -> tuple[list[Ids], list[NDArray[np.float32]]]:
-    """Return one id per distinct point and how many words lie there, in tiles."""
-    canonical = canonical_ids(vectors, np.full(vectors.shape[1], np.nan))[:-1]
-    ids, counts = np.unique(canonical, return_counts=True)
+def _centred(vectors: Vectors, ids: Ids, centre: Vectors) -> tuple[Floats32, Floats32]:
+    """Some points seen from the centre, and their squared norms, rounded once."""
+    exact = _rows(vectors, ids) - centre
+    squares = np.einsum("ij,ij->i", exact, exact)
+    return exact.astype(np.float32), squares.astype(np.float32)
+
+
+def _squared_gaps(
+    left: tuple[Floats32, Floats32], right: tuple[Floats32, Floats32]
+) -> Floats32:
+    """Squared distances between all pairs of two tiles, by products in float32."""
+    squared: Floats32 = np.multiply(left[0], -2, dtype=np.float32) @ right[0].T
+    squared += left[1][:, None]
+    squared += right[1]
+    return squared
+
+
+def _distinct(vectors: Vectors) -> tuple[list[Ids], list[Floats32]]:
+    """One id per distinct point and how many words lie there, in tiles."""
+    ids, counts = np.unique(canonical_ids(vectors), return_counts=True)
     cuts = np.arange(_TILE_ROWS, len(ids), _TILE_ROWS)
     return np.split(ids, cuts), np.split(counts.astype(np.float32), cuts)
 
@@ -331,11 +319,11 @@ def _closest_pair(
     vectors: Vectors,
     left: Ids,
     right: Ids,
-    squared: NDArray[np.float32],
+    squared: Floats32,
     closest: float,
     slack: float,
 ) -> float:
-    """Return the smallest exact distance seen so far.
+    """The smallest exact distance seen so far.
 
     A pair whose float32 square exceeds the smallest one by two slacks is farther.
     """

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, fields
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, cast, final
 
 import numpy as np
 
 from mondegreen.arrays import Ids, Vectors
-from mondegreen.errors import SpaceError, SpaceIntegrityError
+from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.space.codes import Codes
-from mondegreen.space.distances import check_points
 from mondegreen.space.geometry import (
     Geometry,
     canonical_ids,
@@ -23,23 +23,119 @@ from mondegreen.space.geometry import (
     measure,
     unknown_point,
 )
-from mondegreen.space.names import check_words, checked_name
+from mondegreen.space.metric import check_points
 from mondegreen.space.tree import WordTree
 
 FORMAT: Final = "mondegreen-space/2"
 CODES_FORMAT: Final = "mondegreen-codes/2"
 
 _ROWS: Final = 4096
-_OF_VECTORS: Final = ("geometry", "unknown", "vectors")
+_OF_VECTORS: Final = ("canonical", "dim", "geometry", "points", "unknown", "vectors")
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+# White space, line and paragraph separators, control characters, and halves of
+# surrogate pairs: every one of them can end a word or a row in some format. A no-break
+# space inside a word is part of it.
+_STRUCTURE: Final = re.compile(
+    "[\x00-\x20\x7f-\x9f\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ud800-\udfff]"
+)
+_NO_BREAK: Final = "\u00a0"
+
+
+@dataclass(frozen=True, eq=False)
+class WordSpace:
+    """Public words with binary codes or a word tree, and no vectors.
+
+    All that needs no distance between points is here: names, ids, the digest. It
+    serves the mechanisms that work on codes; whatever asks it for vectors gets a
+    SpaceError.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    about: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    path: Path | None = field(default=None, kw_only=True)
+    codes: Codes | None = field(default=None, kw_only=True)
+    tree: WordTree | None = field(default=None, kw_only=True)
+
+    has_vectors = False
+    metric = "hamming"
+
+    def __post_init__(self) -> None:
+        checked_name(self.name)
+        check_words(self.name, self.words)
+        if self.codes is not None and len(self.codes.table) != len(self.words):
+            raise SpaceError(
+                f"space {self.name!r}: {len(self.words)} words need as many codes; got "
+                f"{len(self.codes.table)}"
+            )
+        if self.tree is not None and self.tree.vocab_size != len(self.words):
+            raise SpaceError(f"space {self.name!r}: its tree holds other words")
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of words, ``V``; also the id of the unknown word."""
+        return len(self.words)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The id of every word."""
+        return {word: i for i, word in enumerate(self.words)}
+
+    def id_of(self, word: str) -> int:
+        """Return the id of a word, or ``vocab_size`` where it is unknown."""
+        return self.index.get(word, self.vocab_size)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256, in hex, over all but ``about`` and where it was read from."""
+        head = {"name": self.name, **self._head()}
+        head |= {"codes": self.codes.digest} if self.codes is not None else {}
+        head |= {"tree": self.tree.digest} if self.tree is not None else {}
+        state = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
+        state.update("\n".join(self.words).encode())
+        for part in self._parts():
+            state.update(np.ascontiguousarray(part).view(np.uint8).data)
+        return state.hexdigest()
+
+    def _head(self) -> dict[str, object]:
+        """What the digest covers besides words, codes, tree and arrays."""
+        return {"format": CODES_FORMAT}
+
+    def _parts(self) -> tuple[Vectors, ...]:
+        """Arrays that the digest covers."""
+        return ()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Explain what a space without vectors has not."""
+            if name in _OF_VECTORS and "words" in self.__dict__:
+                raise SpaceError(
+                    f"space {self.name!r} has codes and no vectors: it serves binary "
+                    "mechanisms such as brr; others need the space it was made from"
+                )
+            raise AttributeError(name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return partial(type(self), **values | {"about": dict(self.about)}), ()
+
+    def __repr__(self) -> str:
+        dim = f"dim={self.dim}, " if isinstance(self, Space) else ""
+        bits = f"bits={self.codes.bits}, " if self.codes is not None else ""
+        return (
+            f"Space({self.name!r}, vocab_size={self.vocab_size}, {dim}{bits}"
+            f"digest={self.digest[:12]!r})"
+        )
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class Space:
+@dataclass(frozen=True, eq=False, repr=False)
+class Space(WordSpace):
     r"""Words, vectors, a metric, and the point that stands for unknown words.
 
     The metric is Euclidean, :math:`d(w, w') = \lVert \phi(w) - \phi(w') \rVert_2`, or
-    hyperbolic, for vectors in the Poincaré ball (:mod:`mondegreen.space.distances`).
+    hyperbolic, for vectors in the Poincaré ball (:mod:`mondegreen.space.metric`).
     Words have the ids ``0..V-1``. The id ``V`` is *the unknown word*: an input that
     stands for every word outside the vocabulary and lies at the centroid of the
     space, so that unknown words are privatized like any other and cannot be told
@@ -68,8 +164,8 @@ class Space:
         The file it was read from. Such a space is pickled as its path and digest, and
         mapped again where it is needed.
     metric : {"euclidean", "poincare"}
-        The distance between points; ``"hamming"`` where there are codes alone. The
-        centroid of points of the ball is in the ball, since the ball is convex.
+        The distance between points. The centroid of points of the ball is in the
+        ball, since the ball is convex.
     codes : Codes or None
         What binary mechanisms work on; part of the digest where there are any.
     tree : WordTree or None
@@ -82,41 +178,25 @@ class Space:
     (3, 1, 2, 3)
     """
 
-    name: str
-    words: tuple[str, ...]
     vectors: Vectors
     unknown: Vectors
     geometry: Geometry
-    about: Mapping[str, str] = field(default_factory=dict)
-    path: Path | None = None
-    metric: str = "euclidean"
-    codes: Codes | None = None
-    tree: WordTree | None = None
+    metric: str = field(default="euclidean", kw_only=True)
+
+    has_vectors = True
 
     def __post_init__(self) -> None:
-        if self.vectors.ndim != 2 or len(self.words) != len(self.vectors):
-            raise SpaceError(
-                f"space {self.name!r}: {len(self.words)} words need as many rows of "
-                f"vectors; got an array of shape {self.vectors.shape}"
-            )
-        if not self.words or self.dim == 0:
-            raise SpaceError(f"space {self.name!r} is empty")
+        _check_shape(self.name, self.words, self.vectors)
         if self.unknown.shape != (self.dim,):
             raise SpaceError(f"space {self.name!r}: the unknown point has wrong shape")
-        checked_name(self.name)
-        check_words(self.name, self.words)
-        if not (_is_finite(self.vectors) and _is_finite(self.unknown[None])):
-            raise SpaceError(
-                f"space {self.name!r}: a coordinate is not a finite number"
-            )
-        check_points(self.metric, self.name, self.vectors)
-        check_points(self.metric, self.name, self.unknown[None])
+        super().__post_init__()
+        for points in (self.vectors, self.unknown[None]):
+            if not _is_finite(points):
+                raise SpaceError(_not_finite(self.name))
+            check_points(self.metric, self.name, points)
         check_geometry(
             self.geometry, self.vectors, self.unknown, self.metric, self.name
         )
-        self._check_codes()
-        if self.tree is not None and self.tree.vocab_size != len(self.words):
-            raise SpaceError(f"space {self.name!r}: its tree holds other words")
         self.vectors.setflags(write=False)
         self.unknown.setflags(write=False)
 
@@ -142,17 +222,19 @@ class Space:
         array: Vectors = given.astype(np.float16 if half else np.float32)
         check_words(name, words)
         if not np.isfinite(array).all():
-            raise SpaceError(f"space {name!r}: a coordinate is not a finite number")
-        if array.ndim != 2 or not array.size or len(array) != len(words):
-            raise SpaceError(
-                f"space {name!r}: {len(words)} words need an array of as many rows; "
-                f"got shape {array.shape}"
-            )
+            raise SpaceError(_not_finite(name))
+        _check_shape(name, words, array)
         check_points(metric, name, array)
         unknown = unknown_point(array)
         geometry = measure(array, unknown, metric=metric)
         return cls(
-            name, tuple(words), array, unknown, geometry, about or {}, metric=metric
+            name,
+            tuple(words),
+            array,
+            unknown,
+            geometry,
+            about=about or {},
+            metric=metric,
         )
 
     @classmethod
@@ -169,40 +251,16 @@ class Space:
         It has no vectors, and its metric is ``"hamming"``: whatever asks for vectors,
         or for distances between them, gets a SpaceError.
         """
-        checked_name(name)
-        check_words(name, words)
-        space = cls.__new__(cls)
-        values = {
-            "name": name,
-            "words": tuple(words),
-            "about": dict(about or {}),
-            "path": path,
-            "metric": "hamming",
-            "codes": codes,
-        }
-        space.__dict__.update(values)  # frozen: there is no other way
-        space._check_codes()
-        return space
-
-    @property
-    def has_vectors(self) -> bool:
-        """Whether there are vectors, and not codes alone."""
-        return "vectors" in self.__dict__
-
-    @property
-    def vocab_size(self) -> int:
-        """Number of words, ``V``; also the id of the unknown word."""
-        return len(self.words)
+        alone = WordSpace(
+            name, tuple(words), about=dict(about or {}), path=path, codes=codes
+        )
+        # Mechanisms take either and tell by ``has_vectors``, so it is typed as both.
+        return cast("Space", alone)
 
     @property
     def dim(self) -> int:
         """Number of coordinates, ``n``."""
         return int(self.vectors.shape[1])
-
-    @cached_property
-    def index(self) -> dict[str, int]:
-        """The id of every word."""
-        return {word: i for i, word in enumerate(self.words)}
 
     @cached_property
     def canonical(self) -> Ids:
@@ -213,39 +271,6 @@ class Space:
         """
         return canonical_ids(self.vectors, self.unknown)
 
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256, in hex, over all but ``about`` and where it was read from."""
-        codes = {"codes": self.codes.digest} if self.codes is not None else {}
-        if not self.has_vectors:
-            head: dict[str, object] = {
-                "format": CODES_FORMAT,
-                "name": self.name,
-                **codes,
-            }
-        else:
-            head = {
-                "format": FORMAT,
-                "name": self.name,
-                "metric": self.metric,
-                "geometry": self.geometry.to_dict(),
-                "shape": list(self.vectors.shape),
-                "dtype": self.vectors.dtype.str,
-                **codes,
-                **({"tree": self.tree.digest} if self.tree is not None else {}),
-            }
-        state = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
-        state.update("\n".join(self.words).encode())
-        if not self.has_vectors:
-            return state.hexdigest()
-        state.update(np.ascontiguousarray(self.unknown, dtype="<f8").tobytes())
-        state.update(np.ascontiguousarray(self.vectors).view(np.uint8).data)
-        return state.hexdigest()
-
-    def id_of(self, word: str) -> int:
-        """Return the id of a word, or ``vocab_size`` where it is unknown."""
-        return self.index.get(word, self.vocab_size)
-
     def points(self, ids: Ids) -> Vectors:
         """Return the float64 coordinates of inputs, the unknown word included."""
         known = np.minimum(ids, self.vocab_size - 1)
@@ -253,41 +278,56 @@ class Space:
         points[ids == self.vocab_size] = self.unknown
         return points
 
-    def _check_codes(self) -> None:
-        """Refuse codes that are not one per word."""
-        if self.codes is not None and len(self.codes.table) != len(self.words):
-            raise SpaceError(
-                f"space {self.name!r}: {len(self.words)} words need as many codes; got "
-                f"{len(self.codes.table)}"
-            )
+    def _head(self) -> dict[str, object]:
+        return {
+            "format": FORMAT,
+            "metric": self.metric,
+            "geometry": self.geometry.to_dict(),
+            "shape": list(self.vectors.shape),
+            "dtype": self.vectors.dtype.str,
+        }
 
-    if not TYPE_CHECKING:
+    def _parts(self) -> tuple[Vectors, ...]:
+        return self.unknown.astype("<f8"), self.vectors
 
-        def __getattr__(self, name: str) -> Any:
-            """Explain what a space of codes alone has not."""
-            if name in _OF_VECTORS and "codes" in self.__dict__:
-                raise SpaceError(
-                    f"space {self.name!r} has codes and no vectors: it serves binary "
-                    "mechanisms such as brr; others need the space it was made from"
-                )
-            raise AttributeError(name)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        if self.path is not None:
-            return _reopened, (self.path, self.digest)
-        if not self.has_vectors:
-            parts = (self.name, self.words, self.codes, dict(self.about))
-            return Space.from_codes, parts
-        known = (self.name, self.words, self.vectors, self.unknown, self.geometry)
-        others = (dict(self.about), None, self.metric, self.codes, self.tree)
-        return Space, (*known, *others)
+def checked_name(name: str) -> str:
+    """Return a name of a space if it can also be the name of a file."""
+    if not _NAME.fullmatch(name):
+        allowed = "letters, digits, dots, hyphens and underscores, not a mark first"
+        raise InvalidParameterError("name", name, allowed)
+    return name
 
-    def __repr__(self) -> str:
-        dim = f"dim={self.dim}, " if self.has_vectors else ""
-        bits = f"bits={self.codes.bits}, " if self.codes is not None else ""
-        return (
-            f"Space({self.name!r}, vocab_size={self.vocab_size}, {dim}{bits}"
-            f"digest={self.digest[:12]!r})"
+
+def problem_of(word: str) -> str | None:
+    """Why a string can be no word of a space; None where it can.
+
+    >>> problem_of("naïve"), problem_of("New York")
+    (None, 'the word holds white space or a control character (U+0020)')
+    """
+    if not word.strip():
+        return "the word is empty, or white space"
+    found = _STRUCTURE.search(word)
+    if found or word != word.strip(_NO_BREAK):
+        code = ord(found[0]) if found else ord(_NO_BREAK)
+        return f"the word holds white space or a control character (U+{code:04X})"
+    return None
+
+
+def check_words(name: str, words: Sequence[str]) -> None:
+    """Refuse words that are repeated, or that could break a format."""
+    if len(set(words)) != len(words):
+        raise SpaceError(f"space {name!r}: a word occurs twice")
+    for i, word in enumerate(words):
+        if problem := problem_of(word):
+            raise SpaceError(f"space {name!r}, word {i}: {problem}")
+
+
+def _check_shape(name: str, words: Sequence[str], vectors: Vectors) -> None:
+    if vectors.ndim != 2 or not vectors.size or len(words) != len(vectors):
+        raise SpaceError(
+            f"space {name!r}: {len(words)} words need an array of as many rows; got "
+            f"shape {vectors.shape}"
         )
 
 
@@ -300,11 +340,5 @@ def _is_finite(vectors: Vectors) -> bool:
     return not any(bool((part == mask).any()) for part in parts)
 
 
-def _reopened(path: Path, digest: str) -> Space:
-    """Read a space that was pickled by its path; it must not have changed since."""
-    from mondegreen.space.file import read_space
-
-    space = read_space(path)
-    if space.digest != digest:
-        raise SpaceIntegrityError(f"{path}: another space than the one that was sent")
-    return space
+def _not_finite(name: str) -> str:
+    return f"space {name!r}: a coordinate is not a finite number"

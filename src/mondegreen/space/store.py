@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from mondegreen.errors import (
     SpaceError,
@@ -70,36 +68,19 @@ def load_space(name_or_path: str | Path = DEFAULT_SPACE) -> Space:
 
 
 def save_space(space: Space, path: str | Path, *, force: bool = False) -> None:
-    """Write a space to a file, whole or not at all.
-
-    Parameters
-    ----------
-    space : Space
-        The space.
-    path : str or Path
-        Where to; by custom it ends with ``.safetensors``.
-    force : bool
-        Whether an existing file is replaced.
-
-    Raises
-    ------
-    SpaceError
-        If the file exists and ``force`` is not given, or it cannot be written.
-    """
-    with new_file(Path(path), force=force) as stream:
-        write_space(stream, space)
+    """Write a space to a file, whole or not at all; ``force`` replaces another."""
+    path = Path(path)
+    refuse_existing(path, force=force)
+    try:
+        with whole_file(path, 0o666) as stream:
+            write_space(stream, space)
+            refuse_existing(path, force=force)  # another may have come first
+    except OSError as error:
+        raise SpaceError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def codes_of(space: Space) -> Codes:
-    """Return the codes of a space: its own, or those that come with the package.
-
-    Raises
-    ------
-    SpaceError
-        If there are none; says how to make them.
-    SpaceIntegrityError
-        If the file of the package is not the one its digest promises.
-    """
+    """The codes of a space: its own, or those that come with the package."""
     if space.codes is not None:
         return space.codes
     if space.digest not in _BUNDLED_CODES:
@@ -118,13 +99,7 @@ def codes_of(space: Space) -> Codes:
 
 
 def tree_of(space: Space) -> WordTree | None:
-    """Return the word tree of a space: its own, or the one of the package, if any.
-
-    Raises
-    ------
-    SpaceIntegrityError
-        If the file of the package is not the one its digest promises.
-    """
+    """The word tree of a space: its own, or the one of the package, if any."""
     if space.tree is not None or space.digest not in _BUNDLED_TREES:
         return space.tree
     name, digest = _BUNDLED_TREES[space.digest]
@@ -138,86 +113,43 @@ def tree_of(space: Space) -> WordTree | None:
 
 
 def with_tree(space: Space, tree: WordTree) -> Space:
-    """Return the same space with a word tree; its digest becomes another.
-
-    Raises
-    ------
-    SpaceError
-        If the tree does not hold the words of the space.
-    """
+    """The same space with a word tree of its words; its digest becomes another."""
     return dataclasses.replace(space, tree=tree, path=None)
 
 
 def space_names() -> list[str]:
-    """Return the names of the spaces that can be loaded, sorted."""
+    """The names of the spaces that can be loaded, sorted."""
     return sorted(_files())
 
 
 def locate(name_or_path: str | Path) -> Path:
-    """Return the file of a space.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no space of this name.
-    SpaceError
-        If it is a public one that was not fetched yet; says how to get it.
-    """
-    if isinstance(name_or_path, Path):
-        return name_or_path
+    """The file of a space; says how to get a public one that was not fetched yet."""
+    name = str(name_or_path)
     separators = {os.sep, os.altsep or os.sep}
-    if name_or_path.endswith(_SUFFIX) or separators & set(name_or_path):
+    is_path = name.endswith(_SUFFIX) or bool(separators & set(name))
+    if is_path or isinstance(name_or_path, Path):
         return Path(name_or_path)
     files = _files()
-    if name_or_path not in files:
-        raise _absent(name_or_path, files)
-    return files[name_or_path]
+    if name in files:
+        return files[name]
+    from mondegreen.space.vectors.fetch import PUBLIC_SPACES
+
+    if name in PUBLIC_SPACES:
+        raise SpaceError(
+            f"space {name!r} is public, and not on this machine yet; get it with: "
+            f"mondegreen space fetch {name}"
+        )
+    raise UnknownNameError("space", name, {*files, *PUBLIC_SPACES})
 
 
 def refuse_existing(path: Path, *, force: bool) -> None:
-    """Stop before work starts if the output exists.
-
-    Raises
-    ------
-    SpaceError
-        If it exists and ``force`` is not given.
-    """
+    """Stop before work starts if the output exists and may not be replaced."""
     if path.exists() and not force:
         raise SpaceError(f"{path} exists; --force (force=True) replaces it")
 
 
-@contextmanager
-def new_file(path: Path, *, force: bool) -> Iterator[BinaryIO]:
-    """Open a file that appears under its name when it is complete, or never.
-
-    Raises
-    ------
-    SpaceError
-        If it exists and ``force`` is not given, or it cannot be written.
-    """
-    refuse_existing(path, force=force)
-    try:
-        with whole_file(path, 0o666) as stream:
-            yield stream
-            refuse_existing(path, force=force)
-    except OSError as error:
-        raise SpaceError(f"{path}: cannot be written: {error.strerror}") from error
-
-
-def _absent(name: str, files: Iterable[str]) -> SpaceError | UnknownNameError:
-    """Return the error for a space that is not here, though it may be elsewhere."""
-    from mondegreen.space.fetch import PUBLIC_SPACES
-
-    if name in PUBLIC_SPACES:
-        return SpaceError(
-            f"space {name!r} is public, and not on this machine yet; get it with: "
-            f"mondegreen space fetch {name}"
-        )
-    return UnknownNameError("space", name, {*files, *PUBLIC_SPACES})
-
-
 def _files() -> dict[str, Path]:
-    """Return the file of every space in the cache and in the package."""
+    """The file of every space in the cache and in the package."""
     return {
         path.name.removesuffix(_SUFFIX): path
         for folder in (home() / "spaces", _BUNDLED)  # the package's own wins

@@ -38,25 +38,9 @@ class WordTree:
     which is an ultrametric. The unknown word hangs on the root: it is at distance 1
     from every word.
 
-    Parameters
-    ----------
-    order : int32 array, shape (V,)
-        The words in an order in which every node is a run.
-    bounds : tuple of int32 arrays, one per level
-        Where the nodes of the level begin, and ``V`` at the end.
-    heights : tuple of float
-        ``h_0 = 0`` to ``h_D = 1``, strictly increasing.
-    about : mapping of str to str
-        Free public facts such as how it was built.
+    ``order`` lists the words so that every node is a run of them; ``bounds`` says for
+    each level where its nodes begin, and ends with ``V``; ``about`` holds free facts.
 
-    Raises
-    ------
-    SpaceError
-        If the order is no permutation, a node does not lie in a node of the next
-        level, or the heights do not increase from 0 to 1.
-
-    Examples
-    --------
     >>> tree = WordTree.from_labels([[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]])
     >>> tree.levels, tree.heights
     (2, (0.0, 0.03, 1.0))
@@ -71,9 +55,7 @@ class WordTree:
 
     def __post_init__(self) -> None:
         size = len(self.order)
-        counts = np.bincount(self.order.clip(0, None), minlength=size)
-        whole = size > 0 and int(self.order.min()) >= 0 and counts.max() == 1
-        if not whole or len(counts) != size:
+        if not size or not np.array_equal(np.sort(self.order), np.arange(size)):
             raise SpaceError("a tree must hold every word of its space once")
         if not 2 <= len(self.bounds) == len(self.heights) <= _MOST_LEVELS:
             raise SpaceError(
@@ -87,7 +69,11 @@ class WordTree:
             raise SpaceError(
                 "every level of a tree must hold all words, the last at once"
             )
-        _check_heights(self.heights)
+        is_rising = bool((np.diff(self.heights) > 0).all())
+        if self.heights[0] != 0 or self.heights[-1] != 1 or not is_rising:
+            raise InvalidParameterError(
+                "heights", self.heights, "increasing from 0 to 1"
+            )
         for array in (self.order, *self.bounds):
             array.setflags(write=False)
 
@@ -98,19 +84,10 @@ class WordTree:
         heights: Sequence[float] | None = None,
         about: Mapping[str, str] | None = None,
     ) -> WordTree:
-        """Build from the node of every word at every level, words first.
+        """Build from the node of every word at every level, from level 0 to the root.
 
-        Levels that repeat the one below are left out. Within a node the words keep
-        their order.
-
-        Parameters
-        ----------
-        labels : sequence of integer arrays, each of shape (V,)
-            From level 0 to the root.
-        heights : sequence of float, optional
-            One per level that remains; :func:`default_heights` if not given.
-        about : mapping of str to str, optional
-            Free public facts.
+        Levels that repeat the one below are left out; ``heights`` has one for each that
+        remains. Within a node the words keep their order.
         """
         rows = [np.asarray(row, dtype=np.int64) for row in labels]
         order = np.lexsort([np.arange(len(rows[0])), *rows]).astype(np.int32)
@@ -158,21 +135,21 @@ class WordTree:
         return table
 
     def sizes(self, level: int) -> NDArray[np.int64]:
-        """Return the number of words of each node of a level."""
+        """Number of words of each node of a level."""
         return np.diff(self.bounds[level]).astype(np.int64)
 
     def sizes_by_word(self) -> NDArray[np.int64]:
-        """Return the size of the node of every word, shape ``(D + 1, V)``."""
+        """Size of the node of every word, shape ``(D + 1, V)``."""
         nodes = self.nodes[:, :-1]
         return np.stack([self.sizes(level)[row] for level, row in enumerate(nodes)])
 
     def members(self, level: int, node: int) -> Ids:
-        """Return the words of a node, in the order of the tree."""
+        """Words of a node, in the order of the tree."""
         start, stop = self.bounds[level][node : node + 2].tolist()
         return self.order[start:stop]
 
     def meeting_levels(self, first: Ids, second: Ids) -> NDArray[np.int64]:
-        """Return the level of the lowest common ancestor, shape (first, second).
+        """Level of the lowest common ancestor, shape (first, second).
 
         An input meets itself at level 0, the unknown word too.
         """
@@ -183,13 +160,13 @@ class WordTree:
         return found
 
     def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
-        """Return the ultrametric between inputs, shape (first, second)."""
+        """The ultrametric between inputs, shape (first, second)."""
         heights = np.array(self.heights)
         table: NDArray[np.float64] = heights[self.meeting_levels(first, second)]
         return table
 
     def to_bytes(self) -> bytes:
-        """Return the tree as bytes; the same tree always gives the same bytes.
+        """The tree as bytes; the same tree always gives the same bytes.
 
         One line of JSON, then the order as 32-bit little-endian integers (16-bit for
         up to 65,536 words), then the sizes of the nodes of each level but the root,
@@ -211,13 +188,7 @@ class WordTree:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> WordTree:
-        """Read what :meth:`to_bytes` returned.
-
-        Raises
-        ------
-        SpaceIntegrityError
-            If these are not the bytes of a whole tree.
-        """
+        """Read what :meth:`to_bytes` wrote; SpaceIntegrityError for anything else."""
         try:
             head, _, body = data.partition(b"\n")
             header: dict[str, Any] = json.loads(head.decode())
@@ -260,10 +231,8 @@ class WordTree:
 
 
 def default_heights(levels: int) -> tuple[float, ...]:
-    """Return heights that hide a word in its group and cost most beyond the branches.
+    """Heights that hide a word in its group and cost most beyond the branches.
 
-    Examples
-    --------
     >>> [default_heights(levels) for levels in (1, 2, 4)]
     [(0.0, 1.0), (0.0, 0.03, 1.0), (0.0, 0.03, 0.6, 0.9, 1.0)]
     """
@@ -274,13 +243,6 @@ def default_heights(levels: int) -> tuple[float, ...]:
     return (0.0, _GROUP_HEIGHT, *inner, 1.0)
 
 
-def _check_heights(heights: tuple[float, ...]) -> None:
-    """Refuse heights that make no ultrametric of diameter 1."""
-    steps = np.diff(heights)
-    if heights[0] != 0 or heights[-1] != 1 or not (steps > 0).all():
-        raise InvalidParameterError("heights", heights, "increasing from 0 to 1")
-
-
 def _order_type(words: int) -> str:
-    """Return the type in which the order is written."""
+    """The type in which the order is written."""
     return "<u2" if words <= 1 << 16 else "<u4"

@@ -103,20 +103,8 @@ _VOTERS: Final = 10
 class WordNet:
     """Lemmas, irregular forms and counts of senses of a WordNet 3 database folder.
 
-    Parameters
-    ----------
-    folder : Path
-        Holds ``index.*``, ``data.*``, ``*.exc`` and ``cntlist.rev``.
-
-    Raises
-    ------
-    SpaceError
-        If a file is missing or cannot be read.
-
-    References
-    ----------
-    .. [1] Miller. "WordNet: A Lexical Database for English." Communications of the
-       ACM, 1995; Princeton University, WordNet 3.0, 2006.
+    The folder holds ``index.*``, ``data.*``, ``*.exc`` and ``cntlist.rev``. See Miller:
+    "WordNet: A Lexical Database for English", Communications of the ACM, 1995.
     """
 
     __slots__ = ("counts", "folder", "irregular", "lemmas", "names")
@@ -140,22 +128,22 @@ class WordNet:
         self.names = _names(folder / "data.noun")
 
     def forms(self, word: str) -> dict[str, float]:
-        """Return how often a word stands in each class, roughly; empty if unknown."""
+        """How often a word stands in each class, roughly; empty if unknown."""
         found: dict[str, float] = defaultdict(float)
         for kind, name in _PLAIN.items():
             if word in self.lemmas[kind]:
                 is_name = kind == "noun" and word in self.names
                 found["name" if is_name else name] += self._weight(word, kind, name)
         for kind, lemma in self.irregular.get(word, []):
-            for name in _irregular_forms(word, kind):
-                found[name] += self._weight(lemma, kind, name)
+            name = _irregular_form(word, kind)
+            found[name] += self._weight(lemma, kind, name)
         for lemma, kind, name in _stems(word):
             if lemma in self.lemmas[kind]:
                 found[name] += self._weight(lemma, kind, name)
         return found
 
     def antonyms(self) -> list[tuple[str, str]]:
-        """Return pairs of single words that WordNet calls opposites, each once."""
+        """Pairs of single words that WordNet calls opposites, each once."""
         pairs: set[tuple[str, str]] = set()
         lemmas: dict[tuple[str, str], list[str]] = {}
         links = []
@@ -171,33 +159,19 @@ class WordNet:
         return sorted(pairs)
 
     def _weight(self, lemma: str, kind: str, form: str) -> float:
-        """Return the count of a lemma in one form; unseen lemmas count a little."""
+        """The count of a lemma in one form; unseen lemmas count a little."""
         return (self.counts[lemma, kind] + 0.5) * _SHARES[form]
 
 
 def word_classes(
     words: Sequence[str], vectors: Vectors, wordnet: WordNet
 ) -> tuple[str, ...]:
-    """Return the usual grammatical class of each word of a space.
+    """The usual grammatical class of each word of a space, such as "plural noun".
 
     Numbers are told by their digits, closed classes by our own lists, open classes by
     WordNet, weighed by its counts; a word that none of them has takes the class that
-    most of its 10 nearest words have.
-
-    Parameters
-    ----------
-    words : sequence of str
-        Words of the space.
-    vectors : array, shape (V, n)
-        Their public vectors.
-    wordnet : WordNet
-        The database.
-
-    Returns
-    -------
-    tuple of str
-        Such as ``"plural noun"``. A function of public lists: it depends on the word
-        and not on any text.
+    most of its 10 nearest words have. A function of public lists: it depends on the
+    word and not on any text.
     """
     found = [_class_of(word, wordnet) for word in words]
     known = np.array([i for i, name in enumerate(found) if name], dtype=np.int64)
@@ -220,7 +194,7 @@ def word_classes(
 
 
 def _class_of(word: str, wordnet: WordNet) -> str:
-    """Return the class that the lists give a word; empty where they give none."""
+    """The class that the lists give a word; empty where they give none."""
     if any(letter.isdigit() for letter in word):
         return "number"
     if word in CLOSED_CLASSES:
@@ -230,7 +204,7 @@ def _class_of(word: str, wordnet: WordNet) -> str:
 
 
 def _stems(word: str) -> Iterator[tuple[str, str, str]]:
-    """Yield what a regular form can come from: lemma, class of the lemma, form."""
+    """What a regular form can come from: lemma, class of the lemma, form."""
     for ending, other, kind, name in _ENDINGS:
         stem = word.removesuffix(ending)
         if stem == word or len(stem) < 2:
@@ -241,23 +215,21 @@ def _stems(word: str) -> Iterator[tuple[str, str, str]]:
             yield stem[:-1], kind, name
 
 
-def _irregular_forms(word: str, kind: str) -> list[str]:
-    """Return the forms that an entry of an exception list can be."""
-    if kind == "noun":
-        return ["plural noun"]
+def _irregular_form(word: str, kind: str) -> str:
+    """The form that an entry of an exception list is."""
     if kind == "verb":
         if word.endswith("ing"):
-            return ["verb, -ing"]
-        return ["verb, third person" if word.endswith("s") else "verb, past"]
+            return "verb, -ing"
+        return "verb, third person" if word.endswith("s") else "verb, past"
     if kind == "adj":
-        return ["superlative" if word.endswith("est") else "comparative"]
-    return ["adverb"]
+        return "superlative" if word.endswith("est") else "comparative"
+    return {"noun": "plural noun", "adv": "adverb"}[kind]
 
 
 def _record(
     line: str,
 ) -> tuple[str, list[str], list[tuple[tuple[str, str], int, int]]]:
-    """Return offset, lemmas and links to antonyms of a line of a data file."""
+    """Offset, lemmas and links to antonyms of a line of a data file."""
     fields = line.split(" ")
     count = int(fields[3], 16)
     words = [fields[4 + 2 * i].partition("(")[0].lower() for i in range(count)]
@@ -272,7 +244,7 @@ def _record(
 
 
 def _names(path: Path) -> set[str]:
-    """Return the nouns that are written with a capital in all of their senses."""
+    """The nouns that are written with a capital in all of their senses."""
     capital: set[str] = set()
     small: set[str] = set()
     for line in _lines(path):
@@ -284,7 +256,7 @@ def _names(path: Path) -> set[str]:
 
 
 def _lines(path: Path) -> list[str]:
-    """Return the lines of a file of the database, without its licence."""
+    """The lines of a file of the database, without its licence."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
 from mondegreen.mechanisms.laws.truncated import ExponentialLaw
-from mondegreen.space.pairs import PairTiles, stripes
+from mondegreen.space.distances import Distances, stripes
 
 FORMULA: Final = 2
 """Goes up when a certificate of the same law may come out otherwise."""
@@ -85,7 +85,7 @@ def exact_epsilons(
     space = laws[0].space
     if space.geometry.closest == 0:
         return [law.rate for law in laws]
-    tiles = PairTiles(space)
+    tiles = Distances(space)
     log_sums = log_normalisers(tiles, laws, lambda share: progress(share / 2))
     found = _Largest(
         _steepest(tiles, laws, log_sums, lambda share: progress(0.5 + 0.4 * share))
@@ -104,7 +104,7 @@ def lower_bounds(laws: Sequence[ExponentialLaw]) -> list[float]:
     space = laws[0].space
     if space.geometry.closest == 0:
         return [law.rate for law in laws]
-    tiles = PairTiles(space)
+    tiles = Distances(space)
     everyone = np.arange(tiles.count, dtype=np.int32)
     order = np.argsort(tiles.between(everyone[-1:], everyone[:-1])[0], kind="stable")
     places = np.unique(np.linspace(0, len(order) - 1, _ASKED).astype(int))
@@ -131,7 +131,7 @@ def _least(law: ExponentialLaw, gaps: Floats, some: Ids) -> float:
 
 
 def log_normalisers(
-    tiles: PairTiles,
+    tiles: Distances,
     laws: Sequence[ExponentialLaw],
     progress: Progress = lambda share: None,
 ) -> Floats:
@@ -184,7 +184,7 @@ class _Largest:
 
 
 def _steepest(
-    tiles: PairTiles,
+    tiles: Distances,
     laws: Sequence[ExponentialLaw],
     log_sums: Floats,
     progress: Progress,
@@ -227,7 +227,7 @@ def _steepest(
 
 
 def _add_unknown(
-    tiles: PairTiles,
+    tiles: Distances,
     laws: Sequence[ExponentialLaw],
     log_sums: Floats,
     found: _Largest,
@@ -302,7 +302,7 @@ class _UnknownPairs:
 
     @classmethod
     def of(
-        cls, tiles: PairTiles, law: ExponentialLaw, gaps: Floats, rises: Floats
+        cls, tiles: Distances, law: ExponentialLaw, gaps: Floats, rises: Floats
     ) -> _UnknownPairs:
         error = tiles.error(law.cutoff)
         charge = law.kappa + 2 * law.rate * error

@@ -25,8 +25,12 @@ from mondegreen.mechanisms.base import (
 )
 from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.sampling.laplace import multivariate_laplace
-from mondegreen.space.search.base import NeighbourSearch
-from mondegreen.space.search.decoders import DECODERS, check_decoder, decoder_search
+from mondegreen.space.search.decoders import (
+    DECODERS,
+    NeighbourSearch,
+    check_decoder,
+    decoder_search,
+)
 from mondegreen.space.space import Space
 
 Item = TypeVar("Item")

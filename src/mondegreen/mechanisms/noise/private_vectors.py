@@ -24,8 +24,7 @@ from mondegreen.mechanisms.base import (
 )
 from mondegreen.mechanisms.noise.base import BLOCK
 from mondegreen.sampling.laplace import multivariate_laplace
-from mondegreen.space.search.base import NeighbourSearch
-from mondegreen.space.search.decoders import decoder_search
+from mondegreen.space.search.decoders import NeighbourSearch, decoder_search
 from mondegreen.space.space import Space
 
 _TILE_ROWS: Final = 1024

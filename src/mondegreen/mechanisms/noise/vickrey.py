@@ -20,7 +20,7 @@ from mondegreen.mechanisms.noise.base import (
     NoiseState,
     decoder_parameter,
 )
-from mondegreen.space.search.base import NeighbourSearch
+from mondegreen.space.search.decoders import NeighbourSearch
 from mondegreen.space.space import Space
 
 _MAX_K: Final = 64

@@ -31,8 +31,7 @@ from mondegreen.mechanisms.laws.scan import EuclideanScan, scan_of
 from mondegreen.mechanisms.laws.truncated import ExponentialLaw, too_much_rounding
 from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
 from mondegreen.sampling.integers import TOTAL
-from mondegreen.space.distances import distances
-from mondegreen.space.pairs import PairTiles, stripes
+from mondegreen.space.distances import Distances, distances, stripes
 from mondegreen.space.space import Space
 
 _STEPS: Final = 200
@@ -334,7 +333,7 @@ def solve_tight(space: Space, rate: float, cutoff: float) -> Floats:
     share[heads] = 1 / counts
     share = share[canonical]
     # The rows must sum to one for the very distances that laws are made from.
-    tiles = PairTiles(space, scan_of(space).inputs)
+    tiles = Distances(space, scan_of(space).inputs)
 
     def kernel(values: Floats) -> Floats:
         spread = np.zeros(len(canonical))
@@ -364,7 +363,7 @@ def solve_tight(space: Space, rate: float, cutoff: float) -> Floats:
     return full[canonical] * share
 
 
-def _kernel(tiles: PairTiles, values: Floats, rate: float, cutoff: float) -> Floats:
+def _kernel(tiles: Distances, values: Floats, rate: float, cutoff: float) -> Floats:
     """Return the product of the kernel of all inputs with a vector."""
     product, adding = np.zeros(tiles.count), threading.Lock()
 
@@ -392,7 +391,7 @@ def _infeasible(
     If the sums of a row of the kernel beside its diagonal stay below 1/2, the Neumann
     series of the inverse leaves all weights positive.
     """
-    tiles = PairTiles(space)
+    tiles = Distances(space)
 
     def certainly_works(rate: float) -> bool:
         law = ExponentialLaw(space, rate, cutoff)

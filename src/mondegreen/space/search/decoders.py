@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Final, final
+from typing import Final, Protocol, final
 
 import numpy as np
 
 from mondegreen.arrays import Ids, Vectors
 from mondegreen.errors import InvalidParameterError
 from mondegreen.space.geometry import canonical_ids
-from mondegreen.space.search.base import NeighbourSearch
 
 DECODERS: Final = ("exact", "fast", "torch")
+
+
+class NeighbourSearch(Protocol):
+    """Finds words near points. It never sees which word a point came from."""
+
+    def nearest(self, points: Vectors, k: int) -> Ids:
+        """Ids of the ``k`` nearest words, nearest first, (rows, k).
+
+        A point that is not finite is an error: whatever a fallback returned could
+        depend on the input.
+        """
+
+    def describe(self) -> str:
+        """One sentence for the guarantee."""
 
 
 def check_decoder(decoder: str) -> None:
@@ -23,23 +36,12 @@ def check_decoder(decoder: str) -> None:
 def decoder_search(decoder: str, vectors: Vectors) -> NeighbourSearch:
     """Build a search over public vectors; libraries are imported here.
 
+    ``exact`` is exhaustive float32 search with faiss, ``fast`` finds the same words
+    through 8-bit products, ``torch`` searches exhaustively on a GPU where there is one.
     Words at one point tie; the lowest id comes first, whatever else is searched for
     beside it.
-
-    Parameters
-    ----------
-    decoder : {"exact", "fast", "torch"}
-        Exhaustive float32 search with faiss; the same words through 8-bit products;
-        exhaustive float32 search with torch, on a GPU where there is one.
-    vectors : array, shape (V, n)
-        Public vectors of the words.
-
-    Raises
-    ------
-    OptionalDependencyError
-        If torch is needed and not installed.
     """
-    point = canonical_ids(vectors, np.full(vectors.shape[1], np.nan))[:-1]
+    point = canonical_ids(vectors)
     heads = np.unique(point)
     if len(heads) < len(point):
         return _PointSearch(_search(decoder, vectors[heads]), point)
@@ -62,7 +64,6 @@ class _PointSearch:
         self._starts = np.cumsum(self._sizes) - self._sizes
 
     def nearest(self, points: Vectors, k: int) -> Ids:
-        """Return the ids of the ``k`` nearest words, nearest first, (rows, k)."""
         k = min(k, len(self._members))
         found = self._search.nearest(points, k)  # points: at least as many words
         ends = np.cumsum(self._sizes[found], axis=1)
@@ -76,7 +77,6 @@ class _PointSearch:
         return out
 
     def describe(self) -> str:
-        """Return one sentence for the guarantee."""
         return self._search.describe()
 
 

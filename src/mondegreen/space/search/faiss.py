@@ -25,11 +25,6 @@ class FaissSearch:
     looks for the largest inner product with one coordinate more. Unlike squared
     distances, these products keep the order of the words when noise throws the point
     far away from all of them, and do not overflow before :math:`10^{36}`.
-
-    Parameters
-    ----------
-    vectors : array, shape (V, n)
-        Public vectors of the words.
     """
 
     def __init__(self, vectors: Vectors) -> None:
@@ -43,14 +38,6 @@ class FaissSearch:
         self._index.add(augmented)
 
     def nearest(self, points: Vectors, k: int) -> Ids:
-        """Return the ids of the ``k`` nearest words, nearest first, (rows, k).
-
-        Raises
-        ------
-        MondegreenError
-            If a point is not finite. There is no word to fall back to: whatever a
-            fallback returned could depend on the input.
-        """
         queries = np.ones((len(points), points.shape[1] + 1), dtype=np.float32)
         queries[:, :-1] = points
         if not np.isfinite(queries).all():
@@ -65,7 +52,7 @@ class FaissSearch:
         return found
 
     def _among_few(self, queries: Vectors, k: int) -> Ids:
-        """Return the same by whole products, a block of rows at a time."""
+        """The same by whole products, a block of rows at a time."""
         table = faiss.rev_swig_ptr(self._index.get_xb(), self._count * self._index.d)
         table = table.reshape(self._count, self._index.d)
         found = np.empty((len(queries), k), dtype=np.int32)
@@ -84,5 +71,4 @@ class FaissSearch:
         return found
 
     def describe(self) -> str:
-        """Return one sentence for the guarantee."""
         return "exhaustive float32 search (faiss), which sees the noisy point only"

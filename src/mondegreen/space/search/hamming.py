@@ -24,11 +24,6 @@ class HammingSearch:
     Words with one code make one class; classes are numbered by their codes. Which of
     two classes at the same distance faiss would name first makes no difference:
     all of them are found, and put in order.
-
-    Parameters
-    ----------
-    table : uint8 array, shape (V, bits / 8)
-        Public codes of the words.
     """
 
     def __init__(self, table: Bits) -> None:
@@ -42,15 +37,10 @@ class HammingSearch:
         self._index.add(np.ascontiguousarray(distinct))
 
     def pick(self, codes: Bits, draws: NDArray[np.uint64]) -> Ids:
-        """Return one word nearest to each code, uniform among all such words.
+        """One word nearest to each code, uniform among all such words.
 
-        Parameters
-        ----------
-        codes : uint8 array, shape (rows, bits / 8)
-            Any codes.
-        draws : uint64 array, shape (rows,)
-            Uniform on ``0 .. 2**64 - 1``, one for each code: number ``r`` takes the
-            word in place ``r * ties >> 64``.
+        ``draws`` are uniform on ``0 .. 2**64 - 1``, one for each code: number ``r``
+        takes the word in place ``r * ties >> 64``.
         """
         nearest = self._tied(codes)
         total = self._counts[nearest].cumsum(axis=1)
@@ -63,7 +53,7 @@ class HammingSearch:
         return picked
 
     def ties(self, codes: Bits) -> list[Ids]:
-        """Return the words nearest to each code, by class and then by id."""
+        """The words nearest to each code, by class and then by id."""
         starts, counts = self._starts, self._counts
         return [
             np.concatenate(
@@ -73,7 +63,7 @@ class HammingSearch:
         ]
 
     def _tied(self, codes: Bits) -> NDArray[np.int64]:
-        """Return the nearest classes, sorted; an empty class fills the rows."""
+        """The nearest classes, sorted; an empty class fills the rows."""
         size = int(self._index.ntotal)
         k = min(_FIRST, size)
         out = self._nearest(codes, k)
@@ -91,7 +81,7 @@ class HammingSearch:
         return out
 
     def _nearest(self, codes: Bits, k: int) -> NDArray[np.int64]:
-        """Return those of the k nearest classes that are at the least distance."""
+        """Those of the k nearest classes that are at the least distance."""
         distance, found = self._index.search(np.ascontiguousarray(codes), k)
         found[distance > distance[:, :1]] = self._index.ntotal
         found.sort(axis=1)
@@ -99,12 +89,11 @@ class HammingSearch:
         return nearest
 
     def describe(self) -> str:
-        """Return one sentence for the guarantee."""
         return "exhaustive Hamming search (faiss), which sees the noisy code only"
 
 
 def _multiply_high(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return ``a * b >> 64`` for b below 2**31, without overflow."""
+    """``a * b >> 64`` for b below 2**31, without overflow."""
     low = (a & np.uint64(0xFFFFFFFF)) * b >> np.uint64(32)
     high = (a >> np.uint64(32)) * b
     return ((high + low) >> np.uint64(32)).astype(np.int64)

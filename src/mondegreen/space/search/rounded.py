@@ -12,17 +12,35 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids, Vectors
 from mondegreen.errors import MondegreenError
 from mondegreen.space.search.torch import (
+    checked_points,
     import_torch,
-    require_float32,
     single_threads,
 )
+
+Floats32 = NDArray[np.float32]
+Tensor: TypeAlias = Any
+"""A torch.Tensor; torch is optional."""
 
 GROUP: Final = 16
 """Words of about one length that share a scale and a bound."""
 
 _ALIGN: Final = 16
-_CELLS: Final = 32
 _SEED: Final = 300
+_CELL: Final = 32
+"""Groups are filled up to whole cells, and bounds looked through cell by cell."""
+_ROWS: Final = 512
+"""Points searched together."""
+_SLAB: Final = 2048
+"""Words multiplied at once: their products with ``_ROWS`` points stay in the cache."""
+_PAIRS: Final = 64
+"""Groups of words compared with their points at once, for the same reason."""
+_FAR: Final = 1e18
+_SCORES: Final = 1 << 23
+"""Scores held at once where every word is compared."""
+_MAX_K: Final = 8
+"""For more neighbours the threshold is so low that nothing is gained."""
+_MAX_GROUPS: Final = 64
+"""Mean number of groups a point may have to be compared with; for more, search all."""
 
 
 @final
@@ -34,39 +52,18 @@ class Words8:
     distance. Then they are rotated by one public matrix: a few wide coordinates, as
     embeddings have, would else make the steps coarse for all the others.
     Below, y stands for a word after both.
-
-    Parameters
-    ----------
-    integers : int8 array, shape (G * GROUP, n rounded up)
-        :math:`\hat y / s_g`, padded with zeros.
-    scale : float32 array, shape (G,)
-        :math:`s_g`.
-    terms : float32 array, shape (G, 3)
-        Largest :math:`\lVert y - \hat y \rVert`, :math:`\lVert y \rVert` and
-        :math:`-\lVert y \rVert^2 / 2` of each group, rounded up.
-    vectors : float32 array, shape (G, GROUP, n)
-        The words as they are.
-    shift : float32 array, shape (G, GROUP)
-        Minus half of their squared lengths; minus infinity for what only fills a group.
-    ids : int32 array, shape (G, GROUP)
-        Which words they are.
-    centre : float32 array, shape (n,)
-        The point c.
-    rotation : float32 array, shape (n, n)
-        Brings points, less the centre, to the rotated coordinates.
-    longest : float
-        At least the length of every word as it is.
     """
 
-    integers: NDArray[np.int8]
-    scale: NDArray[np.float32]
-    terms: NDArray[np.float32]
-    vectors: NDArray[np.float32]
-    shift: NDArray[np.float32]
-    ids: Ids
-    centre: NDArray[np.float32]
-    rotation: NDArray[np.float32]
-    longest: float
+    integers: NDArray[np.int8]  # (G * GROUP, n rounded up): y / s, padded with zeros
+    scale: Floats32  # (G,): s, the scale of each group
+    # (G, 3): the largest |y - rounded y|, |y| and -|y|^2 / 2 of each group, rounded up
+    terms: Floats32
+    vectors: Floats32  # (G, GROUP, n): the words as they are
+    shift: Floats32  # (G, GROUP): minus half their squares; -inf only fills a group
+    ids: Ids  # (G, GROUP)
+    centre: Floats32
+    rotation: Floats32  # brings points, less the centre, to the rotated coordinates
+    longest: float  # at least the length of every word as it is
 
     @classmethod
     def of(cls, vectors: Vectors) -> Words8:
@@ -82,7 +79,7 @@ class Words8:
             wide -= centre
             apart[span] = np.einsum("ij,ij->i", wide, wide)
         # Whole cells, so that bounds are looked through in blocks of one shape.
-        groups = -(-count // (GROUP * _CELLS)) * _CELLS
+        groups = -(-count // (GROUP * _CELL)) * _CELL
         order = np.argsort(apart, kind="stable")
         order = np.append(order, np.full(groups * GROUP - count, order[-1]))
         normal = np.random.default_rng(_SEED).standard_normal((dim, dim))
@@ -134,7 +131,7 @@ class Words8:
 
 
 def product_rounding(dim: int) -> float:
-    r"""Return what float32 may add to a product, relative to the product of lengths.
+    r"""What float32 may add to a product, relative to the product of lengths.
 
     A sum of n products is off by at most :math:`\gamma_n = n u / (1 - n u)` times the
     product of the lengths, :math:`u = 2^{-24}`. Twice that, and some more for the few
@@ -144,40 +141,13 @@ def product_rounding(dim: int) -> float:
 
 
 def rotation_rounding(dim: int) -> float:
-    r"""Return what float32 may move a rotated point, relative to its length.
+    r"""What float32 may move a rotated point, relative to its length.
 
     Each coordinate is a product with a vector of length 1, and there are n:
     :math:`\sqrt n\, \gamma_{n+1}`. The norms and sums of a bound add a few
     :math:`\gamma_n` more.
     """
     return (math.sqrt(dim) + 8) * product_rounding(dim)
-
-
-Tensor: TypeAlias = Any
-"""A torch.Tensor; torch is optional."""
-
-_ROWS: Final = 512
-"""Points searched together."""
-
-_SLAB: Final = 2048
-"""Words multiplied at once: their products with ``_ROWS`` points stay in the cache."""
-
-_PAIRS: Final = 64
-"""Groups of words compared with their points at once, for the same reason."""
-
-_CELL: Final = 32
-"""Bounds of groups are looked through in cells of as many."""
-
-_FAR: Final = 1e18
-
-_SCORES: Final = 1 << 23
-"""Scores held at once where every word is compared."""
-
-_MAX_K: Final = 8
-"""For more neighbours the threshold is so low that nothing is gained."""
-
-_MAX_GROUPS: Final = 64
-"""Mean number of groups a point may have to be compared with; for more, search all."""
 
 
 @final
@@ -201,22 +171,8 @@ class CertifiedSearch:
     float32 in the last comparison. The error of that comparison and of the bound
     itself is bounded by the worst case and added.
 
-    Parameters
-    ----------
-    vectors : array, shape (V, n)
-        Public vectors of the words.
-
-    Raises
-    ------
-    OptionalDependencyError
-        If torch is not installed.
-    MondegreenError
-        If products of 8-bit integers overflow on this machine.
-
-    References
-    ----------
-    .. [1] Higham. "Accuracy and Stability of Numerical Algorithms." SIAM 2002,
-       section 3.1, for the errors of inner products.
+    For the errors of inner products see Higham: "Accuracy and Stability of Numerical
+    Algorithms", SIAM 2002, section 3.1.
     """
 
     def __init__(self, vectors: Vectors) -> None:
@@ -236,19 +192,7 @@ class CertifiedSearch:
         self._check_products()
 
     def nearest(self, points: Vectors, k: int) -> Ids:
-        """Return the ids of the ``k`` nearest words, nearest first, (rows, k).
-
-        Raises
-        ------
-        MondegreenError
-            If a point is not finite.
-        ConfigurationError
-            If torch is set to multiply float32 numbers with less precision.
-        """
-        require_float32(self._torch)
-        narrow = np.ascontiguousarray(points, dtype=np.float32)
-        if not np.isfinite(narrow).all():
-            raise MondegreenError("a noisy point is not finite; nothing was released")
+        narrow = checked_points(self._torch, points)
         k = min(k, self._count)
         out = np.empty((len(points), k), dtype=np.int32)
 
@@ -267,7 +211,6 @@ class CertifiedSearch:
         return out
 
     def describe(self) -> str:
-        """Return one sentence for the guarantee."""
         return (
             "int8 products (torch) with a proved bound on their rounding, and float32 "
             "comparison of every word that the bound admits: the words of exhaustive "
@@ -275,7 +218,7 @@ class CertifiedSearch:
         )
 
     def _block(self, x: Tensor, k: int) -> Tensor:
-        """Return the ids for a few points."""
+        """The ids for a few points."""
         torch = self._torch
         length = torch.linalg.vector_norm(x, dim=1)
         few = len(self._scale) <= _MAX_GROUPS
@@ -313,7 +256,7 @@ class CertifiedSearch:
         return self._merge((scores, ids), more, column, k)
 
     def _bounds(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return bounds of all groups for points less the centre, and their units.
+        """Bounds of all groups for points less the centre, and their units.
 
         The unit of a point is the step to which it is rounded; bounds are counted in
         it, (cells, _CELL, rows).
@@ -353,7 +296,7 @@ class CertifiedSearch:
         k: int,
         rows: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """Return the best scores of each group with its point, and their ids."""
+        """The best scores of each group with its point, and their ids."""
         torch = self._torch
         width = min(k, GROUP)
         scores = torch.empty(len(groups), width)
@@ -377,7 +320,7 @@ class CertifiedSearch:
         rows: Tensor,
         k: int,
     ) -> Tensor:
-        """Return the ids of the k best of what two comparisons found."""
+        """The ids of the k best of what two comparisons found."""
         torch = self._torch
         order = torch.argsort(rows, stable=True)
         rows = rows[order]
@@ -396,7 +339,7 @@ class CertifiedSearch:
         return ids.gather(1, _top(scores, k)[1])
 
     def _all(self, x: Tensor, k: int) -> Tensor:
-        """Return the ids after comparing every word."""
+        """The ids after comparing every word."""
         columns = self._words.view(-1, self._dim).t()
         ids, shift = self._ids.view(-1), self._shift.view(-1)
         step = max(1, _SCORES // len(ids))
@@ -416,7 +359,7 @@ class CertifiedSearch:
 
 
 def _top(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """Return the k largest of each row and their places."""
+    """The k largest of each row and their places."""
     if k == 1:
         found = scores.max(dim=1, keepdim=True)
     else:

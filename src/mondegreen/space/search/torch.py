@@ -26,26 +26,11 @@ _CELLS: Final = {"cpu": 1 << 24, "cuda": 1 << 28}
 
 @final
 class TorchSearch:
-    r"""Exhaustive search as in :class:`~mondegreen.space.search.faiss.FaissSearch`.
+    """Exhaustive search as in :mod:`mondegreen.space.search.faiss`."""
 
-    Parameters
-    ----------
-    vectors : array, shape (V, n)
-        Public vectors of the words.
-    device : str, optional
-        As torch names it. By default a GPU where torch finds one, else the processor.
-
-    Raises
-    ------
-    OptionalDependencyError
-        If torch is not installed.
-    """
-
-    def __init__(self, vectors: Vectors, device: str | None = None) -> None:
+    def __init__(self, vectors: Vectors) -> None:
         torch = self._torch = import_torch("the torch decoder")
-        if device is None:
-            device = "cuda" if torch.cuda.is_available() else "cpu"
-        self._device = torch.device(device)
+        self._device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         wide = np.asarray(vectors, dtype=np.float64)
         shift = -np.einsum("ij,ij->i", wide, wide) / 2
         narrow = np.asarray(vectors, dtype=np.float32)
@@ -53,20 +38,8 @@ class TorchSearch:
         self._shift = torch.tensor(shift, dtype=torch.float32, device=self._device)
 
     def nearest(self, points: Vectors, k: int) -> Ids:
-        """Return the ids of the ``k`` nearest words, nearest first, (rows, k).
-
-        Raises
-        ------
-        MondegreenError
-            If a point is not finite.
-        ConfigurationError
-            If torch is set to multiply float32 numbers with less precision.
-        """
         torch = self._torch
-        require_float32(torch)
-        narrow = np.asarray(points, dtype=np.float32)
-        if not np.isfinite(narrow).all():
-            raise MondegreenError("a noisy point is not finite; nothing was released")
+        narrow = checked_points(torch, points)
         count = len(self._shift)
         k = min(k, count)
         out = np.empty((len(narrow), k), dtype=np.int32)
@@ -79,7 +52,6 @@ class TorchSearch:
         return out
 
     def describe(self) -> str:
-        """Return one sentence for the guarantee."""
         return (
             f"exhaustive float32 search (torch on {self._device.type}), which sees the "
             "noisy point only"
@@ -87,32 +59,24 @@ class TorchSearch:
 
 
 def import_torch(feature: str) -> Any:
-    """Import torch where it is used: it is optional, and takes seconds.
-
-    Raises
-    ------
-    OptionalDependencyError
-        If it is not installed.
-    """
+    """Import torch where it is used: it is optional, and takes seconds."""
     try:
         return importlib.import_module("torch")
     except ImportError:
         raise OptionalDependencyError("torch", "torch", feature=feature) from None
 
 
-def require_float32(torch: Any) -> None:
-    """Refuse settings by which torch would multiply in fewer bits than it is asked to.
-
-    Raises
-    ------
-    ConfigurationError
-        If ``torch.get_float32_matmul_precision()`` is not ``"highest"``.
-    """
+def checked_points(torch: Any, points: Vectors) -> Vectors:
+    """Points in float32; refuses infinite ones, and products in fewer bits."""
     if torch.get_float32_matmul_precision() != "highest":
         raise ConfigurationError(
             "torch is set to multiply float32 numbers with less precision; call "
             "torch.set_float32_matmul_precision('highest')"
         )
+    narrow = np.ascontiguousarray(points, dtype=np.float32)
+    if not np.isfinite(narrow).all():
+        raise MondegreenError("a noisy point is not finite; nothing was released")
+    return narrow
 
 
 @contextlib.contextmanager
@@ -122,12 +86,11 @@ def single_threads(torch: Any, count: int) -> Generator[ThreadPoolExecutor]:
     Threads that take whole blocks of work meet once, at the end. Threads inside of each
     operation meet thousands of times a second, and every time wait for whoever shares
     the processor with us.
-
-    The setting of torch belongs to a thread; one that has none yet takes, when it
-    first asks, the last one that any thread made. So ours ask, then make theirs, and
-    then the caller makes its own again. The lock keeps callers from reading each
-    other's.
     """
+    # The setting of torch belongs to a thread; one that has none yet takes, when it
+    # first asks, the last one that any thread made. So ours ask, then make theirs, and
+    # then the caller makes its own again. The lock keeps callers from reading each
+    # other's.
     with ThreadPoolExecutor(count, thread_name_prefix="mondegreen-torch") as pool:
         with _THREADS:
             before = torch.get_num_threads()

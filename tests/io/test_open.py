@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from mondegreen.errors import InvalidParameterError, SourceError
-from mondegreen.io.source import open_source
+from mondegreen.io.open import open_source
 
 RECORDS = {
     "txt": (b"", b"one\n"),

@@ -7,19 +7,27 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, final
 
 import numpy as np
 
 from mondegreen.errors import EmbeddingFormatError, InvalidParameterError, SpaceError
-from mondegreen.space.glove import numbers_at_end, read_text, split_lines
-from mondegreen.space.rows import MAX_DIM, BadRows, Block, VectorSource
-from mondegreen.space.word2vec import read_binary
+from mondegreen.space.vectors.readers import (
+    BadRows,
+    Block,
+    numbers_at_end,
+    read_binary,
+    read_text,
+    read_words,
+)
 
 FORMATS: Final = ("glove", "word2vec", "word2vec-binary", "fasttext", "npy")
 
 HEAD_BYTES: Final = 1 << 20
+_MAX_DIM: Final = 65_536
+"""No embedding has more dimensions; a header that says so is not a header."""
 _HEADER = re.compile(rb"(\d{1,12}) (\d{1,12})[ \r]*\n")
 _ONLY_HEADER = re.compile(rb"\d{1,12} \d{1,12}[ \r\n]*")
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
@@ -34,6 +42,19 @@ _NOT_VECTORS: Final = {
 }
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class VectorSource:
+    """An opened file of word vectors: what it is, and its rows as a stream."""
+
+    path: Path | str  # of the numbers, as errors name it
+    format: str
+    dim: int
+    dtype: np.dtype[np.floating]  # of the numbers in the file; float32 for text
+    words_path: Path | str  # of the words: another one for npy alone
+    blocks: Iterator[Block]  # each of bounded size, in the order of the file
+
+
 @contextmanager
 def open_vectors(
     path: Path | str,
@@ -42,24 +63,11 @@ def open_vectors(
     form: str | None = None,
     word_list: Path | str | None = None,
 ) -> Iterator[VectorSource]:
-    """Open a file of word vectors; the rows are read as they are asked for.
+    """Open GloVe or fastText text, word2vec text or binary, or ``.npy``.
 
-    Parameters
-    ----------
-    path : Path or str
-        GloVe or fastText text, word2vec text or binary, or ``.npy``.
-    bad : BadRows
-        Told of every bad row.
-    form : str, optional
-        One of :data:`FORMATS`; found from the first bytes where it is not given.
-    word_list : Path or str, optional
-        For ``.npy``: one word per line. Without it the sibling ``X.words.txt`` of
-        ``X.npy`` or ``X.f16.npy`` is taken.
-
-    Raises
-    ------
-    EmbeddingFormatError
-        If the file is not what its format requires, here or while it is read.
+    The format is found from the first bytes where none is given. The words of an array
+    stand one per line in ``word_list``, or in the sibling ``X.words.txt`` of ``X.npy``
+    or ``X.f16.npy``. Rows are read as they are asked for, and refused there if bad.
     """
     if form is not None and form not in FORMATS:
         raise InvalidParameterError("format", form, "one of " + ", ".join(FORMATS))
@@ -110,26 +118,8 @@ def open_stream(
     return VectorSource(name, form, dim, np.dtype(np.float32), name, blocks)
 
 
-def read_words(path: Path | str, bad: BadRows) -> list[str | None]:
-    """Read one word per line; None stands for a line that is not valid UTF-8."""
-    words: list[str | None] = []
-    try:
-        with Path(path).open("rb") as stream:
-            for lines in split_lines(path, stream):
-                for raw in lines:
-                    try:
-                        words.append(raw.removesuffix(b"\r").decode())
-                    except UnicodeDecodeError:
-                        problem = "the word is not valid UTF-8"
-                        bad.found(path, problem, line=len(words) + 1)
-                        words.append(None)
-    except OSError as error:
-        raise SpaceError(f"{path}: cannot be read: {error.strerror}") from error
-    return words
-
-
 def sibling_word_list(path: Path) -> Path | None:
-    """Return ``X.words.txt`` beside ``X.npy`` or ``X.f16.npy`` if it exists."""
+    """``X.words.txt`` beside ``X.npy`` or ``X.f16.npy`` if it exists."""
     stem = path.name.removesuffix(".npy")
     names = [stem, re.sub(r"\.(f|float)(16|32|64)$", "", stem)]
     candidates = [path.with_name(f"{name}.words.txt") for name in names]
@@ -144,7 +134,7 @@ def _sniff(name: Path | str, head: bytes) -> str:
     rest = head[header.end() :] if header else b""
     dim = int(header[2]) if header else 0
     row = rest.partition(b"\n")[0].rstrip(b" \r")
-    if _CONTROL.search(rest[: 4 * min(dim, MAX_DIM) + 256]) and (
+    if _CONTROL.search(rest[: 4 * min(dim, _MAX_DIM) + 256]) and (
         numbers_at_end(row) != dim
     ):
         return "word2vec-binary"
@@ -161,9 +151,9 @@ def _sniff(name: Path | str, head: bytes) -> str:
 
 
 def _read_header(name: Path | str, head: bytes) -> tuple[int, int]:
-    """Return the number of rows and of dimensions that the first line promises."""
+    """The number of rows and of dimensions that the first line promises."""
     header = _HEADER.match(head) or _HEADER.match(head + b"\n")
-    if header is None or not 0 < int(header[2]) <= MAX_DIM or int(header[1]) == 0:
+    if header is None or not 0 < int(header[2]) <= _MAX_DIM or int(header[1]) == 0:
         raise EmbeddingFormatError(
             name,
             "the header must be two positive numbers, rows and dimensions",
@@ -174,13 +164,13 @@ def _read_header(name: Path | str, head: bytes) -> tuple[int, int]:
 
 
 def _usual_dim(name: Path | str, head: bytes) -> int:
-    """Return how many numbers most of the first lines end with."""
+    """How many numbers most of the first lines end with."""
     lines = head.split(b"\n")
     if len(lines) > 1:
         lines.pop()  # cut off, or empty
     found = Counter(numbers_at_end(line) for line in lines[:20] if line.strip())
     dim = found.most_common(1)[0][0] if found else 0
-    if not 0 < dim <= MAX_DIM:
+    if not 0 < dim <= _MAX_DIM:
         raise EmbeddingFormatError(
             name,
             "a row must be a word and its numbers, separated by spaces",
@@ -229,11 +219,8 @@ def _npy_blocks(
     """Yield slices of the array without the rows whose words could not be read."""
     step = max(1, (8 << 20) // (array.dtype.itemsize * array.shape[1]))
     for start in range(0, len(words), step):
-        some = words[start : start + step]
-        kept = [i for i, word in enumerate(some) if word is not None]
-        vectors = array[start : start + step]
-        yield Block(
-            [word for word in some if word is not None],
-            vectors if len(kept) == len(some) else vectors[kept],
-            [start + i + 1 for i in kept],
-        )
+        some = list(enumerate(words[start : start + step], start))
+        kept = [(i, word) for i, word in some if word is not None]
+        rows = [i for i, _ in kept]
+        vectors = array[start : start + step] if len(kept) == len(some) else array[rows]
+        yield Block([word for _, word in kept], vectors, [i + 1 for i in rows])

@@ -12,7 +12,7 @@ from mondegreen.errors import (
     MissingColumnError,
     SourceError,
 )
-from mondegreen.io.source import open_source
+from mondegreen.io.open import open_source
 
 MESSAGE = pa.struct([("role", pa.string()), ("body", pa.large_string())])
 

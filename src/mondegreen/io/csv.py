@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import io
 from collections.abc import Iterator, Sequence
 from typing import final
 
@@ -12,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mondegreen.errors import DecodeError, SourceError
-from mondegreen.io.source import AbstractByteSource, Format, missing_column
+from mondegreen.io.base import AbstractByteSource, missing_column
+from mondegreen.io.guess import Format
 from mondegreen.io.stream import (
     BATCH_ROWS,
     MAX_RECORD_BYTES,
     ByteStream,
     LineBlocks,
-    decode_prefix,
 )
 from mondegreen.io.text import string_bytes
 
@@ -27,6 +26,7 @@ from mondegreen.io.text import string_bytes
 # kept, since a quote that is never closed would else read the rest into memory.
 csv.field_size_limit(max(csv.field_size_limit(), MAX_RECORD_BYTES))
 
+# The parser's own messages hold no text, but are terse.
 _PROBLEMS = {
     "unexpected end of data": "a quote is opened and never closed",
     "field larger than field limit": "a value is too long; is a quote never closed?",
@@ -36,7 +36,7 @@ _PROBLEMS = {
 
 
 @final
-class DelimitedSource(AbstractByteSource):
+class CsvSource(AbstractByteSource):
     """Rows of a CSV or TSV file with a header; all columns are strings.
 
     The header comes back byte for byte, and so do the values; quotes are written
@@ -47,19 +47,23 @@ class DelimitedSource(AbstractByteSource):
         self,
         stream: ByteStream,
         path: str,
-        format: Format,
+        form: Format,
         columns: tuple[str, ...],
         id_column: str | None,
         delimiter: str | None = None,
     ) -> None:
-        super().__init__(stream, path, format, columns)
+        super().__init__(stream, path, form, columns)
         self.id_column = id_column
         wanted = (*columns, *([] if id_column is None else [id_column]))
-        self._delimiter = delimiter or ("\t" if format == "tsv" else ",")
-        self._lines = _Lines(stream)
-        self._iterator = iter(self._lines)
+        self._delimiter = delimiter or ("\t" if form == "tsv" else ",")
+        self._blocks = LineBlocks(stream)
+        # Lines of the block in hand that are still to come, last first; its number.
+        self._pending: list[str] = []
+        self._block = 0
+        self._lines = self._split()
         self._rows = 0
-        is_open = format == "csv" and delimiter is None
+        self._header: list[str] = []
+        is_open = form == "csv" and delimiter is None
         raw, self._header = self._read_header(wanted if is_open else ())
         self._raw_header = "".join(raw).encode()
         self._terminator = "\r\n" if raw[-1].endswith("\r\n") else "\n"
@@ -69,7 +73,19 @@ class DelimitedSource(AbstractByteSource):
     @property
     def prologue(self) -> bytes:
         """The header as it was, byte order mark and line end included."""
-        return self._lines.bom + self._raw_header
+        return self._blocks.bom + self._raw_header
+
+    def _split(self) -> Iterator[str]:
+        """Yield the lines of the file one by one, as the csv module takes them."""
+        for lines, broken in self._blocks.lines():
+            self._block += 1
+            lines.reverse()
+            self._pending = lines
+            while lines:
+                yield lines.pop()
+            if broken is not None:
+                row = self._rows + 1 if self._header else None
+                raise DecodeError(self.name, row=row, offset=broken)
 
     def _reader(self, lines: Iterator[str]) -> Iterator[list[str]]:
         return csv.reader(
@@ -77,7 +93,7 @@ class DelimitedSource(AbstractByteSource):
         )
 
     def _read_header(self, wanted: Sequence[str]) -> tuple[list[str], list[str]]:
-        """Return the raw lines of the header and the names in it.
+        """Read the raw lines of the header and the names in it.
 
         Where there are columns ``wanted``, and it has none of them, another delimiter
         is looked for.
@@ -85,7 +101,7 @@ class DelimitedSource(AbstractByteSource):
         raw: list[str] = []
 
         def taken() -> Iterator[str]:
-            for line in self._iterator:
+            for line in self._lines:
                 raw.append(line)
                 yield line
 
@@ -105,7 +121,7 @@ class DelimitedSource(AbstractByteSource):
         return raw, header
 
     def _guessed(self, line: str, wanted: Sequence[str]) -> list[str] | None:
-        """Return the header by the one other delimiter that finds a wanted column."""
+        """Read the header by the one other delimiter that finds a wanted column."""
         found: dict[str, list[str]] = {}
         for delimiter in ";\t":
             with contextlib.suppress(csv.Error):
@@ -116,36 +132,37 @@ class DelimitedSource(AbstractByteSource):
             return None
         ((self._delimiter, header),) = found.items()
         shown = "a tab" if self._delimiter == "\t" else repr(self._delimiter)
-        self.notes.append(
+        self.notes = (
+            *self.notes,
             f"{self.name}: the delimiter is taken to be {shown}, by the header; "
-            "--delimiter says it."
+            "--delimiter says it.",
         )
         return header
 
     def _check_column(self, column: str) -> None:
         count = self._header.count(column)
         if count == 0:
-            raise missing_column(self.name, column, self._header, is_schema=False)
+            raise missing_column(self.name, column, self._header)
         if count > 1:
             raise SourceError(self.name, f"there are {count} columns named {column!r}")
 
     def read(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows that one read brought, so a pipe is followed row by row."""
-        lines, width = self._lines, len(self._header)
+        width = len(self._header)
         rows: list[list[str]] = []
-        block = lines.blocks
-        blank = 0
+        first_block = blank = 0
         for row in self._records():
             self._rows += 1
             if len(row) != width or blank:
-                blank += self._check_blank(row, width, blank)
+                blank += self._check_blank(row, blank)
                 continue
             if not rows:
-                block = lines.blocks
+                first_block = self._block
             rows.append(row)
-            # `pending` is empty when the last block is used up. A row that began in
+            # Nothing is pending when the last block is used up. A row that began in
             # one block and ended in the next does not leave it empty.
-            if not lines.pending or lines.blocks != block or len(rows) == BATCH_ROWS:
+            is_used_up = not self._pending or self._block != first_block
+            if is_used_up or len(rows) == BATCH_ROWS:
                 yield self._batch(rows)
                 rows = []
         if rows:
@@ -153,21 +170,16 @@ class DelimitedSource(AbstractByteSource):
         self.epilogue = self._terminator.encode() * blank
 
     def _records(self) -> Iterator[list[str]]:
-        """Yield rows; errors of parser and decoder get the number of the row."""
-        offset: int | None = None
-        problem = ""
+        """Yield rows; an error of the parser gets the number of the row."""
         try:
-            yield from self._reader(self._iterator)
+            yield from self._reader(self._lines)
+            return
         except csv.Error as error:
             problem = _problem(error)
-        except DecodeError as error:
-            offset = error.offset
-        if problem:
-            raise SourceError(self.name, problem, row=self._rows + 1)
-        if offset is not None:
-            raise DecodeError(self.name, row=self._rows + 1, offset=offset)
+        # outside the handler: what the error holds is not passed on
+        raise SourceError(self.name, problem, row=self._rows + 1)
 
-    def _check_blank(self, row: list[str], width: int, blank: int) -> int:
+    def _check_blank(self, row: list[str], blank: int) -> int:
         """Let blank lines pass until something follows them."""
         if not row:
             return 1
@@ -180,7 +192,7 @@ class DelimitedSource(AbstractByteSource):
             )
         raise SourceError(
             self.name,
-            f"{len(row)} values where the header has {width}",
+            f"{len(row)} values where the header has {len(self._header)}",
             row=self._rows,
         )
 
@@ -190,16 +202,13 @@ class DelimitedSource(AbstractByteSource):
             ids = arrays[self._header.index(self.id_column)]
             empty = pc.index(ids, "").as_py()
             if empty >= 0:
-                first = self._rows - len(rows) + 1
-                raise SourceError(
-                    self.name,
-                    f"no value in the id column {self.id_column!r}",
-                    row=first + empty,
-                )
+                problem = f"no value in the id column {self.id_column!r}"
+                row = self._rows - len(rows) + 1 + empty
+                raise SourceError(self.name, problem, row=row)
         return pa.RecordBatch.from_arrays(arrays, names=self._header)
 
     def encode(self, batch: pa.RecordBatch) -> memoryview:
-        """Return the rows, quoted where a value would be misread; null is empty."""
+        """Write rows, quoted where a value would be misread; null is empty."""
         alone = batch.num_columns == 1
         columns = [self._quoted(column, alone) for column in batch.columns]
         rows = pc.binary_join_element_wise(*columns, self._delimiter)
@@ -220,47 +229,7 @@ class DelimitedSource(AbstractByteSource):
 
 
 def _problem(error: csv.Error) -> str:
-    """Say what the parser met; its own messages hold no text, but are terse."""
-    message = str(error)
     for part, problem in _PROBLEMS.items():
-        if part in message:
+        if part in str(error):
             return problem
     return "cannot be parsed"
-
-
-class _Lines:
-    """Lines of the file one by one, as the csv module takes them.
-
-    Attributes
-    ----------
-    pending : list of str
-        Lines of the current block that are still to come, last first.
-    blocks : int
-        How many blocks have been read.
-    """
-
-    def __init__(self, stream: ByteStream) -> None:
-        self._blocks = LineBlocks(stream)
-        self._name = stream.name
-        self.pending: list[str] = []
-        self.blocks = 0
-
-    @property
-    def bom(self) -> bytes:
-        """The byte order mark, where there is one."""
-        return self._blocks.bom
-
-    def __iter__(self) -> Iterator[str]:
-        for block in self._blocks:
-            self.blocks += 1
-            text, good = decode_prefix(block)
-            broken = good < len(block)
-            if broken:  # whole lines before the break still count as rows
-                text = text[: text.rfind("\n") + 1]
-            # newline="\n" splits there only; str.splitlines would split on U+2028 too
-            pending = self.pending = list(io.StringIO(text, newline="\n"))
-            pending.reverse()
-            while pending:
-                yield pending.pop()
-            if broken:
-                raise DecodeError(self._name, offset=self._blocks.start + good)

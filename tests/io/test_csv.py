@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mondegreen.errors import DecodeError, MissingColumnError, SourceError
-from mondegreen.io.source import open_source
+from mondegreen.io.open import open_source
 from mondegreen.io.stream import BATCH_ROWS
 
 PIECES = [",", "\t", '"', "\n", "\r", "\r\n", "\0", "\u2028", "\ufeff", " ", "é", "x"]

@@ -1,0 +1,149 @@
+"""Which class reads a file, and which one writes its release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import get_args
+
+from mondegreen.errors import InvalidParameterError, SourceError
+from mondegreen.io.base import (
+    AbstractByteSource,
+    AbstractSink,
+    AbstractSource,
+    ByteSink,
+    Metadata,
+    Missing,
+    id_in_text,
+)
+from mondegreen.io.csv import CsvSource
+from mondegreen.io.guess import Format, advice_on_name, format_of
+from mondegreen.io.jsonl import JsonLinesSource
+from mondegreen.io.stream import ByteStream
+from mondegreen.io.target import Target, is_same_file
+from mondegreen.io.text import TextSource
+
+
+def open_source(
+    path: str | Path,
+    *,
+    format: Format | None = None,
+    columns: Sequence[str] = ("text",),
+    id_column: str | None = None,
+    missing: Missing = "stop",
+    metadata: Metadata = "drop",
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> AbstractSource:
+    """Open a file, or standard input (``-``), as a stream of record batches.
+
+    The name tells the format; standard input is ``txt``, unless it is plainly something
+    else. In JSON Lines and Parquet a column may be a dotted path (``msg.body``), which
+    goes through lists. CSV is split at commas, or at a semicolon or a tab where the
+    header has a column only then. A release is UTF-8 whatever the encoding of the
+    input: to fail on a drawn word that does not fit would be to choose among draws.
+    An absent path of JSON Lines is known, and raised, when the batches are read.
+    """
+    path = str(path)
+    chosen = format or ("txt" if path == "-" else format_of(path))
+    if path != "-" and Path(path).is_dir():
+        raise SourceError(
+            path, "is a folder", hint="name its files one by one, in a loop"
+        )
+    if chosen is None or chosen not in get_args(Format):
+        raise _unknown_format(path, format)
+    columns = tuple(dict.fromkeys(columns))
+    if not columns:
+        raise InvalidParameterError("columns", [], "at least one name")
+    _check_options(chosen, columns, id_column, delimiter, encoding)
+    if chosen == "parquet":
+        from mondegreen.io.parquet import ParquetSource
+
+        return ParquetSource(path, columns, id_column, metadata)
+    stream = ByteStream(path, encoding)
+    try:
+        if chosen == "txt":
+            return TextSource(stream, path, columns, id_column, is_guess=format is None)
+        if chosen == "jsonl":
+            return JsonLinesSource(stream, path, columns, id_column, missing)
+        return CsvSource(stream, path, chosen, columns, id_column, delimiter)
+    except BaseException:
+        stream.close()
+        raise
+
+
+def open_sink(
+    path: str | Path,
+    source: AbstractSource,
+    *,
+    force: bool = False,
+    in_place: bool = False,
+) -> AbstractSink:
+    """Make a sink of the format of the source; nothing is created before ``with``.
+
+    ``force`` allows that a file is replaced, but not the file of the source: that
+    takes ``in_place``, and is done when all of it has been read.
+
+    >>> with open_source("in.csv") as source:  # doctest: +SKIP
+    ...     with open_sink("out.csv", source) as sink:
+    ...         for batch in source.batches():
+    ...             sink.write(privatizer.arrow(batch, source.text_columns))
+    ...         sink.commit({"mondegreen": privatizer.guarantee.to_json()})
+    """
+    path = str(path)
+    promised = None if path == "-" else format_of(path)
+    if promised not in (None, source.format, format_of(source.path)):
+        raise InvalidParameterError(
+            "output", path, f"a name that fits its format, {source.format}"
+        )
+    if is_same_file(source.path, path) != in_place:
+        wanted = "the input itself" if in_place else "another file than the input"
+        hint = "" if in_place else " (--in-place replaces the original by its release)"
+        raise InvalidParameterError("output", path, wanted + hint)
+    if in_place and Path(path).stat().st_nlink > 1:
+        wanted = "a file with one name: the original would stay under its other links"
+        raise InvalidParameterError("output", path, wanted)
+    target = Target(path, force=force or in_place)
+    if isinstance(source, AbstractByteSource):
+        return ByteSink(target, source)
+    from mondegreen.io.parquet import ParquetSink, ParquetSource
+
+    if isinstance(source, ParquetSource):
+        return ParquetSink(target, source)
+    raise InvalidParameterError("source", type(source).__name__, "from open_source")
+
+
+def _unknown_format(path: str, format: str | None) -> Exception:
+    """Make the error for a format that is unknown, or told by nothing."""
+    if format is None and not Path(path).exists():
+        return SourceError(path, "cannot be opened: No such file or directory")
+    allowed = f"one of {', '.join(get_args(Format))}"
+    if format is None:
+        advice = advice_on_name(path)
+        told = f" (the name {Path(path).name!r} does not tell it"
+        allowed += f"{told}: {advice})" if advice else f"{told})"
+    return InvalidParameterError("format", format, allowed)
+
+
+def _check_options(
+    chosen: Format,
+    columns: tuple[str, ...],
+    id_column: str | None,
+    delimiter: str | None,
+    encoding: str | None,
+) -> None:
+    """Refuse what this format does not allow."""
+    for column in columns if id_column is not None else ():
+        if column == id_column or (chosen == "jsonl" and _meet(column, id_column)):
+            raise id_in_text(id_column, column)
+    if delimiter is not None and chosen not in ("csv", "tsv"):
+        raise InvalidParameterError("delimiter", delimiter, f"absent for {chosen}")
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0'):
+        raise InvalidParameterError("delimiter", delimiter, "one character, or \\t")
+    if encoding is not None and chosen == "parquet":
+        raise InvalidParameterError("encoding", encoding, "absent for parquet")
+
+
+def _meet(one: str, other: str | None) -> bool:
+    """Whether one dotted path leads through the other."""
+    return f"{other}.".startswith(f"{one}.") or f"{one}.".startswith(f"{other}.")

@@ -1,0 +1,431 @@
+"""Parquet: text is read wherever it lies, and replaced there; the rest stays."""
+
+from __future__ import annotations
+
+import base64
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from mondegreen.errors import (
+    DataError,
+    DecodeError,
+    InvalidParameterError,
+    MissingColumnError,
+    MondegreenError,
+    SourceError,
+)
+from mondegreen.io.base import AbstractSink, AbstractSource, Metadata, id_in_text
+from mondegreen.io.stream import BATCH_ROWS
+from mondegreen.io.target import Target
+from mondegreen.passes import METADATA_KEY
+from mondegreen.text import columns as nested
+
+BATCH_BYTES: Final = 4 << 20
+"""About the data in one batch, all columns together."""
+
+ROW_GROUP_BYTES: Final = 16 << 20
+"""About the data in one row group of the output; it is held in memory."""
+
+_PROBE_ROWS: Final = 64
+_PROMISE: Final = METADATA_KEY.encode()
+
+_READ_BYTES: Final = 1 << 20
+_MAX_FOOTER: Final = 1 << 28
+_MAX_ITEMS: Final = 1 << 20
+_MAGIC: Final = b"PAR1"
+_TAIL: Final = 8
+
+# What a file says of its codec, and what the writer calls it.
+_WRITTEN: Final = {
+    "UNCOMPRESSED": "NONE",
+    **{name: name for name in ("GZIP", "BROTLI", "ZSTD", "LZ4")},
+}
+
+
+@final
+class ParquetSource(AbstractSource):
+    """Row groups of a Parquet file, in batches of bounded size.
+
+    In a batch a text column is ``string`` or ``list<string>``, whatever its type in
+    the file. Text inside a struct (``msg.body``) is a column of its own at the end,
+    with that name, and null in its struct; so is an id that is no string. The sink
+    undoes all this.
+    """
+
+    unit = "rows"
+
+    def __init__(
+        self,
+        path: str,
+        columns: tuple[str, ...],
+        id_column: str | None,
+        metadata: Metadata = "drop",
+    ) -> None:
+        if path == "-":
+            raise InvalidParameterError(
+                "format", "parquet", "csv, jsonl, tsv or txt for standard input"
+            )
+        self.path = self.name = path
+        self.format = "parquet"
+        self.text_columns = columns
+        self.file = _opened(path)
+        try:
+            schema = self.file.schema_arrow
+            self.total = self.file.metadata.num_rows
+            self.earlier = (schema.metadata or {}).get(_PROMISE)
+            self.paths = [self._find_text(schema, column) for column in columns]
+            self._id: nested.Steps | None = None
+            if id_column is not None:
+                self._id = self._find(schema, id_column)
+                self._check_id(self._id, id_column)
+                self.id_column = self._id_name(schema, id_column)
+            self.schema = _output_schema(schema, self.paths, metadata)
+        except BaseException:
+            self.file.close()
+            raise
+
+    @property
+    def position(self) -> int:
+        """Rows read so far."""
+        return self.rows_read
+
+    def close(self) -> None:
+        """Close the file."""
+        self.file.close()
+
+    def _find(self, schema: pa.Schema, column: str) -> nested.Steps:
+        found = nested.find_paths(list(schema), column)
+        if not found:
+            raise MissingColumnError(self.name, column, schema.names)
+        if len(found) > 1:
+            problem = f"there are {len(found)} columns named {column!r}"
+            raise SourceError(self.name, problem)
+        return found[0]
+
+    def _find_text(self, schema: pa.Schema, column: str) -> nested.Steps:
+        top, *steps = self._find(schema, column)
+        kind = schema.field(top).type
+        if nested.view_type(kind, tuple(steps)) is None:
+            raise SourceError(
+                self.name,
+                f"column {column!r} is no text; column {schema.names[top]!r} "
+                f"is of type {kind}",
+                hint="text is a string or a list of strings",
+            )
+        return (top, *steps)
+
+    def _check_id(self, steps: nested.Steps, id_column: str) -> None:
+        """Refuse an id that is in a column of text, or around one."""
+        for column, text in zip(self.text_columns, self.paths, strict=True):
+            shorter = min(len(steps), len(text))
+            if steps[:shorter] == text[:shorter]:
+                raise id_in_text(id_column, column)
+
+    def _id_name(self, schema: pa.Schema, id_column: str) -> str:
+        """Name the column of a batch that holds the ids as strings."""
+        steps = self._id or ()
+        if len(steps) == 1 and schema.field(steps[0]).type == pa.string():
+            return id_column
+        name = f"{id_column} (id)"
+        while name in schema.names:
+            name += "'"
+        return name
+
+    def read(self) -> Iterator[pa.RecordBatch]:
+        """Yield the batches of each row group."""
+        batches = self._batches()
+        while True:
+            try:
+                batch = next(batches, None)
+                shown = None if batch is None else self._shown(batch)
+            except MondegreenError:
+                raise
+            except Exception:  # whatever Arrow makes of a damaged file
+                batch = False
+            if batch is None:
+                return
+            if batch is False:
+                raise SourceError(
+                    self.name, "the file is damaged here", row=self.rows_read + 1
+                )
+            yield shown
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield the batches as they are in the file."""
+        for group in range(self.file.num_row_groups):
+            if self.file.metadata.row_group(group).num_rows:
+                yield from self._group(group, self._batch_rows(group))
+
+    def _batch_rows(self, group: int) -> int:
+        """Count the rows that make about ``BATCH_BYTES``.
+
+        The statistics count a text that repeats once, so some rows are weighed too.
+        """
+        statistics = self.file.metadata.row_group(group)
+        weight = statistics.total_byte_size / statistics.num_rows
+        probe = next(self._group(group, _PROBE_ROWS))
+        weight = max(weight, probe.nbytes / probe.num_rows)
+        return int(min(max(BATCH_BYTES // max(weight, 1), 1), BATCH_ROWS))
+
+    def _group(self, group: int, rows: int) -> Iterator[pa.RecordBatch]:
+        # A positive buffer size makes pyarrow read pages instead of whole column
+        # chunks; one thread, since the mechanism uses the cores.
+        return self.file.iter_batches(  # type: ignore[no-any-return]
+            batch_size=rows, row_groups=[group], use_threads=False
+        )
+
+    def _shown(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Make the batch that the mechanism sees."""
+        for column in batch.columns:  # Arrow itself does not look for wild indices
+            column.validate(full=pa.types.is_dictionary(column.type))
+        arrays, names = list(batch.columns), list(batch.schema.names)
+        for column, (top, *steps) in zip(self.text_columns, self.paths, strict=True):
+            text = nested.view(arrays[top], tuple(steps))
+            self._check_utf8(text)
+            if steps:
+                arrays[top] = nested.rebuild(arrays[top], tuple(steps), None)
+                arrays.append(text)
+                names.append(column)
+            else:
+                arrays[top] = text
+        if self._id is not None and self.id_column is not None:
+            ids = self._ids(batch.column(self._id[0]), self._id[1:])
+            if self.id_column not in names:
+                arrays.append(ids)
+                names.append(self.id_column)
+        return pa.RecordBatch.from_arrays(arrays, names=names)
+
+    def _ids(self, array: pa.Array, steps: nested.Steps) -> pa.StringArray:
+        """Read the record ids as strings; each row must have one."""
+        try:
+            for step in steps:
+                array = pc.struct_field(array, [step])
+            ids = array.cast(pa.string()) if nested.is_id(array.type) else None
+        except pa.ArrowException:
+            ids = None
+        if ids is None:
+            raise SourceError(
+                self.name,
+                f"the id column has type {array.type}, which does not name a record",
+                hint="ids are strings or integers",
+            )
+        self._check_utf8(ids)
+        if ids.null_count:
+            row = self.rows_read + 1 + pc.index(ids.is_null(), True).as_py()
+            raise SourceError(self.name, "no value in the id column", row=row)
+        return ids
+
+    def _check_utf8(self, text: pa.Array) -> None:
+        """Refuse broken text: Arrow takes strings from Parquet without looking."""
+        if not _is_valid(text):
+            bad = next(i for i in range(len(text)) if not _is_valid(text.slice(i, 1)))
+            raise DecodeError(self.name, row=self.rows_read + 1 + bad)
+
+
+def _is_valid(text: pa.Array) -> bool:
+    try:
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _output_schema(
+    schema: pa.Schema, paths: list[nested.Steps], metadata: Metadata
+) -> pa.Schema:
+    """Make the schema to write; the promise of an earlier release is the sink's."""
+    for steps in paths:
+        field = nested.widened(schema.field(steps[0]), steps[1:])
+        schema = schema.set(steps[0], field)
+    if metadata == "drop":
+        return pa.schema([nested.bare(field) for field in schema])
+    kept = dict(schema.metadata or {})
+    kept.pop(_PROMISE, None)
+    return schema.with_metadata(kept or None)
+
+
+def _opened(path: str) -> pq.ParquetFile:
+    """Open a file that may be damaged.
+
+    What its last bytes say of the footer is checked first. Arrow's own errors may
+    quote bytes of the file, so that none of them is passed on.
+    """
+    size = _footer_size(path)
+    problem = "the footer of this Parquet file is damaged"
+    try:
+        file = pq.ParquetFile(
+            path,
+            buffer_size=_READ_BYTES,
+            pre_buffer=False,
+            # nothing in a footer is longer, or has more items, than it has bytes
+            thrift_string_size_limit=max(size, _READ_BYTES),
+            thrift_container_size_limit=_MAX_ITEMS,
+            page_checksum_verification=True,
+        )
+        # fails where a name is no UTF-8
+        file.schema_arrow.to_string(
+            show_field_metadata=False, show_schema_metadata=False
+        )
+        return file
+    except OSError as error:
+        if error.strerror or error.errno:
+            problem = f"cannot be opened: {error.strerror or 'unknown error'}"
+    except Exception:  # noqa: S110  (whatever Arrow makes of it)
+        pass
+    raise SourceError(path, problem)
+
+
+def _footer_size(path: str) -> int:
+    """Read how long the footer is, in bytes, if there is room for it."""
+    try:
+        with Path(path).open("rb", buffering=0) as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                hint = "save it first; Parquet is read from its end"
+                raise SourceError(path, "is no regular file", hint=hint)
+            head = file.read(len(_MAGIC))
+            file.seek(max(found.st_size - _TAIL, 0))
+            tail = file.read(_TAIL)
+    except OSError as error:
+        reason = error.strerror or "unknown error"
+        raise SourceError(path, f"cannot be opened: {reason}") from None
+    if b"PARE" in (head, tail[4:]):
+        raise SourceError(path, "an encrypted Parquet file; decrypt it first")
+    size = int.from_bytes(tail[:4], "little")
+    largest = min(found.st_size - len(_MAGIC) - _TAIL, _MAX_FOOTER)
+    if head != _MAGIC or tail[4:] != _MAGIC or not 0 < size <= largest:
+        raise SourceError(path, "not a Parquet file, or a truncated one")
+    return size
+
+
+@final
+class ParquetSink(AbstractSink):
+    """Writes a Parquet file with the schema, metadata and codecs of its source.
+
+    Bytes of Parquet would be lost on a terminal, and may steer it: none gets any.
+    """
+
+    def __init__(self, target: Target, source: ParquetSource) -> None:
+        super().__init__(target, source)
+        self._parquet = source
+        self._held: list[pa.RecordBatch] = []
+        self._held_bytes = 0
+        self._gate = _Gate(target)
+        self._writer: Any = None  # waits for the first rows, see `_codecs`
+
+    def put(self, batch: pa.RecordBatch) -> None:
+        """Hold a batch until there is enough for a row group."""
+        if self.target.file.isatty():
+            raise DataError(
+                f"{self.target.name}: is a terminal, and Parquet is binary; name a "
+                "file with --output, or send it through a pipe"
+            )
+        restored = self._restored(batch)
+        self._held.append(restored)
+        self._held_bytes += restored.nbytes
+        if self._held_bytes >= ROW_GROUP_BYTES:
+            self._flush()
+
+    def _restored(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Give the batch the types of the file, text back in its structs."""
+        source, schema = self._parquet, self._parquet.schema
+        arrays = list(batch.columns[: len(schema)])
+        for column, (top, *steps) in zip(
+            source.text_columns, source.paths, strict=True
+        ):
+            text, kind = batch.column(column), schema.field(top).type
+            if steps:
+                arrays[top] = nested.rebuild(arrays[top], tuple(steps), text).cast(kind)
+            else:
+                arrays[top] = nested.restore(text, kind)
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def _flush(self) -> None:
+        """Write what is held as a row group."""
+        table = pa.Table.from_batches(self._held, self._parquet.schema)
+        self._held, self._held_bytes = [], 0
+        try:
+            if self._writer is None:
+                self._writer = pq.ParquetWriter(
+                    self._gate,
+                    table.schema,
+                    compression=_codecs(self._parquet.file.metadata),
+                    store_schema=False,  # `finish` stores it, with all metadata
+                )
+            if table.num_rows:
+                self._writer.write_table(table, row_group_size=table.num_rows)
+        except OSError as error:
+            raise self.target.failure(error) from None
+
+    def finish(self, metadata: Mapping[str, str]) -> None:
+        """Write the last row group, the metadata and the footer.
+
+        Arrow's reader takes its own types and metadata from ``ARROW:schema`` alone,
+        which its writer would store before the first row, when a release does not
+        know all of it.
+        """
+        self._flush()
+        schema = self._parquet.schema
+        merged = {**(schema.metadata or {}), **metadata}
+        stored = schema.with_metadata(merged or None).serialize()
+        try:
+            self._writer.add_key_value_metadata(
+                {**metadata, "ARROW:schema": base64.b64encode(stored).decode()}
+            )
+            self._writer.close()
+        except OSError as error:
+            raise self.target.failure(error) from None
+
+    def abandon(self) -> None:
+        """Keep the writer from a footer: what lacks one is not read as a release."""
+        if self._writer is not None and self._writer.is_open:
+            self._gate.is_open = False
+            self._writer.close()
+
+
+class _Gate:
+    """A file that lets bytes through until it is shut; pyarrow writes to it."""
+
+    closed = False
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self.is_open = True
+
+    def write(self, data: bytes) -> None:
+        if self.is_open:
+            self._target.file.write(data)
+
+    def flush(self) -> None:
+        if self.is_open:
+            self._target.file.flush()
+
+    def close(self) -> None:
+        """Do nothing: the target closes its file."""
+
+
+def _codecs(metadata: pq.FileMetaData) -> str | dict[str, str]:
+    """Name the compression of each column, as the first row group with rows has it.
+
+    Looking at a column of a damaged footer can abort the process, where reading it
+    raises: so this is for when rows of that row group have been read.
+    """
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    group = next((each for each in groups if each.num_rows), None)
+    if group is None:
+        return "snappy"
+    columns = [group.column(index) for index in range(group.num_columns)]
+    try:
+        return {
+            column.path_in_schema: _WRITTEN.get(column.compression, "SNAPPY")
+            for column in columns
+        }
+    except ValueError:  # a path that is no UTF-8
+        return "snappy"

@@ -1,0 +1,174 @@
+"""Balanced groups of points: equal in size, but for 1, and near each other."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+_ROUNDS: Final = 5
+_SWEEPS: Final = 3
+_NEIGHBOURS: Final = 10
+_POWER_STEPS: Final = 12
+_CANDIDATES: Final = 32
+_TILE_BYTES: Final = 64 << 20
+
+Points = NDArray[np.float32]
+Labels = NDArray[np.int64]
+
+
+def balanced_groups(points: Points, count: int) -> Labels:
+    r"""Divide points into groups of equal size, but for 1; their numbers, shape (m,).
+
+    Minimises :math:`\sum_x \lVert x - c_{g(x)} \rVert^2` locally: halves along
+    principal directions; then rounds of centroids and of a stable assignment of points
+    to them (Gale, Shapley 1962); then, for every group, the optimal exchange of points
+    with the groups around it (after Malinen, Fränti: "Balanced K-Means for
+    Clustering", S+SSPR 2014).
+
+    No random numbers. Costs are rounded to multiples of :math:`2^{-16}`, so that most
+    differences between processors vanish; a tie that they decide may still fall
+    otherwise elsewhere.
+
+    >>> points = np.array([[0], [9], [1], [8]], dtype=np.float32)
+    >>> balanced_groups(points, 2).tolist()
+    [0, 1, 0, 1]
+    """
+    if count <= 1:
+        return np.zeros(len(points), dtype=np.int64)
+    points = np.ascontiguousarray(points, dtype=np.float32)
+    labels = _halved(points, count)
+    sizes = balanced_sizes(len(points), count)
+    for _ in range(_ROUNDS):
+        labels = _assigned(points, centroids(points, labels), sizes)
+    for _ in range(_SWEEPS):
+        if not _exchange(points, labels, count):
+            break
+    # Named by their first point, so that names do not depend on the way here.
+    first = np.full(count, len(points))
+    np.minimum.at(first, labels, np.arange(len(points)))
+    names: Labels = np.argsort(np.argsort(first, kind="stable"), kind="stable")
+    return names[labels]
+
+
+def balanced_sizes(total: int, count: int) -> Labels:
+    """Sizes that sum to ``total`` and differ by at most 1."""
+    return total // count + (np.arange(count) < total % count).astype(np.int64)
+
+
+def centroids(points: Points, labels: Labels) -> Points:
+    """The mean point of every group, in float32."""
+    count = int(labels.max()) + 1
+    sums = np.zeros((count, points.shape[1]))
+    np.add.at(sums, labels, points)
+    means: Points = (sums / np.bincount(labels)[:, None]).astype(np.float32)
+    return means
+
+
+def _halved(points: Points, count: int) -> Labels:
+    """Groups by halving again and again along the first principal direction."""
+    labels = np.zeros(len(points), dtype=np.int64)
+    pending = [(np.arange(len(points)), count, 0)]
+    while pending:
+        mine, groups, offset = pending.pop()
+        if groups == 1:
+            labels[mine] = offset
+            continue
+        centred = points[mine] - points[mine].mean(axis=0)
+        axis = centred[np.argmax((centred**2).sum(axis=1))].astype(np.float64)
+        for _ in range(_POWER_STEPS):
+            axis = centred.T @ (centred @ axis)
+            axis /= np.linalg.norm(axis) or 1.0
+        sorted_mine = mine[np.argsort(_rounded(centred @ axis), kind="stable")]
+        half = groups // 2
+        cut = int(balanced_sizes(len(mine), groups)[:half].sum())
+        pending.append((sorted_mine[:cut], half, offset))
+        pending.append((sorted_mine[cut:], groups - half, offset + half))
+    return labels
+
+
+def _assigned(points: Points, middles: Points, sizes: Labels) -> Labels:
+    """A stable assignment: points ask the nearest group that may take them.
+
+    A group keeps the nearest of those that ask, as many as its size; the others ask
+    the next. Points that no group among their candidates keeps go where room is left.
+    """
+    choices, costs = _candidates(points, middles)
+    labels = np.full(len(points), -1, dtype=np.int64)
+    cost = np.zeros(len(points), dtype=np.int64)
+    asked = np.zeros(len(points), dtype=np.int64)
+    free = np.arange(len(points))
+    while len(free):
+        labels[free] = choices[free, asked[free]]
+        cost[free] = costs[free, asked[free]]
+        asked[free] += 1
+        placed = np.flatnonzero(labels >= 0)
+        order = placed[np.lexsort((cost[placed], labels[placed]))]
+        row = labels[order]
+        rank = np.arange(len(row)) - np.searchsorted(row, row)
+        refused = order[rank >= sizes[row]]
+        labels[refused] = -1
+        free = refused[asked[refused] < choices.shape[1]]
+    left = np.flatnonzero(labels < 0)
+    if len(left):
+        room = sizes - np.bincount(labels[labels >= 0], minlength=len(sizes))
+        places = np.repeat(np.flatnonzero(room), room[room > 0])
+        targets = np.unique(places)
+        table = _costs(points[left], middles[targets])[
+            :, np.searchsorted(targets, places)
+        ]
+        rows, columns = linear_sum_assignment(table)
+        labels[left[rows]] = places[columns]
+    return labels
+
+
+def _candidates(points: Points, middles: Points) -> tuple[Labels, Labels]:
+    """The nearest centroids of every point and their costs, nearest first."""
+    most = min(_CANDIDATES, len(middles))
+    step = max(1, _TILE_BYTES // (8 * len(middles)))
+    choices = np.empty((len(points), most), dtype=np.int64)
+    costs = np.empty((len(points), most), dtype=np.int64)
+    for start in range(0, len(points), step):
+        rows = slice(start, start + step)
+        table = _costs(points[rows], middles)
+        near = np.sort(np.argpartition(table, most - 1, axis=1)[:, :most], axis=1)
+        value = np.take_along_axis(table, near, axis=1)
+        order = np.argsort(value, axis=1, kind="stable")
+        choices[rows] = np.take_along_axis(near, order, axis=1)
+        costs[rows] = np.take_along_axis(value, order, axis=1)
+    return choices, costs
+
+
+def _exchange(points: Points, labels: Labels, count: int) -> int:
+    """Let every group exchange points with those around it; how many moved."""
+    middles = centroids(points, labels)
+    near, _ = _candidates(middles, middles)
+    members = [np.flatnonzero(labels == group) for group in range(count)]
+    moved = 0
+    for group in range(count):
+        around = np.union1d([group], near[group, : min(_NEIGHBOURS, count)])
+        sizes = [len(members[other]) for other in around]
+        mine = np.concatenate([members[other] for other in around])
+        table = _costs(points[mine], middles[around])
+        _, columns = linear_sum_assignment(np.repeat(table, sizes, axis=1))
+        place = np.repeat(around, sizes)[columns]
+        moved += int((place != np.repeat(around, sizes)).sum())
+        for other in around:
+            members[other] = mine[place == other]
+            middles[other] = points[members[other]].mean(axis=0)
+    for group, mine in enumerate(members):
+        labels[mine] = group
+    return moved
+
+
+def _costs(points: Points, middles: Points) -> Labels:
+    """Squared distances less that of the point to 0, in units of 2**-16."""
+    return _rounded((middles**2).sum(axis=1) - 2 * (points @ middles.T))
+
+
+def _rounded(values: NDArray[np.floating]) -> Labels:
+    """Integers, so that what processors round apart is mostly equal."""
+    units: Labels = np.rint(values * 65536.0).astype(np.int64)
+    return units

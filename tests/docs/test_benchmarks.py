@@ -1,0 +1,43 @@
+"""``python -m benchmarks NAME``: one entry, and no page names a script that is not."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import __main__ as entry
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = entry.scripts()
+
+
+def test_every_script_is_listed_with_a_line_on_what_it_does(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["benchmarks"])
+    assert entry.main() == 0
+    listed = capsys.readouterr().out
+    assert len(SCRIPTS) > 25
+    for name, path in SCRIPTS.items():
+        assert entry.summary(path).endswith((".", "?", ":")), name
+        assert re.search(rf"^  {name} +\S", listed, re.MULTILINE)
+
+
+def test_names_are_unique_over_the_folders():
+    names = [path.stem for path in (ROOT / "benchmarks").rglob("*.py")]
+    assert len(names) == len(set(names))
+
+
+def test_a_name_that_does_not_exist_is_an_error_of_usage(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "nothing"])
+    assert entry.main() == 2
+    assert "nothing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("folder", ["docs", "benchmarks", "justfile", "README.md"])
+def test_what_is_named_exists(folder):
+    place = ROOT / folder
+    files = [place] if place.is_file() else [*place.rglob("*.md"), *place.rglob("*.py")]
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        for name in re.findall(r"-m benchmarks ([a-z]\w+)", text):
+            assert name in SCRIPTS, f"{file}: {name}"

@@ -180,7 +180,7 @@ SCORES: Final = tuple(
             "0 to 100 %",
             "neither",
             "weighted mean of utility and privacy; larger is called better",
-            "composite.puc",
+            "corpus.puc",
         ),
     )
 )

@@ -17,9 +17,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mondegreen import __version__
+from mondegreen.arrays import Floats
 from mondegreen.calibration.monte_carlo import monte_carlo
 from mondegreen.calibration.score_bounds import (
     ETA,
@@ -68,7 +68,6 @@ _FORMAT: Final = 2
 _PROBES: Final = 128
 _FAR: Final = 0.75
 
-Floats = NDArray[np.float64]
 Look = Callable[[Sequence[State], Question, Progress], Iterable[ScoreBounds]]
 
 

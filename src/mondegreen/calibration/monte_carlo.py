@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Floats, Ids
 from mondegreen.calibration.score_bounds import (
     ETA,
     Question,
@@ -46,7 +46,6 @@ _LEAST_RUNS: Final = 256
 _MISSED: Final = 0.1
 """Share of a tail that runs may overlook; what is searched is that much smaller."""
 
-Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 

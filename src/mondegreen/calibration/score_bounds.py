@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mondegreen import __version__
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Floats, Ids
 from mondegreen.files import home, read_own, write_own
 from mondegreen.mechanisms.base import Progress, State
 from mondegreen.scores.interval import Ends, bounded_mean, check_confidence
@@ -22,7 +21,6 @@ from mondegreen.space.space import Space
 ETA: Final = 0.05
 """The mass that :math:`S_w` leaves out."""
 
-Floats = NDArray[np.float64]
 Scores = Mapping[str, Ends]
 
 

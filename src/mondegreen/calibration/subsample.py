@@ -25,9 +25,8 @@ from dataclasses import dataclass
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Floats, Ids
 from mondegreen.calibration.score_bounds import (
     ETA,
     Question,
@@ -46,8 +45,6 @@ from mondegreen.space.space import Space
 
 _BLOCK: Final = 32
 _BLIND_BLOCK: Final = 256
-
-Floats = NDArray[np.float64]
 
 
 def subsample(

@@ -28,12 +28,10 @@ from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.definitions import N_W, S_W
 from mondegreen.scores.interval import (
     Ends,
-    Interval,
     bounded_mean,
     check_confidence,
     deviation,
     lower_bound,
-    proportion,
     upper_bound,
 )
 from mondegreen.scores.similarity import pair_distances
@@ -79,10 +77,9 @@ def monte_carlo(
     for turn, (name, prior) in enumerate(asked.priors.items()):
         part = within(progress, (own + turn * each) / total, each / total)
         found = prior_scores(state, prior, each, rng, asked.confidence, part)
-        ends = {key: interval.ends for key, interval in found.items()}
-        scores.update(under(name, prior, ends))
+        scores.update(under(name, prior, found))
         if name == "uniform" and "utility_loss" in found:
-            scores["distance_mean"] = ends["utility_loss"]
+            scores["distance_mean"] = found["utility_loss"]
     return ScoreBounds.of(state, scores, words, hits / runs, None)
 
 
@@ -207,7 +204,7 @@ def prior_scores(
     rng: np.random.Generator,
     confidence: float = 0.95,
     progress: Progress = no_progress,
-) -> dict[str, Interval]:
+) -> dict[str, Ends]:
     r"""Estimate what holds under a prior: draw an input, then one output, many times.
 
     ``n_w`` and ``utility_loss`` (where there are distances) are means. The others, for
@@ -237,34 +234,32 @@ def prior_scores(
     inputs = draw_inputs(prior, draws, rng)
     outputs = sampled(state, inputs, rng, progress)
     distances = pair_distances(space, inputs, outputs)
+    hits, alpha = int((inputs == outputs).sum()), check_confidence(confidence) / 2
     found = {
-        "n_w": proportion(int((inputs == outputs).sum()), draws, confidence),
-        "bayes_risk": _bayes_risk(inputs, outputs, space.vocab_size, confidence),
-        "inference_error": _inference_error(inputs, outputs, confidence),
+        "n_w": (lower_bound(hits, draws, alpha), upper_bound(hits, draws, alpha)),
+        "bayes_risk": _bayes_risk(inputs, outputs, space.vocab_size, alpha),
+        "inference_error": _inference_error(inputs, outputs, alpha),
     }
     if distances is not None:
         diameter = space.geometry.diameter
-        found["utility_loss"] = bounded_mean(distances, 0.0, diameter, confidence)
+        found["utility_loss"] = bounded_mean(distances, 0.0, diameter, confidence).ends
     return found
 
 
-def _inference_error(inputs: Ids, outputs: Ids, confidence: float) -> Interval:
+def _inference_error(inputs: Ids, outputs: Ids, alpha: float) -> Ends:
     draws = len(inputs)
     pairs, pair_counts = np.unique(_pairs(inputs, outputs), return_counts=True)
     seen, counts = np.unique(outputs, return_counts=True)
     of_output = counts[np.searchsorted(seen, pairs >> 32)]
     agreeing = pair_counts * (pair_counts - 1) / np.maximum(of_output - 1, 1)
     share, once = agreeing.sum() / draws, (counts == 1).sum() / draws
-    slack = deviation(3 / draws, draws, check_confidence(confidence) / 2)
+    slack = deviation(3 / draws, draws, alpha)
     low, high = 1 - share - once - slack, 1 - share + slack
-    return Interval(None, max(0.0, float(low)), min(1.0, float(high)), confidence)
+    return max(0.0, float(low)), min(1.0, float(high))
 
 
-def _bayes_risk(
-    inputs: Ids, outputs: Ids, vocab_size: int, confidence: float
-) -> Interval:
+def _bayes_risk(inputs: Ids, outputs: Ids, vocab_size: int, alpha: float) -> Ends:
     draws, half = len(inputs), len(inputs) // 2
-    alpha = check_confidence(confidence) / 2
     right = _best_guesses(inputs, outputs)[1].sum()
     low = 1 - float(right) / draws - deviation(1 / draws, draws, alpha)
     # The guesser takes the output itself for the input until he has seen otherwise,
@@ -274,8 +269,8 @@ def _bayes_risk(
         np.concatenate([every, inputs[:half]]), np.concatenate([every, outputs[:half]])
     )
     wrong = int((guesses[outputs[half:]] != inputs[half:]).sum())
-    high = proportion(wrong, draws - half, confidence).high
-    return Interval(None, max(0.0, min(low, high)), high, confidence)
+    high = upper_bound(wrong, draws - half, alpha)
+    return max(0.0, min(low, high)), high
 
 
 def _best_guesses(inputs: Ids, outputs: Ids) -> tuple[Counts, Counts]:

@@ -248,30 +248,29 @@ class Evaluator:
 
     def _batches(self, states: Mapping[int, State]) -> list[tuple[Look, list[int]]]:
         """Sort states by how they can be measured, and into batches."""
-        looks: dict[str, tuple[Look, int]] = {
-            "all inputs": (_by_all_inputs, _TOGETHER),
-            "some inputs": (subsample, _TOGETHER),
-            "outputs": (_by_outputs, os.cpu_count() or 1),
+        sizes: dict[Look, int] = {
+            _by_all_inputs: _TOGETHER,
+            subsample: _TOGETHER,
+            _by_outputs: os.cpu_count() or 1,
         }
-        by_kind: dict[str, list[int]] = {kind: [] for kind in looks}
+        chosen: dict[Look, list[int]] = {look: [] for look in sizes}
         for place, state in states.items():
-            by_kind[self._kind(state)].append(place)
+            chosen[self._look_for(state)].append(place)
         return [
-            (look, by_kind[kind][start : start + size])
-            for kind, (look, size) in looks.items()
-            for start in range(0, len(by_kind[kind]), size)
+            (look, places[start : start + sizes[look]])
+            for look, places in chosen.items()
+            for start in range(0, len(places), sizes[look])
         ]
 
-    def _kind(self, state: State) -> str:
+    def _look_for(self, state: State) -> Look:
         """Choose what of a state is looked at."""
         try:
             state.log_prob(np.zeros(1, dtype=np.int32))
         except LawUnknownError:
-            return "outputs"
+            return _by_outputs
         is_small = self.space.vocab_size <= (SMALL if state.takes_distances else _SLOW)
-        if is_small or (state.takes_distances and not self.quick):
-            return "all inputs"
-        return "some inputs"
+        is_quick = state.takes_distances and not self.quick
+        return _by_all_inputs if is_small or is_quick else subsample
 
     def _blind_losses(self) -> dict[str, Ends]:
         """Compute the loss of a random output under each prior, where there is one."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -81,6 +79,9 @@ def privatize_command(
     >>> privatize_command("tem", 2.0, {"t": 0.5}, space="mine")[34:]
     '--mechanism tem --epsilon 2 --set t=0.5 --space mine'
     """
+    import json  # here: every start of the command loads this file
+    import shlex
+
     short = f"{epsilon:.10g}"
     parts = ["mondegreen", "privatize", "INPUT", "-o", "OUTPUT"]
     for column in columns:

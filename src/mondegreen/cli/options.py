@@ -7,14 +7,13 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
 from typing import (
     TYPE_CHECKING,
     Any,
     Final,
-    final,
+    NamedTuple,
     get_args,
     get_origin,
     get_type_hints,
@@ -158,9 +157,7 @@ _READERS: Final = {
 }
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _Declared:
+class _Declared(NamedTuple):
     """What is said of a parameter of a command, in place of its default."""
 
     is_option: bool

@@ -295,7 +295,7 @@ class Guarantee:
             ("noise", self.noise),
         ]
         head = "Privacy guarantee" if self.is_private else "NOT PRIVATE"
-        return "\n".join([head, *(f"  {key:<10} {text}" for key, text in lines)])
+        return "\n".join([head, *(f"  {key:<13} {text}" for key, text in lines)])
 
     def _odds(self) -> str:
         if not self.is_proved:
@@ -344,7 +344,7 @@ class Guarantee:
             ),
         ]
         if self.certified is not None:
-            lines.append(("exact", f"epsilon {self.certified:.6g}"))
+            lines.append(("exact epsilon", f"{self.certified:.6g}"))
         return lines
 
     @property

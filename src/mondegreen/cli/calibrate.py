@@ -23,13 +23,7 @@ if TYPE_CHECKING:
     from mondegreen.space.space import Space
 
 
-_MATCHES: Final = (
-    "bayes_risk",
-    "certified_epsilon",
-    "n_w",
-    "privacy_ratio",
-    "worst_loss",
-)
+_MATCHES: Final = "bayes_risk certified_epsilon n_w privacy_ratio worst_loss".split()
 _COLUMNS: Final = (
     "certified_epsilon",
     "worst_loss",

@@ -279,34 +279,27 @@ def mechanisms(as_json: bool = options.JSON) -> None:
     """  # noqa: D301
     from mondegreen.mechanisms import mechanisms as registry
 
+    rows: list[dict[str, Any]] = [
+        {
+            "name": cls.name,
+            "aliases": list(cls.aliases),
+            "family": cls.family,
+            "metric": cls.metric,
+            "is_private": cls.is_private,
+            "parameters": cls.parameters(),
+            "summary": (inspect.getdoc(cls) or "").partition("\n")[0],
+        }
+        for cls in registry()
+    ]
     if as_json:
-        rows: list[dict[str, Any]] = [
-            {
-                "name": cls.name,
-                "aliases": list(cls.aliases),
-                "family": cls.family,
-                "metric": cls.metric,
-                "is_private": cls.is_private,
-                "parameters": cls.parameters(),
-                "summary": (inspect.getdoc(cls) or "").partition("\n")[0],
-            }
-            for cls in registry()
-        ]
         echo_json(rows)
         return
-    echo_table(
-        [
-            {
-                "name": cls.name,
-                "aliases": ", ".join(cls.aliases),
-                "family": cls.family,
-                "metric": cls.metric,
-                "proved": cls.is_private,
-                "parameters": ", ".join(
-                    each["name"] + ("" if each["required"] else f"={each['default']}")
-                    for each in cls.parameters()
-                ),
-            }
-            for cls in registry()
-        ]
-    )
+    for row in rows:
+        row["aliases"] = ", ".join(row["aliases"])
+        row["proved"] = row.pop("is_private")
+        row["parameters"] = ", ".join(
+            each["name"] + ("" if each["required"] else f"={each['default']}")
+            for each in row.pop("parameters")
+        )
+        del row["summary"]
+    echo_table(rows)

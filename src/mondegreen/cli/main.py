@@ -110,8 +110,8 @@ class _Verbs(click.Group):
 @click.group(cls=_Verbs, context_settings=_SETTINGS)
 @click.version_option(__version__, prog_name="mondegreen")
 def cli() -> None:
-    """Replace words by others of nearby meaning, with a proven limit on what the result
-    reveals about each original word (metric differential privacy).
+    """Replace every word by another, usually of similar meaning, with a proven limit on
+    what the result reveals about each original word (metric differential privacy).
 
     \b
     Try it:   echo "I met Ann in Oslo." | mondegreen privatize - --epsilon 10

@@ -62,7 +62,7 @@ def audit(
     runs: int | None = option(
         None,
         "Outputs of each input.  [default: 20000; 4000 for a target]",
-        type=click.IntRange(min=0),
+        type=options.SEED,
     ),
     pairs: int = option(16, "Pairs of inputs of a statistical audit.", type=POSITIVE),
     alpha: float = option(
@@ -83,9 +83,7 @@ def audit(
         metavar="SECONDS",
         type=click.FloatRange(min=0, min_open=True),
     ),
-    seed: int | None = option(
-        None, "Repeat the same audit.", type=click.IntRange(min=0)
-    ),
+    seed: int | None = option(None, "Repeat the same audit.", type=options.SEED),
     allow_unproved: bool = options.UNPROVED,
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,

@@ -104,9 +104,7 @@ def calibrate(
         False, "Look at fewer words: sooner done, with wider intervals."
     ),
     seed: int = option(
-        0,
-        "Fixes which words and outputs are drawn to measure with.",
-        type=click.IntRange(min=0),
+        0, "Fixes which words and outputs are drawn to measure with.", type=options.SEED
     ),
     html: str | None = option(
         None, "Write a report with curves. Holds no text of SAMPLE.", type=FILE

@@ -40,12 +40,9 @@ def explain(
     words: int = option(
         100,
         "Words of a document for which the privacy loss is added up.",
-        metavar="N",
         type=POSITIVE,
     ),
-    top: int = option(
-        10, "How many of the likeliest outputs to list.", metavar="N", type=POSITIVE
-    ),
+    top: int = option(10, "How many of the likeliest outputs to list.", type=POSITIVE),
     eta: float = option(
         0.05,
         "Probability that the number of likely outputs leaves out.",
@@ -56,9 +53,7 @@ def explain(
         "Outputs to draw where probabilities cannot be computed.",
         type=click.IntRange(min=2),
     ),
-    seed: int | None = option(
-        None, "Repeat the same runs.", type=click.IntRange(min=0)
-    ),
+    seed: int | None = option(None, "Repeat the same runs.", type=options.SEED),
     plot: str | None = option(
         None, "Draw the likeliest outputs, as .png or .svg.", type=FILE
     ),

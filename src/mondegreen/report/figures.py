@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, TypeAlias, final
@@ -107,7 +107,6 @@ class Bars:
 
 
 Figure: TypeAlias = Chart | Bars
-Reader: TypeAlias = Callable[["ScoreBounds"], Ends | None]
 
 
 AGAINST: Final = {
@@ -147,7 +146,7 @@ def curve_charts(study: Study, against: str = "epsilon") -> list[Chart]:
     charts = []
     for score in COLUMNS.values():
         axes = _ACROSS[against], Axis(score.axis, score.unit, score.is_log)
-        lines, missing = _lines(study, _reader(by), _reader(score.name))
+        lines, missing = _lines(study, by, score.name)
         if lines and score.name != by:
             charts.append(
                 Chart(
@@ -168,7 +167,7 @@ def frontier(study: Study) -> Chart | None:
         (f"utility_loss_share_{prior}", share),
         (f"utility_loss_{prior}", distance),
     ):
-        lines, missing = _lines(study, _reader(loss), _reader(risk))
+        lines, missing = _lines(study, loss, risk)
         if lines:
             return Chart(
                 key="frontier",
@@ -187,29 +186,21 @@ def frontier(study: Study) -> Chart | None:
     return None
 
 
-def _reader(name: str) -> Reader:
-    """Make what reads a score; what its logarithmic axis cannot show is not known."""
-    if name == "epsilon":
-        return lambda setting: (setting.epsilon, setting.epsilon)
+def _known(setting: ScoreBounds, name: str) -> Ends | None:
+    """Look up a score; what its logarithmic axis cannot show is not known."""
+    ends = score_of(setting, name)
     is_log = name in COLUMNS and COLUMNS[name].is_log
-
-    def read(setting: ScoreBounds) -> Ends | None:
-        ends = score_of(setting, name)
-        return None if ends is None or (is_log and ends[0] <= 0) else ends
-
-    return read
+    return None if ends is None or (is_log and ends[0] <= 0) else ends
 
 
-def _lines(
-    study: Study, x: Reader, y: Reader
-) -> tuple[tuple[Line, ...], tuple[str, ...]]:
+def _lines(study: Study, x: str, y: str) -> tuple[tuple[Line, ...], tuple[str, ...]]:
     """Collect the curves of what is known, and the names of mechanisms without one."""
     lines, missing = [], []
     for style, (name, curve) in enumerate(study.curves().items()):
         points = tuple(
             Point(across, up, setting.epsilon, study.is_chosen(setting))
             for setting in curve
-            if (across := x(setting)) is not None and (up := y(setting)) is not None
+            if (across := _known(setting, x)) and (up := _known(setting, y))
         )
         if points:
             lines.append(Line(name, style, points))

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from mondegreen.report.numbers import Ends
@@ -250,7 +249,7 @@ def spreads(study: Study, name: str) -> list[Chart]:
         at = [setting.epsilon for setting, _ in known]
         if rows:
             key = f"{score}-{curve_key(name, style)}"
-            lines = _fan(PERCENTILES, at, rows, style, chosen)
+            lines = _fan(PERCENTILES, at, rows, chosen, style)
             charts.append(Chart(key, title, says, _ACROSS["epsilon"], axis, lines))
     return charts
 
@@ -267,7 +266,7 @@ def neighbour_chart(study: Study) -> Chart | None:
         "each band holds the share of the words in the middle that its name tells.",
         x=Axis("k", is_log=True),
         y=Axis("distance", from_zero=True),
-        lines=_fan(known.percentiles, known.k, known.distances),
+        lines=_fan(known.percentiles, known.k, known.distances, [False] * len(known.k)),
     )
 
 
@@ -275,8 +274,8 @@ def _fan(
     percentiles: Sequence[float],
     at: Sequence[float],
     rows: Sequence[Sequence[float]],
+    chosen: Sequence[bool],
     style: int = 0,
-    chosen: Sequence[bool] = (),
 ) -> tuple[Line, ...]:
     """Nest percentiles of the words, a row of them at each place, around the median."""
     lines = []
@@ -286,10 +285,11 @@ def _fan(
             Point(
                 (x, x), (row[place], row[-1 - place]), None, low == high and is_chosen
             )
-            for x, row, is_chosen in zip_longest(at, rows, chosen, fillvalue=False)
+            for x, row, is_chosen in zip(at, rows, chosen, strict=True)
         )
         name = f"the middle {high - low:g}% of the words"
-        name = {0: "the median word", 100: "all words"}.get(high - low, name)
+        name = "all words" if high - low == 100 else name
+        name = "the median word" if high == low else name
         dash = 0 if low == high else place + 1
         lines.append(Line(name, style, points, dash))
     return tuple(lines)

@@ -227,15 +227,15 @@ def spreads(study: Study, name: str) -> list[Chart]:
         (
             "n_w",
             "How likely words are to stay",
-            "An average hides who is exposed: the upper edge of a band is of the words "
-            "of it that stay most.",
+            "Each band holds that share of the words. Its upper edge are the words most "
+            "likely to stay.",
             Axis("chance to stay, N_w", "share"),
         ),
         (
             "s_w",
             "How many outputs are likely",
-            "The lower edge of a band is of the words of it with the fewest likely "
-            "outputs.",
+            "Each band holds that share of the words. Its lower edge are the words with "
+            "the fewest likely outputs.",
             Axis("likely outputs, S_w, words", is_log=True, from_zero=True),
         ),
     ):
@@ -262,8 +262,8 @@ def neighbour_chart(study: Study) -> Chart | None:
     return Chart(
         key="neighbours",
         title="How far the k-th nearest word is",
-        says="Half of the words have their k-th nearest word within the solid line; "
-        "each band holds the share of the words in the middle that its name tells.",
+        says="Half of the words have their k-th nearest word within the solid line. "
+        "Each band holds that share of the words.",
         x=Axis("k", is_log=True),
         y=Axis("distance", from_zero=True),
         lines=_fan(known.percentiles, known.k, known.distances, [False] * len(known.k)),

@@ -199,7 +199,11 @@ _LIBRARIES: Final = (
 )
 
 # What they are for, where somebody looks for it.
-_OPTIONAL: Final = {"matplotlib": "pictures of scores", "torch": "searches on a GPU"}
+_OPTIONAL: Final = {
+    "jinja2": "reports",
+    "matplotlib": "reports and pictures",
+    "torch": "searches on a GPU",
+}
 
 # RFC 8439, appendix A.1, test vector 1: key and nonce zero, block 0.
 _ZERO_KEY_STREAM: Final = "76b8e0ada0f13d90405d6ae55386bd28"

@@ -9,7 +9,7 @@ import pickle
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -81,6 +81,7 @@ class BrokenState:
 
     inner: object
     answer: object
+    digests: object = field(default_factory=dict)
 
     @property
     def guarantee(self):

@@ -13,8 +13,8 @@ import mondegreen as mg
 from mondegreen.errors import SpaceError
 from mondegreen.mechanisms.laws import certified
 from mondegreen.mechanisms.laws.certificate import exact_epsilons
-from mondegreen.mechanisms.laws.truncated import ExponentialLaw
-from mondegreen.space import pairs
+from mondegreen.mechanisms.laws.exponential import ExponentialLaw
+from mondegreen.space import distances as engine
 
 
 def make_space(seed, size=12, dim=3, duplicates=False):
@@ -94,8 +94,8 @@ def test_tiles_stripes_and_threads_do_not_change_a_certificate(monkeypatch):
         ExponentialLaw(space, rate, cutoff) for rate in (0.5, 3) for cutoff in (9, 1)
     ]
     whole = exact_epsilons(laws)
-    monkeypatch.setattr(pairs, "_TILE", 8)
-    monkeypatch.setattr(pairs, "_STRIPE", 3)
+    monkeypatch.setattr(engine, "_TILE", 8)
+    monkeypatch.setattr(engine, "_STRIPE", 3)
     assert exact_epsilons(laws) == pytest.approx(whole, rel=1e-12)
 
 
@@ -143,13 +143,13 @@ def test_certificates_are_kept_and_read_back(tmp_path, monkeypatch):
     monkeypatch.setattr(certified, "_SMALL", 0)
     monkeypatch.setattr(certified, "_computed", {})
     space, calls = make_space(2), []
-    original = certified.exact_epsilons
+    original = exact_epsilons
 
     def counting(laws, progress):
         calls.append(len(laws))
         return original(laws, progress)
 
-    monkeypatch.setattr(certified, "exact_epsilons", counting)
+    monkeypatch.setattr(ExponentialLaw, "certify", staticmethod(counting))
     monkeypatch.setattr(certified, "_computed", {})
     mechanism = mg.mechanism("tem", epsilon=1.25)
     first = certify(mechanism, space)
@@ -301,7 +301,7 @@ def _honest():
 def test_the_averages_of_an_honest_space_are_never_refused(points):
     names = [f"w{i}" for i in range(len(points))]
     space = mg.Space.from_arrays("s", names, points.astype(np.float32))
-    pairs.Distances(space).each(lambda i, j, table: None)
+    engine.Distances(space).each(lambda i, j, table: None)
 
 
 def test_a_cache_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
@@ -336,7 +336,7 @@ def test_shipped_curve_makes_any_epsilon_immediate(monkeypatch):
     def refuse(*_):
         raise AssertionError("nothing should be computed")
 
-    monkeypatch.setattr(certified, "exact_epsilons", refuse)
+    monkeypatch.setattr(ExponentialLaw, "certify", staticmethod(refuse))
     space = mg.load_space()
     for epsilon in (0.7, 2.0, 2.345, 7.5, 11.0):
         for beta in (None, 0.001):

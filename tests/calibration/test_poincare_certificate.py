@@ -13,8 +13,8 @@ import mondegreen as mg
 from mondegreen.audit.run import audit_mechanism
 from mondegreen.errors import SpaceError
 from mondegreen.mechanisms.laws.certificate import exact_epsilons
-from mondegreen.mechanisms.laws.truncated import ExponentialLaw
-from mondegreen.space import pairs
+from mondegreen.mechanisms.laws.exponential import ExponentialLaw
+from mondegreen.space import distances as engine
 from mondegreen.space.distances import Distances, relative_error
 
 WORDNET = Path(__file__).parents[2] / "../shared/data/wordnet"
@@ -120,7 +120,7 @@ def test_errors_of_distances_near_the_edge_are_charged(monkeypatch):
     assert tiles.error(2.0) == 2.0 * eta
     law = ExponentialLaw(space, 0.5, np.inf)
     honest = exact_epsilons([law])[0]
-    monkeypatch.setattr(pairs, "relative_error", lambda *given: 1e-3)
+    monkeypatch.setattr(engine, "relative_error", lambda *given: 1e-3)
     charged = exact_epsilons([law])[0]
     # 2 c e over the distance of the worst pair, which the diameter bounds.
     assert charged - honest > 2 * 0.5 * 1e-3 * law.cutoff / space.geometry.diameter

@@ -246,10 +246,12 @@ def _check_report(
 ) -> tuple[str, ...]:
     """Refuse now a report that could not be written later; read its sentences."""
     from mondegreen.io.target import Target
+    from mondegreen.report.svg import check_drawing
 
     if sentences is not None and html is None:
         raise ConfigurationError("--sentences are shown in a report: give --html")
     if html is not None:
+        check_drawing("--html")
         Target(html, force=force)
     return options.read_lines(sentences)
 

@@ -14,7 +14,7 @@ from mondegreen.calibration.sample import Sample
 from mondegreen.calibration.score_bounds import ScoreBounds
 from mondegreen.mechanisms import mechanism
 from mondegreen.privatizer.privatizer import Privatizer
-from mondegreen.report.html import write_report
+from mondegreen.report.page import write_report
 from mondegreen.report.study import SampleRelease, study_of
 from mondegreen.sampling.noise import Seeded
 

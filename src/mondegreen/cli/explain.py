@@ -122,12 +122,13 @@ def explain(
     )
     guarantee = privatizer.guarantee
     if target is not None:
-        from mondegreen.scores.picture import picture_format, word_picture
+        from mondegreen.report.charts import picture, picture_format
+        from mondegreen.report.figures import word_bars
 
         own = word if word in privatizer.space.index else form
         shown = f"{guarantee.setting} on {guarantee.space}"
         kind = picture_format(plot or "")
-        write_whole(target, word_picture(scores, own, shown, kind))
+        write_whole(target, picture(word_bars(scores, own, shown), kind))
     if as_json:
         facts["guarantee"] = guarantee.to_dict()
         echo_json({**facts, **scores.to_dict()})
@@ -140,10 +141,11 @@ def _picture(plot: str | None, *, force: bool) -> Any:
     if plot is None:
         return None
     from mondegreen.io.target import Target
-    from mondegreen.scores.picture import check_plotting, picture_format
+    from mondegreen.report.charts import picture_format
+    from mondegreen.report.svg import check_drawing
 
     picture_format(plot)
-    check_plotting()
+    check_drawing("--plot")
     return Target(plot, force=force)
 
 

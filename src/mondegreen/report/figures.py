@@ -1,129 +1,337 @@
-"""The figures of a study: all of them by name, as elements of a page, and as files."""
+"""Figures as data: what they are made of, and those of a study."""
 
 from __future__ import annotations
 
-import contextlib
+import math
 import re
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Final, TypeAlias
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Final, TypeAlias, final
 
-from mondegreen.errors import InvalidParameterError
-from mondegreen.io.target import Target
-from mondegreen.report.chart import Chart, Fan, Histograms
-from mondegreen.report.charts import AGAINST, curve_charts, frontier, styles
-from mondegreen.report.distributions import (
-    neighbour_fan,
-    stay_histograms,
-    support_histograms,
-)
-from mondegreen.report.markup import to_bytes
-from mondegreen.report.study import Study
-from mondegreen.report.svg.element import svg
+from mondegreen.report.numbers import Ends
+from mondegreen.report.study import Study, score_of
+from mondegreen.scores.definitions import COLUMNS, Unit
+from mondegreen.scores.interval import Interval
 
-Figure: TypeAlias = Chart | Histograms | Fan
-
-FORMATS: Final = ("png", "svg")
-"""Formats of figures as files."""
+if TYPE_CHECKING:
+    from mondegreen.calibration.score_bounds import ScoreBounds
+    from mondegreen.scores.word import WordScores
 
 
-def figures(study: Study) -> list[Figure]:
-    """Return every figure of a study, in the order of the page.
+@final
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """What an axis shows; a share is written in per cent, and starts at 0.
 
-    Figures of which nothing is known are left out.
+    A logarithmic one ``from_zero`` starts at 1.
     """
-    return list(_figures(study))
+
+    label: str
+    unit: Unit = "number"
+    is_log: bool = False
+    from_zero: bool = False
 
 
-def _figures(study: Study) -> Iterator[Figure]:
-    first = frontier(study)
-    if first is not None:
-        yield first
-    for against in AGAINST:
-        yield from curve_charts(study, against)
-    numbers = styles(study)
-    for name, curve in study.curves().items():
-        for make in (stay_histograms, support_histograms):
-            found = make(study, curve, numbers[name], curve_key(name, numbers))
-            if found is not None:
-                yield found
-    last = neighbour_fan(study)
-    if last is not None:
-        yield last
+@final
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One place of a curve: the ends of what is known of each coordinate."""
+
+    x: Ends
+    y: Ends
+    epsilon: float | None = None
+    is_chosen: bool = False
 
 
-def curve_key(name: str, numbers: dict[str, int]) -> str:
-    """Return what names a curve in identifiers and files; unique in a study.
+@final
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A curve; ``style`` numbers its colour, dash and marker.
 
-    Examples
-    --------
-    >>> curve_key("vickrey (t = 0.5)", {"tem": 0, "vickrey (t = 0.5)": 1})
+    Where a ``dash`` is numbered by itself, the curve is part of a fan of one colour,
+    and has no markers.
+    """
+
+    name: str
+    style: int
+    points: tuple[Point, ...]
+    dash: int | None = None
+
+    @classmethod
+    def exact(cls, name: str, style: int, places: Sequence[Ends]) -> Line:
+        """Make a curve of places that are known exactly."""
+        return cls(name, style, tuple(Point((x, x), (y, y)) for x, y in places))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Curves over two axes; ``key`` names files and identifiers.
+
+    ``limit`` is a value of y that nothing can exceed, with its name, ``corner`` what
+    the upper left corner means, ``missing`` names curves of which too little is known.
+    """
+
+    key: str
+    title: str
+    says: str
+    x: Axis
+    y: Axis
+    lines: tuple[Line, ...]
+    limit: tuple[str, float] | None = None
+    missing: tuple[str, ...] = ()
+    corner: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A named value, drawn with its interval if it has one."""
+
+    name: str
+    value: float
+    ends: Ends
+    style: int = 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Bars from zero, one above the other."""
+
+    title: str
+    says: str
+    x: Axis
+    bars: tuple[Bar, ...]
+
+
+Figure: TypeAlias = Chart | Bars
+Reader: TypeAlias = Callable[["ScoreBounds"], Ends | None]
+
+
+AGAINST: Final = {
+    "epsilon": "nominal epsilon",
+    "worst_loss": "worst loss",
+    "bayes_risk": "Bayes risk",
+}
+"""What curves are drawn against, and what the page calls it."""
+
+_ACROSS: Final = {
+    "epsilon": Axis("nominal epsilon, each in its own metric", is_log=True),
+    "worst_loss": Axis("worst loss between any two words, nats", "nats", is_log=True),
+    "bayes_risk": Axis("Bayes risk", "share"),
+}
+PERCENTILES: Final = (0, 5, 25, 50, 75, 95, 100)
+"""Of the vocabulary, whose scores are drawn."""
+
+
+def figures(study: Study) -> list[Chart]:
+    """List what is known of a study as figures, in the order of the page."""
+    first, last = frontier(study), neighbour_chart(study)
+    curves = [chart for against in AGAINST for chart in curve_charts(study, against)]
+    spread = [each for name in study.curves() for each in spreads(study, name)]
+    return [*([first] if first else []), *curves, *spread, *([last] if last else [])]
+
+
+def main_prior(study: Study) -> str:
+    """Choose the prior to read first: that of the sample, where it was measured."""
+    settings = (each for curve in study.curves().values() for each in curve)
+    known = any(score_of(each, "bayes_risk_sample") is not None for each in settings)
+    return "sample" if known else "uniform"
+
+
+def curve_charts(study: Study, against: str = "epsilon") -> list[Chart]:
+    """Describe a chart for each score of which something is known."""
+    by = f"bayes_risk_{main_prior(study)}" if against == "bayes_risk" else against
+    charts = []
+    for score in COLUMNS.values():
+        axes = _ACROSS[against], Axis(score.axis, score.unit, score.is_log)
+        lines, missing = _lines(study, _reader(by), _reader(score.name))
+        if lines and score.name != by:
+            charts.append(
+                Chart(
+                    f"{score.name}-by-{against}", score.title, score.says, *axes,
+                    lines, _limit(study, score.name), missing,
+                )
+            )  # fmt: skip
+    return charts
+
+
+def frontier(study: Study) -> Chart | None:
+    """Describe Bayes risk against utility loss; None where neither is known."""
+    prior = main_prior(study)
+    risk = f"bayes_risk_{prior}"
+    share = Axis("utility loss, share of a blind draw", "share")
+    distance = Axis("utility loss, unit of distance", from_zero=True)
+    for loss, across in (
+        (f"utility_loss_share_{prior}", share),
+        (f"utility_loss_{prior}", distance),
+    ):
+        lines, missing = _lines(study, _reader(loss), _reader(risk))
+        if lines:
+            return Chart(
+                key="frontier",
+                title="Privacy against usefulness",
+                says="Each curve is one mechanism, each point one epsilon. Higher: the "
+                "best guess is wrong more often. Further left: less is lost. Of two "
+                "points, one that is higher and not further right is better by these "
+                "two measures, whatever the epsilons are.",
+                x=across,
+                y=Axis("Bayes risk", "share"),
+                lines=lines,
+                limit=_limit(study, risk),
+                missing=missing,
+                corner="more private, more useful",
+            )
+    return None
+
+
+def _reader(name: str) -> Reader:
+    """Make what reads a score; what its logarithmic axis cannot show is not known."""
+    if name == "epsilon":
+        return lambda setting: (setting.epsilon, setting.epsilon)
+    is_log = name in COLUMNS and COLUMNS[name].is_log
+
+    def read(setting: ScoreBounds) -> Ends | None:
+        ends = score_of(setting, name)
+        return None if ends is None or (is_log and ends[0] <= 0) else ends
+
+    return read
+
+
+def _lines(
+    study: Study, x: Reader, y: Reader
+) -> tuple[tuple[Line, ...], tuple[str, ...]]:
+    """Collect the curves of what is known, and the names of mechanisms without one."""
+    lines, missing = [], []
+    for style, (name, curve) in enumerate(study.curves().items()):
+        points = tuple(
+            Point(across, up, setting.epsilon, study.is_chosen(setting))
+            for setting in curve
+            if (across := x(setting)) is not None and (up := y(setting)) is not None
+        )
+        if points:
+            lines.append(Line(name, style, points))
+        else:
+            missing.append(name)
+    return tuple(lines), tuple(missing)
+
+
+def _limit(study: Study, name: str) -> tuple[str, float] | None:
+    """Find the risk before any output is seen, which no mechanism can exceed."""
+    prior = name.removeprefix("bayes_risk_")
+    for curve in study.curves().values():
+        for setting in curve:
+            ends = score_of(setting, f"prior_risk_{prior}")
+            if ends is not None:
+                return "before any output is seen", ends[1]
+    return None
+
+
+def spreads(study: Study, name: str) -> list[Chart]:
+    """Describe how N_w and S_w of a mechanism are spread over the vocabulary."""
+    style = list(study.curves()).index(name)
+    charts = []
+    for score, title, says, axis in (
+        (
+            "n_w",
+            "How likely words are to stay",
+            "An average hides who is exposed: the upper edge of a band is of the words "
+            "of it that stay most.",
+            Axis("chance to stay, N_w", "share"),
+        ),
+        (
+            "s_w",
+            "How many outputs are likely",
+            "The lower edge of a band is of the words of it with the fewest likely "
+            "outputs.",
+            Axis("likely outputs, S_w, words", is_log=True, from_zero=True),
+        ),
+    ):
+        known = [
+            (setting, found)
+            for setting in study.curves()[name]
+            if (found := getattr(setting, score)) and all(map(math.isfinite, found))
+        ]
+        rows = [[found[at] for at in PERCENTILES] for _, found in known]
+        chosen = [study.is_chosen(setting) for setting, _ in known]
+        at = [setting.epsilon for setting, _ in known]
+        if rows:
+            key = f"{score}-{curve_key(name, style)}"
+            lines = _fan(PERCENTILES, at, rows, style, chosen)
+            charts.append(Chart(key, title, says, _ACROSS["epsilon"], axis, lines))
+    return charts
+
+
+def neighbour_chart(study: Study) -> Chart | None:
+    """Describe the distances to the k-th nearest words; None where not known."""
+    known = study.neighbours
+    if known is None or not known.k:
+        return None
+    return Chart(
+        key="neighbours",
+        title="How far the k-th nearest word is",
+        says="Half of the words have their k-th nearest word within the solid line; "
+        "each band holds the share of the words in the middle that its name tells.",
+        x=Axis("k", is_log=True),
+        y=Axis("distance", from_zero=True),
+        lines=_fan(known.percentiles, known.k, known.distances),
+    )
+
+
+def _fan(
+    percentiles: Sequence[float],
+    at: Sequence[float],
+    rows: Sequence[Sequence[float]],
+    style: int = 0,
+    chosen: Sequence[bool] = (),
+) -> tuple[Line, ...]:
+    """Nest percentiles of the words, a row of them at each place, around the median."""
+    lines = []
+    for place in range((len(percentiles) + 1) // 2):
+        low, high = percentiles[place], percentiles[-1 - place]
+        points = tuple(
+            Point(
+                (x, x), (row[place], row[-1 - place]), None, low == high and is_chosen
+            )
+            for x, row, is_chosen in zip_longest(at, rows, chosen, fillvalue=False)
+        )
+        name = f"the middle {high - low:g}% of the words"
+        name = {0: "the median word", 100: "all words"}.get(high - low, name)
+        dash = 0 if low == high else place + 1
+        lines.append(Line(name, style, points, dash))
+    return tuple(lines)
+
+
+def word_bars(scores: WordScores, word: str, setting: str) -> Bars:
+    """Describe the likeliest outputs of a word, and what all others hold together.
+
+    The bar of the word itself has another colour than those of other words.
+    """
+    bars = []
+    for output in scores.outputs:
+        known = output.probability
+        if isinstance(known, Interval):
+            value, ends = known.estimate or 0.0, (known.low, known.high)
+        else:
+            value, ends = known, (known, known)
+        is_word = scores.is_known and output.word == word
+        bars.append(Bar(output.word, value, ends, 1 if is_word else 0))
+    rest = max(0.0, 1 - sum(bar.value for bar in bars))
+    return Bars(
+        f"What becomes of {word}",
+        f"The likeliest outputs under {setting}, and all others together.",
+        Axis(f"probability of the output; {setting}", "share"),
+        (*bars, Bar("all other words", rest, (rest, rest), 6)),
+    )
+
+
+def curve_key(name: str, style: int) -> str:
+    """Name a curve in identifiers and files, uniquely in a study.
+
+    >>> curve_key("vickrey (t = 0.5)", 1)
     '2-vickrey-t-0-5'
     """
-    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].strip("-")
-    return f"{numbers[name] + 1}-{plain}" if plain else f"{numbers[name] + 1}"
-
-
-def write_figures(
-    study: Study, folder: str | Path, format: str = "svg", *, force: bool = False
-) -> list[Path]:
-    """Write every figure of a study to a file of its own.
-
-    Parameters
-    ----------
-    study : Study
-    folder : path
-        Made if it does not exist.
-    format : {"png", "svg"}
-        PNG needs the extra ``report`` (matplotlib).
-    force : bool
-        Whether files that exist may be replaced.
-
-    Returns
-    -------
-    list of Path
-        What was written, each file whole.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such format.
-    OptionalDependencyError
-        If matplotlib is needed and absent; nothing is written then.
-    DataError
-        If a file exists already, or cannot be written.
-    """
-    if format not in FORMATS:
-        raise InvalidParameterError("format", format, " or ".join(FORMATS))
-    if format == "png":
-        from mondegreen.report.png import png
-        from mondegreen.scores.picture import check_plotting
-
-        check_plotting("a figure as PNG")
-    where = Path(folder)
-    where.mkdir(parents=True, exist_ok=True)
-    written = []
-    for figure in figures(study):
-        if format == "png":
-            data = png(figure)
-        else:
-            data = to_bytes(svg(figure, is_file=True) + "\n")
-        path = where / f"{figure.key}.{format}"
-        save(path, data, force=force)
-        written.append(path)
-    return written
-
-
-def save(path: str | Path, data: bytes, *, force: bool) -> None:
-    """Write a file whole or not at all.
-
-    Raises
-    ------
-    DataError
-        If it exists and may not be replaced, or cannot be written.
-    """
-    target = Target(str(path), force=force)
-    with contextlib.closing(target):
-        target.open()
-        target.write(data)
-        target.commit()
+    short = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].strip("-")
+    return f"{style + 1}-{short}" if short else f"{style + 1}"

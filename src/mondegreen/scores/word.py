@@ -21,8 +21,8 @@ from mondegreen.scores.deniability import (
     renyi_entropy,
     stay_probability,
 )
-from mondegreen.scores.distances import Distances
 from mondegreen.scores.interval import Interval, proportion
+from mondegreen.scores.law import to_words
 from mondegreen.scores.word_estimate import estimate_word
 
 _ENTROPIES: Final = {order: f"entropy_{order:g}" for order in ORDERS}
@@ -131,7 +131,7 @@ def score_word(
     if top < 1 or document < 1:
         raise InvalidParameterError("top, document", (top, document), "at least 1")
     ids = np.array([word], dtype=np.int32)
-    row = Distances(state.space).rows(ids)
+    row = to_words(state.space, ids)
     try:
         law = np.exp(state.log_prob(ids))
     except LawUnknownError:
@@ -222,7 +222,7 @@ def _odds_of(state: State, word: int, *, is_closed: bool) -> tuple[Odds, ...]:
     if not len(others):
         return ()
     # Where the metric of the promise ties, that of the space decides.
-    row = Distances(state.space).rows(np.array([word], dtype=np.int32))
+    row = to_words(state.space, np.array([word], dtype=np.int32))
     ties = np.zeros(len(others)) if row is None else row[0][others]
     order = others[np.lexsort((ties, gaps[others]))]
     near, far = int(order[0]), int(order[-1])

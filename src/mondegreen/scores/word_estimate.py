@@ -21,7 +21,6 @@ from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms.base import State
 from mondegreen.scores.deniability import check_eta, distinct_outputs
-from mondegreen.scores.distances import Distances
 from mondegreen.scores.interval import (
     Interval,
     bounded_mean,
@@ -29,6 +28,7 @@ from mondegreen.scores.interval import (
     deviation,
     proportion,
 )
+from mondegreen.scores.law import to_words
 from mondegreen.space.space import Space
 
 Counts = NDArray[np.int64]
@@ -187,7 +187,7 @@ def _places(
     space: Space, word: int, outputs: Ids, confidence: float
 ) -> tuple[Interval | None, Interval | None]:
     """The mean distance and rank of the outputs of one input."""
-    row = Distances(space).rows(np.array([word], dtype=np.int32))
+    row = to_words(space, np.array([word], dtype=np.int32))
     if row is None:
         return None, None
     gaps = row[0]

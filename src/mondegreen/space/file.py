@@ -43,9 +43,7 @@ _REBUILD: Final = (
     "it is of an earlier version, whose digest left out the distances that "
     "certificates count on; build it again from its vectors: mondegreen space build"
 )
-_VECTORS: Final = {"unknown", "vectors", "words"}
-_CODES: Final = {"codes", "unknown_code", "words"}
-# Types that a tensor may have, and its dimensions.
+# The tensors, and for each the types and the number of dimensions it may have.
 _KINDS: Final = {
     "unknown": ({"F64"}, 1),
     "vectors": ({"F16", "F32"}, 2),
@@ -54,6 +52,8 @@ _KINDS: Final = {
     "unknown_code": ({"U8"}, 2),
     "tree": ({"U8"}, 1),
 }
+_OF_VECTORS: Final = {"unknown", "vectors"}
+_OF_CODES: Final = {"codes", "unknown_code"}
 
 
 @final
@@ -106,44 +106,32 @@ class SpaceHeader:
 
 def write_space(stream: BinaryIO, space: Space) -> None:
     """Write a space; the same space always gives the same bytes."""
-    metadata = {
-        "format": FORMAT if space.has_vectors else CODES_FORMAT,
-        "name": space.name,
-        "metric": space.metric,
-        "geometry": "",
-        "about": json.dumps(dict(space.about), sort_keys=True),
-        "digest": space.digest,
-    }
+    codes, tree = space.codes, space.tree
     parts: dict[str, tuple[str, np.ndarray[Any, Any]]] = {}
-    codes = space.codes
     if space.has_vectors:
         kind = "F16" if space.vectors.dtype.itemsize == 2 else "F32"
         parts["unknown"] = ("F64", space.unknown)
         parts["vectors"] = (kind, space.vectors)
-        metadata["geometry"] = json.dumps(space.geometry.to_dict(), sort_keys=True)
-    words = "\n".join(space.words).encode()
-    parts["words"] = ("U8", np.frombuffer(words, dtype=np.uint8))
+    parts["words"] = ("U8", _bytes("\n".join(space.words).encode()))
+    own = space.geometry if codes is None or space.has_vectors else codes.geometry
+    metadata = {
+        "format": FORMAT if space.has_vectors else CODES_FORMAT,
+        "name": space.name,
+        "metric": space.metric,
+        "geometry": json.dumps(own.to_dict(), sort_keys=True),
+        "about": json.dumps(dict(space.about), sort_keys=True),
+        "digest": space.digest,
+    }
     if codes is not None:
         parts["codes"] = ("U8", codes.table)
         parts["unknown_code"] = ("U8", codes.unknown[None])
         distances = codes.geometry.to_dict()
         facts = {"digest": codes.digest, "geometry": distances, "method": codes.method}
         metadata["codes"] = json.dumps(facts, sort_keys=True)
-        if not space.has_vectors:
-            metadata["geometry"] = json.dumps(distances, sort_keys=True)
-    if space.tree is not None:
-        parts["tree"] = ("U8", np.frombuffer(space.tree.to_bytes(), dtype=np.uint8))
-        metadata["tree"] = space.tree.digest
+    if tree is not None:
+        parts["tree"] = ("U8", _bytes(tree.to_bytes()))
+        metadata["tree"] = tree.digest
     metadata["checksum"] = _checksum(metadata)
-    _write_parts(stream, metadata, parts)
-
-
-def _write_parts(
-    stream: BinaryIO,
-    metadata: dict[str, str],
-    parts: dict[str, tuple[str, np.ndarray[Any, Any]]],
-) -> None:
-    """Write the header and the tensors, a few rows at a time."""
     header: dict[str, object] = {"__metadata__": metadata}
     start = 0
     for name, (kind, array) in parts.items():
@@ -161,6 +149,10 @@ def _write_parts(
             stream.write(array[i : i + step].astype(_DTYPES[kind]).tobytes())
 
 
+def _bytes(data: bytes) -> np.ndarray[Any, Any]:
+    return np.frombuffer(data, dtype=np.uint8)
+
+
 def read_header(path: Path) -> SpaceHeader:
     """Read and check the header of a space file, and nothing else of it."""
     try:
@@ -174,20 +166,16 @@ def read_header(path: Path) -> SpaceHeader:
         raise SpaceError(f"{path}: cannot be read: {error.strerror}") from error
     try:
         header = json.loads(text.decode(), object_pairs_hook=_object)
-        _require(isinstance(header, dict), "the header is not an object")
         metadata = _metadata(header.pop("__metadata__", None))
         tensors = _tensors(header, 8 + size, file_size)
         _check_parts(metadata, tensors)
-        geometry = _geometry(json.loads(metadata["geometry"]))
-        about = json.loads(metadata["about"])
+        geometry, about = _geometry(metadata["geometry"]), json.loads(metadata["about"])
         _require(_is_text(about))
         codes = json.loads(metadata.get("codes", "{}"))
         if "codes" in metadata:
-            _require(set(codes) == {"digest", "geometry", "method"})
-            _require(isinstance(codes["digest"], str), "codes without a digest")
-            _require(isinstance(codes["method"], str), "codes without a method")
-            codes["geometry"] = _geometry(codes["geometry"])
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+            codes["geometry"] = _geometry(json.dumps(codes["geometry"]))
+            _require(_is_text({key: codes[key] for key in ("digest", "method")}))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         told = isinstance(error, (_BadHeaderError, InvalidParameterError))
         reason = f": {error}" if told else ""
         raise SpaceError(f"{path}: not a space file of format {FORMAT}{reason}") from (
@@ -272,8 +260,8 @@ def _is_text(value: object) -> bool:
     )
 
 
-def _geometry(numbers: dict[str, float]) -> Geometry:
-    found = Geometry(**numbers)
+def _geometry(text: str) -> Geometry:
+    found = Geometry(**json.loads(text))
     _require(found.is_finite)
     return found
 
@@ -326,24 +314,23 @@ def _tensors(entries: dict[str, Any], start: int, end: int) -> dict[str, _Tensor
 
 def _check_parts(metadata: dict[str, str], tensors: dict[str, _Tensor]) -> None:
     """Refuse tensors that are not those of the format, or do not fit each other."""
-    names = set(tensors)
+    names = set(tensors) - {"words"}
+    vectors = _OF_VECTORS if metadata["format"] == FORMAT else set()
+    codes = _OF_CODES if "codes" in metadata else set()
+    tree = {"tree"} & names if vectors else set()
     _require(
-        names - {"tree"} in (_VECTORS, _CODES, _VECTORS | _CODES)
-        and ("tree" not in names or "vectors" in names),
+        "words" in tensors
+        and names == vectors | codes | tree
+        and bool(vectors | codes),
         "the tensors must be unknown, vectors and words, perhaps a tree, or codes",
     )
-    _require(("codes" in metadata) == ("codes" in names), "codes without a digest")
-    _require(
-        (metadata["format"] == FORMAT) == ("vectors" in names),
-        "tensors of another format",
-    )
     shapes = {name: tensor.shape for name, tensor in tensors.items()}
-    rows = shapes["vectors" if "vectors" in names else "codes"][0]
+    rows = shapes["vectors" if vectors else "codes"][0]
     _require(rows < 2**31, "too many words")
-    if "vectors" in names:
+    if vectors:
         one = shapes["vectors"][1:]
         _require(shapes["unknown"] == one, "unknown must be one point")
-    if "codes" in names:
+    if codes:
         table, code = shapes["codes"], shapes["unknown_code"]
         _require(
             table[0] == rows and table[1] <= _LARGEST_CODE and code == (1, table[1]),

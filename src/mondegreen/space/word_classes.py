@@ -6,6 +6,7 @@ the words of a class together release sentences that keep their grammar.
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,33 +18,10 @@ import numpy as np
 from mondegreen.arrays import Vectors
 from mondegreen.errors import SpaceError
 
-_LISTS: Final = {
-    "determiner": "the a an this that these those my your his her its our their whose "
-    "all some any no every each both either neither another what which whatever "
-    "whichever",
-    "pronoun": "i you he she it we they me him us them one ones who whom whoever "
-    "myself yourself himself herself itself ourselves yourselves themselves thee thou "
-    "ye mine yours hers ours theirs",
-    "connective": "of in to for with on at from by about as into through after over "
-    "between against during without before under around among like off across behind "
-    "near above within upon toward towards below beside besides beneath beyond despite "
-    "except inside outside throughout till until unto via per plus minus along amid "
-    "amongst onto past since versus vs aboard alongside atop and or but nor yet so if "
-    "because while although though unless whereas whether than lest",
-    "auxiliary": "is am are was were be been being has have had having do does did "
-    "will would can could may might must shall should cannot ought ain isn aren wasn "
-    "weren hasn haven hadn don doesn didn won wouldn couldn shouldn ll ve re",
-    "number word": "two three four five six seven eight nine ten eleven twelve "
-    "thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty "
-    "fifty sixty seventy eighty ninety hundred thousand million billion trillion dozen "
-    "zero",
-    "interjection": "oh hey hi hello yes yeah yep nope ok okay wow ah ha haha hmm um "
-    "uh ugh ouch yay alas bye goodbye hooray oops aha huh lol",
-    "adverb": "up out down back away not when where why how whenever wherever however",
-    "adjective": "many much more most few fewer several less enough other such half",
-    "noun": "something anything nothing everything someone anyone everyone somebody "
-    "anybody nobody everybody none",
-}
+_ENGLISH: Final = json.loads(
+    (Path(__file__).parent / "data/english.json").read_text("utf-8")
+)
+_LISTS: Final[dict[str, str]] = _ENGLISH["closed"]
 _OPEN: Final = ("adverb", "adjective", "noun")
 """Classes of the lists that have other words too."""
 
@@ -57,42 +35,8 @@ Prepositions and conjunctions are one class, since many words are both."""
 FUNCTION_CLASSES: Final = ("auxiliary", "connective", "determiner", "pronoun")
 """Classes that say little of what a text is about, and make half of its words."""
 
-# How often a lemma of a class stands in each form, roughly: WordNet counts lemmas.
-_SHARES: Final = {
-    "noun": 0.7,
-    "plural noun": 0.3,
-    "verb": 0.35,
-    "verb, third person": 0.1,
-    "verb, past": 0.35,
-    "verb, -ing": 0.2,
-    "adjective": 0.95,
-    "comparative": 0.03,
-    "superlative": 0.02,
-    "adverb": 1.0,
-}
-
-# Ending of the word, ending of its lemma, class of the lemma, form.
-_ENDINGS: Final = (
-    ("s", "", "noun", "plural noun"),
-    ("es", "", "noun", "plural noun"),
-    ("ies", "y", "noun", "plural noun"),
-    ("men", "man", "noun", "plural noun"),
-    ("s", "", "verb", "verb, third person"),
-    ("es", "", "verb", "verb, third person"),
-    ("ies", "y", "verb", "verb, third person"),
-    ("ed", "", "verb", "verb, past"),
-    ("ed", "e", "verb", "verb, past"),
-    ("ied", "y", "verb", "verb, past"),
-    ("ing", "", "verb", "verb, -ing"),
-    ("ing", "e", "verb", "verb, -ing"),
-    ("ying", "ie", "verb", "verb, -ing"),
-    ("er", "", "adj", "comparative"),
-    ("er", "e", "adj", "comparative"),
-    ("ier", "y", "adj", "comparative"),
-    ("est", "", "adj", "superlative"),
-    ("est", "e", "adj", "superlative"),
-    ("iest", "y", "adj", "superlative"),
-)
+_SHARES: Final[dict[str, float]] = _ENGLISH["shares"]
+_ENDINGS: Final[list[tuple[str, str, str, str]]] = _ENGLISH["endings"]
 _PLAIN: Final = {"noun": "noun", "verb": "verb", "adj": "adjective", "adv": "adverb"}
 _DOUBLED: Final = ("ed", "ing", "er", "est")  # stopped, running, bigger
 _SENSE_CLASSES: Final = {1: "noun", 2: "verb", 3: "adj", 4: "adv", 5: "adj"}

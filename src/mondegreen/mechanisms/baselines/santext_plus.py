@@ -23,7 +23,7 @@ from mondegreen.mechanisms.baselines.restricted import (
     RestrictedRow,
     RestrictedState,
 )
-from mondegreen.mechanisms.laws.truncated import ExponentialLaw
+from mondegreen.mechanisms.laws.exponential import ExponentialLaw
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.space import Space
 
@@ -163,7 +163,7 @@ class SantextPlusLaw(RestrictedLaw):
         points = self.space.canonical[np.array(words, dtype=np.int32)]
         rows = self._law.rows(points.tolist())
         for word, (_, row) in zip(words, rows, strict=True):
-            weights = row.weights(self.space.vocab_size)[self.frequent :]
+            weights = row.weights()[self.frequent :]
             stay = self.stay if word < self.frequent else 0
             yield RestrictedRow.of(
                 word, stay, self._sensitive, weights.astype(np.float64)

@@ -171,4 +171,4 @@ class _Sieve:
         is_binary = self.source.format in ("npy", "word2vec-binary")
         is_row = is_binary and path == self.source.path
         place = {"row": row} if is_row else {"line": row}
-        self.bad.found(path, problem, detail=detail, hint=hint, **place)
+        self.bad.found(path, problem, detail, hint=hint, **place)

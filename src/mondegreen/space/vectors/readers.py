@@ -21,6 +21,10 @@ _LONGEST_WORD = 4096
 _WRONG_HEADER = "the header is wrong"
 _NO_TEXT = "the word is not valid UTF-8"
 
+_Line = tuple[int, bytes]
+_Row = tuple[int, str, bytes]
+"""Its number, its word, and its numbers as they stand in the file."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -44,18 +48,17 @@ class BadRows:
         self,
         path: Path | str,
         problem: str,
+        detail: str = "",
         *,
         line: int | None = None,
         row: int | None = None,
-        detail: str = "",
         hint: str = "--skip-bad drops and counts such rows",
     ) -> None:
         """Stop with an error that names the place, or count the problem."""
         if not self.skip:
             where = f"row {row}: " if row is not None else ""
-            raise EmbeddingFormatError(
-                path, where + problem + detail, line=line, hint=hint
-            )
+            problem = where + problem + detail
+            raise EmbeddingFormatError(path, problem, line=line, hint=hint)
         self.counts[problem] += 1
 
 
@@ -73,29 +76,20 @@ def read_text(
     promises so many rows; without it there is no header line.
     """
     header = 0 if promised is None else 1
-    rows = 0
+    count = 0
     for lines in _filled_lines(path, stream, bad):
-        drop = int(lines[0][0] <= header)
-        words, tails, numbers = _split_rows(path, lines[drop:], dim, bad)
-        rows = lines[-1][0] - header
-        if promised is not None and rows > promised and not bad.counts[_WRONG_HEADER]:
-            bad.found(
-                path,
-                _WRONG_HEADER,
-                line=promised + 2,
-                detail=f": it promises {promised} rows, and here is one more",
-                hint="--skip-bad reads them all",
-            )
-        if words:
-            yield _block(path, words, tails, numbers, dim, bad)
-    if promised is not None and rows < promised:
-        bad.found(
-            path,
-            _WRONG_HEADER,
-            line=1,
-            detail=f": it promises {promised} rows, the file has {rows}",
-            hint="the file may be cut off; --skip-bad reads what there is",
-        )
+        found = [_row(path, bad, line, dim) for line in lines if line[0] > header]
+        count = lines[-1][0] - header
+        if promised is not None and count > promised and not bad.counts[_WRONG_HEADER]:
+            detail = f": it promises {promised} rows, and here is one more"
+            hint = "--skip-bad reads them all"
+            bad.found(path, _WRONG_HEADER, detail, line=promised + 2, hint=hint)
+        if rows := [row for row in found if row is not None]:
+            yield _block(path, bad, rows, dim)
+    if promised is not None and count < promised:
+        detail = f": it promises {promised} rows, the file has {count}"
+        hint = "the file may be cut off; --skip-bad reads what there is"
+        bad.found(path, _WRONG_HEADER, detail, line=1, hint=hint)
 
 
 def split_lines(path: Path | str, stream: BinaryIO) -> Iterator[list[bytes]]:
@@ -159,48 +153,28 @@ def _is_number(text: bytes) -> bool:
     return b"_" not in text
 
 
-class _RaggedError(ValueError):
-    """A row has too few or too many numbers."""
-
-
-def _split_rows(
-    path: Path | str, lines: list[tuple[int, bytes]], dim: int, bad: BadRows
-) -> tuple[list[str], list[bytes], list[int]]:
-    """Words, texts of the numbers, and line numbers of the rows that have both."""
-    words: list[str] = []
-    tails: list[bytes] = []
-    numbers: list[int] = []
-    for number, line in lines:
+def _row(path: Path | str, bad: BadRows, line: _Line, dim: int) -> _Row | None:
+    """Number, word and text of the numbers of a line; None where it is bad."""
+    number, text = line
+    spaces = text.count(b" ")
+    *words, tail = text.split(b" ", max(spaces - dim, 0) + 1)
+    if spaces < dim:
+        detail = f": {spaces} numbers where {dim} belong"
+        bad.found(path, "the row is ragged", detail, line=number)
+    elif spaces > dim and _is_number(words[-1]):
+        detail = f": more than the {dim} numbers that belong there"
+        bad.found(path, "the row is ragged", detail, line=number)
+    else:
         try:
-            word, tail = _split_row(line, dim)
-            words.append(word.decode())
-        except _RaggedError as error:
-            bad.found(path, "the row is ragged", line=number, detail=f": {error}")
+            return number, b" ".join(words).decode(), tail
         except UnicodeDecodeError:
             bad.found(path, _NO_TEXT, line=number)
-        else:
-            tails.append(tail)
-            numbers.append(number)
-    return words, tails, numbers
-
-
-def _split_row(line: bytes, dim: int) -> tuple[bytes, bytes]:
-    """The word of a row, and the text of its numbers."""
-    spaces = line.count(b" ")
-    if spaces < dim:
-        raise _RaggedError(f"{spaces} numbers where {dim} belong")
-    if spaces == dim:
-        word, _, tail = line.partition(b" ")
-        return word, tail
-    *words, tail = line.split(b" ", spaces - dim + 1)
-    if _is_number(words[-1]):
-        raise _RaggedError(f"more than the {dim} numbers that belong there")
-    return b" ".join(words), tail
+    return None
 
 
 def _filled_lines(
     path: Path | str, stream: BinaryIO, bad: BadRows
-) -> Iterator[list[tuple[int, bytes]]]:
+) -> Iterator[list[_Line]]:
     """Yield the lines with their numbers; report blank ones between them."""
     number, blank = 0, 0
     for lines in split_lines(path, stream):
@@ -219,26 +193,18 @@ def _filled_lines(
             yield filled
 
 
-def _block(
-    path: Path | str,
-    words: list[str],
-    tails: list[bytes],
-    numbers: list[int],
-    dim: int,
-    bad: BadRows,
-) -> Block:
+def _block(path: Path | str, bad: BadRows, rows: list[_Row], dim: int) -> Block:
     """Parse the numbers of some rows; find the culprits one by one where that fails."""
-    values = _parse(tails, dim)
-    if values is not None:
-        return Block(words, values, numbers)
-    parsed = [_parse([tail], dim) for tail in tails]
-    for number, row in zip(numbers, parsed, strict=True):
-        if row is None:
-            bad.found(path, "a coordinate is not a number", line=number)
-    good = [i for i, row in enumerate(parsed) if row is not None]
-    rows = [row for row in parsed if row is not None]
-    values = np.concatenate([np.empty((0, dim), np.float32), *rows])
-    return Block([words[i] for i in good], values, [numbers[i] for i in good])
+    values = _parse([tail for _, _, tail in rows], dim)
+    if values is None:
+        parsed = [(row, _parse([row[2]], dim)) for row in rows]
+        for row, value in parsed:
+            if value is None:
+                bad.found(path, "a coordinate is not a number", line=row[0])
+        rows = [row for row, value in parsed if value is not None]
+        good = [value for _, value in parsed if value is not None]
+        values = np.concatenate([np.empty((0, dim), np.float32), *good])
+    return Block([word for _, word, _ in rows], values, [row[0] for row in rows])
 
 
 def _parse(tails: list[bytes], dim: int) -> NDArray[np.float32] | None:
@@ -274,19 +240,14 @@ def read_binary(
     raw_rows = _raw_rows(path, stream, bad, 4 * dim, promised)
     per_block = max(1, _CHUNK_BYTES // (4 * dim))
     while some := list(islice(raw_rows, per_block)):
-        words: list[str] = []
-        rows: list[int] = []
-        numbers: list[bytes] = []
+        good: list[_Row] = []
         for row, word, vector in some:
             try:
-                words.append(word.decode())
+                good.append((row, word.decode(), vector))
             except UnicodeDecodeError:
                 bad.found(path, _NO_TEXT, row=row)
-                continue
-            rows.append(row)
-            numbers.append(vector)
-        vectors = np.frombuffer(b"".join(numbers), dtype="<f4").reshape(-1, dim)
-        yield Block(words, vectors, rows)
+        vectors = np.frombuffer(b"".join(v for *_, v in good), "<f4").reshape(-1, dim)
+        yield Block([word for _, word, _ in good], vectors, [row[0] for row in good])
 
 
 def _raw_rows(
@@ -306,22 +267,14 @@ def _raw_rows(
             bad.found(path, "no word is found", row=row + 1, hint=hint)
             return
         if cut < 0 or end > len(buffer):
-            bad.found(
-                path,
-                "the file is cut off",
-                row=row + 1,
-                detail=f"; its header promises {promised} rows",
-                hint="--skip-bad reads the rows before it",
-            )
+            detail = f"; its header promises {promised} rows"
+            hint = "--skip-bad reads the rows before it"
+            bad.found(path, "the file is cut off", detail, row=row + 1, hint=hint)
             return
         row += 1
         yield row, buffer[position:cut].lstrip(b"\n"), buffer[cut + 1 : end]
         position = end
     if (buffer[position:] + stream.read(64)).strip(b"\r\n"):
-        bad.found(
-            path,
-            _WRONG_HEADER,
-            line=1,
-            detail=f": it promises {promised} rows, and more bytes follow them",
-            hint="--skip-bad reads the promised rows",
-        )
+        detail = f": it promises {promised} rows, and more bytes follow them"
+        hint = "--skip-bad reads the promised rows"
+        bad.found(path, _WRONG_HEADER, detail, line=1, hint=hint)

@@ -70,17 +70,10 @@ class OwnFloors:
 class Row:
     """The law of one input: ``2**62 * P(y) = floor(y) + excess(y)``, all integers.
 
-    Attributes
-    ----------
-    floors : EqualFloors or OwnFloors
-        What every word weighs at least.
-    words : int32 array, shape (listed,)
-        Words with more weight than that.
-    cumulative : int64 array, shape (listed,)
-        Running sums of their excess.
-    block_cdf : int64 array, optional
-        From which :class:`mondegreen.mechanisms.laws.blocks.BlockLaws` makes any part
-        of the law again; all rows then share ``words``.
+    ``words`` weigh more than their floors, ``cumulative`` are the running sums of their
+    excess. From a ``block_cdf``, where there is one,
+    :class:`mondegreen.mechanisms.laws.blocks.BlockLaws` makes any part of the law
+    again; all rows then share ``words``.
     """
 
     floors: EqualFloors | OwnFloors

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Weights
-from mondegreen.sampling.integers import quantize
+from mondegreen.sampling.integers import TOTAL_BITS, quantize
 
 
 @final
@@ -82,6 +82,11 @@ class Row:
     block_cdf: Weights | None = None
 
     @property
+    def base(self) -> int:
+        """The weight of all floors together."""
+        return (1 << TOTAL_BITS) - int(self.cumulative[-1])
+
+    @property
     def nbytes(self) -> int:
         """Memory held, roughly; what all rows share is not counted."""
         own = self.words if self.block_cdf is None else self.block_cdf
@@ -89,10 +94,11 @@ class Row:
 
     def outputs(self, draws: Weights) -> Ids:
         """Turn integers uniform on ``0 .. 2**62 - 1`` into words, exactly."""
-        excess = draws - self.floors.total[0]
-        place = np.searchsorted(self.cumulative, np.maximum(excess, 0), side="right")
-        common = self.floors.words(draws, 0)
-        out: Ids = np.where(excess < 0, common, self.words[place]).astype(np.int32)
+        excess = draws - self.base
+        out: Ids = self.words[self.cumulative.searchsorted(excess, side="right")]
+        if excess.min() < 0:  # seldom, where words beyond the cutoff weigh little
+            common = excess < 0
+            out[common] = self.floors.words(draws[common], 0)
         return out
 
     def weights(self) -> Weights:

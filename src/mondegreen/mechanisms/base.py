@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids, LogProbs
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.guarantee import Guarantee
+from mondegreen.mechanisms.metrics import space_distances
+from mondegreen.space.distances import METRICS
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
 
@@ -59,12 +61,17 @@ class State(ABC):
         Raises ``LawUnknownError`` if the law has no closed form.
         """
 
-    @abstractmethod
     def distances(self, first: Ids, second: Ids) -> Floats:
         """Return the metric of the guarantee between inputs, (first, second).
 
-        Exactly 0 between inputs that nothing may tell apart.
+        Here that of the space, cut off at the diameter of the guarantee. Exactly 0
+        between inputs that nothing may tell apart.
         """
+        stated = self.stated
+        if METRICS.get(self.space.metric, "none") not in stated.metric:
+            raise NotImplementedError(f"{stated.metric} needs a method of its own")
+        cutoff = stated.scale["diameter"]
+        return space_distances(self.space, first, second, cutoff=cutoff)
 
     # --- the promise and its certificate
 
@@ -212,6 +219,7 @@ class AbstractMechanism(ABC):
             "parameters": parameters,
             "epsilon": parameters["epsilon"],
             "metric": self.metric,
+            # A space of codes alone has no other distances than those stated.
             "scale": space.geometry.to_dict() if space.has_vectors else {},
             "space": space.name,
             "space_digest": space.digest,
@@ -272,11 +280,16 @@ def parameter(
     return field(default=default, metadata=metadata)
 
 
-def epsilon_parameter(help: str, unit: str = "per unit of distance") -> Any:
-    """Declare epsilon, which has no default."""
+def epsilon_parameter(
+    unit: str = "per unit of distance",
+    *,
+    range: str = "[1e-9, 1e9]",
+    help: str = "loss in nats for two words one unit apart",
+) -> Any:
+    """Declare epsilon, which every mechanism has and no mechanism has a default for."""
     low, high = EPSILON_RANGE
     within = (low, high, f"a number in [{low:g}, {high:g}]")
-    return parameter(range="[1e-9, 1e9]", unit=unit, help=help, within=within)
+    return parameter(range=range, unit=unit, help=help, within=within)
 
 
 def check_space(mechanism: AbstractMechanism, space: Space) -> None:

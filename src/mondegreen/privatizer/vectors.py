@@ -66,8 +66,7 @@ def term_frequencies(
     -----
     *Privacy.* Any two documents, of any lengths, differ by at most
     :func:`mondegreen.mechanisms.term_frequency.term_frequency_loss`: ``size * epsilon``
-    nats for ``syntf``. Nothing of the text passes in clear, not even its length. See
-    :func:`mondegreen.mechanisms.term_frequency.draw_term_frequencies`.
+    nats for ``syntf``. Nothing of the text passes in clear, not even its length.
 
     Examples
     --------
@@ -105,15 +104,8 @@ def word_vectors(
     state : VectorState
         Of :class:`mondegreen.mechanisms.noise.private_vectors.PrivateVectors`.
     texts : sequence of str
-        Documents.
-    noise : NoiseSource, optional
-        :class:`OSNoise` if not given.
-    ids : sequence of str or int, optional
-        One identifier per text; needed by keyed noise.
-    column : str
-        Logical column, for keyed noise: another one has other noise.
-    number : int
-        Number of the batch, for seeded noise: another one for every call.
+    noise, ids, column, number
+        As for :func:`term_frequencies`.
 
     Returns
     -------

@@ -28,7 +28,7 @@ from mondegreen.mechanisms.laws.certified import (
     is_kept,
 )
 from mondegreen.mechanisms.laws.exponential import IntegerLaw
-from mondegreen.mechanisms.metrics import discrete_distances, space_distances
+from mondegreen.mechanisms.metrics import discrete_distances
 from mondegreen.sampling.integers import TOTAL_BITS, draw_uniform
 from mondegreen.space.distances import METRICS
 from mondegreen.space.space import Space
@@ -153,9 +153,7 @@ class SelectionState(State):
     def distances(self, first: Ids, second: Ids) -> Floats:
         if self.inputs is not None:  # each input has a law of its own: all are 1 apart
             return discrete_distances(first, second)
-        # Truncated metrics state their cutoff as the diameter.
-        cutoff = self.stated.scale["diameter"]
-        return space_distances(self.space, first, second, cutoff=cutoff)
+        return State.distances(self, first, second)
 
     def _law_of(self, ids: Ids) -> Ids:
         """The inputs whose laws are to be used."""

@@ -43,7 +43,7 @@ def test_a_table_says_what_the_law_does(run):
     assert "at most 7.39 to 1 (2 nats), by the promise" in shown
     logs = state.log_prob(np.array([0, 1], dtype=np.int32))
     realised = float(np.abs(logs[0] - logs[1]).max())
-    assert f"({realised:.3g} nats), by the law itself" in shown
+    assert f"({realised:.3g} nats), exactly" in shown
     assert "a document of 100 words" in shown
 
 

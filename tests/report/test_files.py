@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from studies import bare, measurement, study
 
-from mondegreen.errors import DataError, InvalidParameterError, MissingExtraError
+from mondegreen.errors import DataError, InvalidParameterError, OptionalDependencyError
 from mondegreen.report.figures import figures
 from mondegreen.report.page import report_html, write_figures
 
@@ -34,7 +34,7 @@ def test_without_matplotlib_the_extra_is_named_and_nothing_written(
 ):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"mondegreen\[report\]"):
+    with pytest.raises(OptionalDependencyError, match=r"mondegreen\[report\]"):
         write_figures(study(), tmp_path / "none", "png")
     assert not (tmp_path / "none").exists()
 
@@ -42,7 +42,7 @@ def test_without_matplotlib_the_extra_is_named_and_nothing_written(
 @pytest.mark.parametrize("absent", ["jinja2", "matplotlib.figure"])
 def test_without_a_library_of_the_extra_a_report_names_it(absent, monkeypatch):
     monkeypatch.setitem(sys.modules, absent, None)
-    with pytest.raises(MissingExtraError, match=r"mondegreen\[report\]"):
+    with pytest.raises(OptionalDependencyError, match=r"mondegreen\[report\]"):
         report_html(study())
 
 

@@ -2,6 +2,7 @@ import hashlib
 import http.server
 import io
 import json
+import sys
 import threading
 import zipfile
 
@@ -10,7 +11,12 @@ import pytest
 from click.testing import CliRunner
 
 from mondegreen.cli.space import space as command
-from mondegreen.errors import FetchError, SpaceIntegrityError, UnknownNameError
+from mondegreen.errors import (
+    FetchError,
+    MissingExtraError,
+    SpaceIntegrityError,
+    UnknownNameError,
+)
 from mondegreen.space.store import load_space
 from mondegreen.space.vectors import fetch
 from mondegreen.space.vectors.fetch import (
@@ -277,3 +283,10 @@ def test_the_register_is_sound():
         assert public.licence == "PDDL-1.0"
     with pytest.raises(UnknownNameError, match="glove-6b-50d"):
         public_space("glove-6b")
+
+
+def test_without_the_extra_the_error_has_the_pip_line(server, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(MissingExtraError, match=r"mondegreen\[fetch\]"):
+        download(server.address, tmp_path)
+    assert not server.asked

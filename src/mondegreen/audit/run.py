@@ -206,7 +206,7 @@ class _Audit:
         if not self.runs:
             raise LawUnknownError(
                 f"{self.state.guarantee.mechanism} has no law that can be audited "
-                "exactly on this space; allow --runs, or take fewer words or dimensions"
+                "exactly on this space; allow --runs, or take fewer words"
             )
         reach = power_nats(self.runs, self.alpha, self.pairs) / claim.epsilon
         compared = [

@@ -34,10 +34,11 @@ from mondegreen.calibration.score_bounds import (
     ScoreBounds,
     keep,
     kept,
+    under,
     within,
 )
 from mondegreen.mechanisms.base import Progress, State, no_progress
-from mondegreen.scores.definitions import PERCENTILES
+from mondegreen.scores.definitions import N_W, S_W
 from mondegreen.scores.deniability import effective_support
 from mondegreen.scores.interval import Ends, bounded_mean, deviation
 from mondegreen.scores.law import in_blocks, to_words
@@ -73,7 +74,7 @@ def subsample(
         ids = draw_inputs(prior, effort.rows, rng)
         part = within(progress, turn / parts, 1 / parts)
         for scores, rows in zip(found, _look(states, ids, part), strict=True):
-            scores.update(_of_prior(space, name, prior, rows, confidence))
+            scores.update(under(name, prior, _of_prior(space, prior, rows, confidence)))
     return [
         ScoreBounds.of(state, scores, words, rows.stay, rows.support)
         for state, scores, rows in zip(states, found, looked, strict=True)
@@ -97,12 +98,10 @@ def support_bounds(
     support: Floats, vocab_size: int, confidence: float
 ) -> dict[str, Ends]:
     """Bound percentiles of :math:`S_w` over the vocabulary by words that were drawn."""
-    alpha = (1 - confidence) / 2
     mean = bounded_mean(support, 1.0, float(vocab_size), confidence)
     scores = {"s_w_mean": mean.ends, "s_w_min": (1.0, float(support.min()))}
-    for percent in PERCENTILES:
-        low, high = exceeded(-support, 1 - percent / 100, alpha)
-        name = f"s_w_{100 - percent:02d}"
+    for name, quantile in S_W.items():
+        low, high = exceeded(-support, quantile, (1 - confidence) / 2)
         scores[name] = max(-high, 1.0), min(-low, float(vocab_size))
     return scores
 
@@ -201,42 +200,39 @@ def _look(
 
 def _of_words(space: Space, rows: _Rows, confidence: float) -> dict[str, Ends]:
     """Bound the scores of a random word."""
-    alpha = (1 - confidence) / 2
     mean = bounded_mean(rows.stay, 0.0, 1.0, confidence)
     scores = {"n_w_mean": mean.ends, "n_w_max": (float(rows.stay.max()), 1.0)}
-    for percent in PERCENTILES:
-        low, high = exceeded(rows.stay, 1 - percent / 100, alpha)
-        scores[f"n_w_{percent}"] = max(low, 0.0), min(high, 1.0)
+    for name, quantile in N_W.items():
+        low, high = exceeded(rows.stay, 1 - quantile, (1 - confidence) / 2)
+        scores[name] = max(low, 0.0), min(high, 1.0)
     scores.update(support_bounds(rows.support, space.vocab_size, confidence))
     if rows.distance is not None:
-        diameter = space.geometry.diameter
-        moved = bounded_mean(rows.distance, 0.0, diameter, confidence)
-        scores["distance_mean"] = moved.ends
+        scores["distance_mean"] = _mean_distance(space, rows.distance, confidence)
     return scores
 
 
 def _of_prior(
-    space: Space, name: str, prior: Floats, rows: _Rows, confidence: float
+    space: Space, prior: Floats, rows: _Rows, confidence: float
 ) -> dict[str, Ends]:
-    """Bound what holds under one prior."""
-    count, alpha = len(rows.stay), (1 - confidence) / 2
+    """Bound what holds under the prior that inputs were drawn from."""
+    count = len(rows.stay)
     stay = bounded_mean(rows.stay, 0.0, 1.0, confidence)
-    before = float(1 - prior.max())
-    low = 1 - rows.success - deviation(1 / count, count, alpha)
-    high = min(before, 1 - stay.low)
+    high = min(float(1 - prior.max()), 1 - stay.low)
+    low = 1 - rows.success - deviation(1 / count, count, (1 - confidence) / 2)
     low = min(max(low, 0.0), high)
     scores = {
-        f"n_w_{name}": stay.ends,
-        f"prior_risk_{name}": (before, before),
-        f"bayes_risk_{name}": (low, high),
+        "n_w": stay.ends,
+        "bayes_risk": (low, high),
         # E* <= E_M <= 2 E* for a loss of 0 or 1
-        f"inference_error_{name}": (low, min(1.0, 2 * high)),
+        "inference_error": (low, min(1.0, 2 * high)),
     }
     if rows.distance is not None:
-        diameter = space.geometry.diameter
-        moved = bounded_mean(rows.distance, 0.0, diameter, confidence)
-        scores[f"utility_loss_{name}"] = moved.ends
+        scores["utility_loss"] = _mean_distance(space, rows.distance, confidence)
     return scores
+
+
+def _mean_distance(space: Space, distances: Floats, confidence: float) -> Ends:
+    return bounded_mean(distances, 0.0, space.geometry.diameter, confidence).ends
 
 
 def blind_loss(
@@ -261,7 +257,7 @@ def blind_loss(
     is_large = space.vocab_size > _BLIND_BLOCK
     if is_large and rows is not None:
         means = _drawn_means(space, prior.tobytes(), rows)
-        return bounded_mean(means, 0.0, space.geometry.diameter, confidence).ends
+        return _mean_distance(space, means, confidence)
     everyone = np.arange(space.vocab_size + 1, dtype=np.int32)
     found = kept(space, "mean-distances") if is_large else None
     if found is None or len(found) != len(everyone):

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids, LogProbs
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.guarantee import Guarantee
+from mondegreen.mechanisms.metrics import space_distances
+from mondegreen.space.distances import METRICS
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
 
@@ -77,12 +79,17 @@ class State(ABC):
             If the law has no closed form.
         """
 
-    @abstractmethod
     def distances(self, first: Ids, second: Ids) -> Floats:
         """Return the metric of the guarantee between inputs, (first, second).
 
-        Exactly 0 between inputs that nothing may tell apart.
+        Here that of the space, cut off at the diameter of the guarantee. Exactly 0
+        between inputs that nothing may tell apart.
         """
+        stated = self.stated
+        if METRICS.get(self.space.metric, "none") not in stated.metric:
+            raise NotImplementedError(f"{stated.metric} needs a method of its own")
+        cutoff = stated.scale["diameter"]
+        return space_distances(self.space, first, second, cutoff=cutoff)
 
     # --- the promise and its certificate
 
@@ -200,6 +207,18 @@ class AbstractMechanism(ABC):
     """Names that parameters had, and have. The old ones are accepted for a version;
     digests know parameters by them for ever, see :meth:`digested`."""
 
+    def __post_init__(self) -> None:
+        """Refuse parameters that are out of the interval that they declare.
+
+        Floats are kept: 8, 8.0 and ``np.float32(8)`` must be one mechanism, with one
+        digest, and calculate in double precision.
+        """
+        for declared in fields(self):  # type: ignore[arg-type]
+            within, value = declared.metadata["within"], getattr(self, declared.name)
+            if within and not (value is None and declared.metadata["optional"]):
+                number = check_interval(declared.name, value, *within)
+                object.__setattr__(self, declared.name, number)
+
     @abstractmethod
     def prepare(self, space: Space) -> State:
         """Return the mechanism ready to sample on ``space``."""
@@ -224,6 +243,7 @@ class AbstractMechanism(ABC):
             "parameters": parameters,
             "epsilon": parameters["epsilon"],
             "metric": self.metric,
+            # A space of codes alone has no other distances than those stated.
             "scale": space.geometry.to_dict() if space.has_vectors else {},
             "space": space.name,
             "space_digest": space.digest,
@@ -258,12 +278,42 @@ class AbstractMechanism(ABC):
         return [_describe(f) for f in fields(cls)]  # type: ignore[arg-type]
 
 
-def parameter(default: Any = ..., *, range: str, unit: str = "", help: str) -> Any:
-    """Declare a field of a mechanism with its range, unit and meaning."""
-    metadata = {"range": range, "unit": unit, "help": help}
+def parameter(
+    default: Any = ...,
+    *,
+    range: str,
+    unit: str = "",
+    help: str,
+    within: tuple[float, float, str] | None = None,
+    optional: bool = False,
+) -> Any:
+    """Declare a field of a mechanism with its range, unit and meaning.
+
+    ``within`` is the least and the largest number, and how an error says so; unless it
+    is given the mechanism checks the field itself.
+    """
+    metadata = {
+        "range": range,
+        "unit": unit,
+        "help": help,
+        "within": within,
+        "optional": optional,
+    }
     if default is ...:
         return field(metadata=metadata)
     return field(default=default, metadata=metadata)
+
+
+def epsilon_parameter(
+    unit: str = "per unit of distance",
+    *,
+    range: str = "[1e-9, 1e9]",
+    help: str = "loss in nats for two words one unit apart",
+) -> Any:
+    """Declare epsilon, which every mechanism has and no mechanism has a default for."""
+    low, high = EPSILON_RANGE
+    within = (low, high, f"a number in [{low:g}, {high:g}]")
+    return parameter(range=range, unit=unit, help=help, within=within)
 
 
 def check_space(mechanism: AbstractMechanism, space: Space) -> None:
@@ -299,11 +349,7 @@ def check_epsilon(epsilon: float) -> float:
 def check_interval(
     name: str, value: float, low: float, high: float, allowed: str
 ) -> float:
-    """Return a value as a float; refuse what is no real number in the interval.
-
-    Mechanisms keep the float: 8, 8.0 and ``np.float32(8)`` must be one mechanism,
-    with one digest, and calculate in double precision.
-    """
+    """Return a value as a float; refuse what is no real number in the interval."""
     real = (int, float, np.integer, np.floating)
     if isinstance(value, bool) or not isinstance(value, real):
         raise InvalidParameterError(name, value, allowed)
@@ -332,5 +378,5 @@ def _describe(declared: Field[Any]) -> dict[str, Any]:
         "name": declared.name,
         "default": None if required else declared.default,
         "required": required,
-        **declared.metadata,
+        **{key: declared.metadata[key] for key in ("range", "unit", "help")},
     }

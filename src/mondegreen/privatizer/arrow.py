@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mondegreen.errors import InvalidParameterError, MissingColumnError
-from mondegreen.passes import Pass, from_json, to_json
+from mondegreen.passes import METADATA_KEY, Pass, from_json, to_json
 from mondegreen.sampling.records import SeenIds, record_ids
 from mondegreen.text.columns import (
     Steps,
@@ -34,7 +34,7 @@ Replace = Callable[
 """From texts, the ids of their records, their logical column, and how many texts of
 the same record and column precede each, to the released texts and their words."""
 
-_METADATA = b"mondegreen"
+_METADATA = METADATA_KEY.encode()
 
 
 def logical_names(columns: Sequence[str] | Mapping[str, str]) -> dict[str, str]:

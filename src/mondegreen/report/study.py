@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, final
@@ -13,6 +12,7 @@ from mondegreen.errors import UnknownNameError
 from mondegreen.mechanisms import mechanism_class
 from mondegreen.report.neighbours import NeighbourDistances, neighbour_distances
 from mondegreen.space.store import DEFAULT_SPACE
+from mondegreen.wording import privatize_command
 
 if TYPE_CHECKING:
     from mondegreen.calibration.score_bounds import ScoreBounds
@@ -233,16 +233,13 @@ def told_parameters(setting: ScoreBounds | SampleRelease) -> dict[str, Any]:
 
 def command_line(study: Study, chosen: ScoreBounds) -> str:
     """Write the command that privatizes with a setting."""
-    parts = ["mondegreen", "privatize", "INPUT", "-o", "OUTPUT"]
-    parts += ["--mechanism", chosen.mechanism, "--epsilon", repr(chosen.epsilon)]
-    for name, value in told_parameters(chosen).items():
-        told = value if isinstance(value, str) else json.dumps(value)
-        parts += ["--set", f"{name}={told}"]
-    if study.space != DEFAULT_SPACE:
-        parts += ["--space", study.space]
-    if not _is_private(chosen.mechanism):
-        parts.append("--allow-unproved")
-    return shlex.join(parts)
+    return privatize_command(
+        chosen.mechanism,
+        chosen.epsilon,
+        told_parameters(chosen),
+        space="" if study.space == DEFAULT_SPACE else study.space,
+        is_private=_is_private(chosen.mechanism),
+    )
 
 
 def python_lines(study: Study, chosen: ScoreBounds) -> str:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
-from mondegreen.errors import MissingExtraError
+from mondegreen.errors import OptionalDependencyError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -78,7 +78,7 @@ def check_drawing(what: str) -> None:
         import jinja2  # noqa: F401 - only whether it can be
         import matplotlib.figure  # noqa: F401
     except ImportError:
-        raise MissingExtraError(what, "report") from None
+        raise OptionalDependencyError("matplotlib", "report", feature=what) from None
 
 
 @contextmanager

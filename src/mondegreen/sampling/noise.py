@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import hmac
 import itertools
@@ -21,6 +20,9 @@ from mondegreen.errors import ConfigurationError, InvalidParameterError
 
 _KEY_BYTES: Final = 32
 _LONGEST_KEY: Final = 4096
+_LEAST_BYTES: Final = 8
+"""Different bytes of a key; one with fewer is no random one."""
+
 _HEX_KEY: Final = re.compile("[0-9a-fA-F]{64}")
 _VARIABLE: Final = re.compile("(?![0-9a-fA-F]{32})[A-Za-z_][A-Za-z0-9_]{0,63}")
 
@@ -90,11 +92,9 @@ class OSNoise:
     is_private: ClassVar[bool] = True  # a key exists for one batch, and is forgotten
 
     def describe(self) -> str:
-        """One sentence for the guarantee."""
         return "ChaCha20, a fresh 256-bit key from the operating system for every batch"
 
     def streams(self, batch: Batch) -> Iterator[tuple[range, np.random.Generator]]:
-        """Yield one stream for the whole batch."""
         yield range(len(batch.texts)), chacha20(os.urandom(_KEY_BYTES))
 
 
@@ -143,6 +143,10 @@ def stream_key(
     ).digest()
 
 
+def _is_key(key: bytes) -> bool:
+    return len(key) >= _KEY_BYTES and len(set(key)) >= _LEAST_BYTES
+
+
 def _digest(field: bytes) -> bytes:
     return hashlib.blake2b(field, digest_size=32).digest()
 
@@ -181,7 +185,7 @@ class KeyedNoise:
     is_private: ClassVar[bool] = True  # towards all who do not hold the key
 
     def __init__(self, key: bytes) -> None:
-        if len(key) < _KEY_BYTES or len(set(key)) < 8:
+        if not _is_key(key):
             raise InvalidParameterError(
                 "key", "a short or repetitive one", "at least 32 random bytes"
             )
@@ -213,12 +217,9 @@ class KeyedNoise:
             raise ConfigurationError(
                 f"key file {path}: {error.strerror}; {make}"
             ) from None
-        try:
-            if len(key) > _LONGEST_KEY:
-                raise InvalidParameterError("key", "a longer one", "4 KiB at most")
-            source = cls(key)
-        except InvalidParameterError:
-            raise ConfigurationError(f"key file {path} is no key; {make}") from None
+        if len(key) > _LONGEST_KEY or not _is_key(key):
+            raise ConfigurationError(f"key file {path} is no key; {make}")
+        source = cls(key)
         source._again = (cls.from_file, (path,))
         return source
 
@@ -242,19 +243,17 @@ class KeyedNoise:
         value = os.environ.get(name)
         problem = "is not set" if value is None else "is no key of 64 hex digits"
         make = "python -c 'import secrets; print(secrets.token_hex(32))'"
-        source = None
-        if value is not None and _HEX_KEY.fullmatch(value.strip()):
-            with contextlib.suppress(InvalidParameterError):
-                source = cls(bytes.fromhex(value.strip()))
-        if source is None:
+        is_hex = value is not None and _HEX_KEY.fullmatch(value.strip())
+        key = bytes.fromhex(value.strip()) if value is not None and is_hex else b""
+        if not _is_key(key):
             raise ConfigurationError(
                 f"environment variable {name} {problem}; make one: {make}"
             )
+        source = cls(key)
         source._again = (cls.from_env, (name,))
         return source
 
     def describe(self) -> str:
-        """One sentence for the guarantee."""
         return (
             "ChaCha20, keyed by a secret, the record id and the text: the same record "
             "repeats its release; whoever holds the key can test guesses"
@@ -316,11 +315,9 @@ class Seeded:
             raise InvalidParameterError("seed", self.seed, "an integer, at least 0")
 
     def describe(self) -> str:
-        """One sentence for the guarantee."""
         return f"seed {self.seed}: repeatable by anyone, for experiments only"
 
     def streams(self, batch: Batch) -> Iterator[tuple[range, np.random.Generator]]:
-        """Yield one stream for the whole batch."""
         if batch.number is None:
             raise ConfigurationError(
                 "seeded noise in a copy of a privatizer would start again with the "

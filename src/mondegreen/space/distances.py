@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import os
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -17,7 +16,7 @@ from typing import Final, final
 import numpy as np
 
 from mondegreen.arrays import Ids, Vectors
-from mondegreen.space.geometry import misstated
+from mondegreen.space.geometry import Neighbours, misstated
 from mondegreen.space.metric import METRICS as METRICS
 from mondegreen.space.metric import Floats
 from mondegreen.space.metric import distances as distances
@@ -105,14 +104,15 @@ class Distances:
         """
         starts = range(0, self.count, _TILE)
         tiles = [(i, j) for i in starts for j in starts if j >= i]
-        words = None if self._is_checked else _Words(self.count - 1)
+        words = None if self._is_checked else Neighbours(self.count - 1)
         margin = 1 + self.relative_error  # here, so that threads find it
 
         def run(i: int, j: int) -> None:
             table = self.between(self._ids(i), self._ids(j))
             if words is not None:
                 self._check_extremes(table, margin)
-                words.add(i, j, table)
+                last = self.count - 1  # the unknown word is no word
+                words.add(i, j, table[: last - i, : last - j])
             work(i, j, table)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -206,7 +206,7 @@ class Distances:
         ):
             raise misstated(self.space.name)
 
-    def _check_averages(self, words: _Words) -> None:
+    def _check_averages(self, words: Neighbours) -> None:
         r"""Refuse a space whose stated averages are not those of its words.
 
         They turn the epsilon of a law into what is promised between neighbours. An
@@ -215,63 +215,25 @@ class Distances:
         :math:`c (|x|^2 + |y|^2)`; with :math:`|y| \le |x| + d` that is at most
         :math:`3 c |x|^2` and a share :math:`2 c`.
         """
-        stated, count = self.space.geometry, self.count - 1
+        stated, nearest = self.space.geometry, words.nearest
+        if len(nearest) < 2:
+            return
+        share, slack = _DIGITS + 2 * self.relative_error, np.zeros(len(nearest))
         if self._is_euclidean:
             unit = 4.0 * (self.space.dim + 8) * 2.0**-24
-            squares = np.maximum(self._squared_norms()[:-1], 1e-30)
-            share, slack = _DIGITS + 2 * unit, 3 * unit * squares
-        else:
-            share, slack = _DIGITS + 2 * self.relative_error, np.zeros(count)
-        (low, high), mean, room = words.bounds(slack)
-        if not (
-            low * (1 - share) <= stated.nearest <= high * (1 + share)
-            and abs(stated.mean - mean) <= mean * share + room
-        ):
-            raise misstated(self.space.name)
-
-
-@final
-class _Words:
-    """The nearest other word of every word, and the sum of all distances of words."""
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-        self._nearest = np.full(count, math.inf)
-        self._total = 0.0
-        self._lock = threading.Lock()
-
-    def add(self, i: int, j: int, table: Floats) -> None:
-        """Take a tile; its table is the same afterwards."""
-        table = table[: self._count - i, : self._count - j]
-        if not table.size:
-            return
-        total = float(table.sum())
-        if i == j:
-            np.fill_diagonal(table, math.inf)
-        rows, columns = table.min(axis=1), table.min(axis=0)
-        if i == j:
-            np.fill_diagonal(table, 0.0)
-        with self._lock:
-            self._total += total if i == j else 2 * total
-            for start, least in ((i, rows), (j, columns)):
-                part = self._nearest[start : start + len(least)]
-                np.minimum(part, least, out=part)
-
-    def bounds(self, slack: Floats) -> tuple[tuple[float, float], float, float]:
-        """Least and most of the median of nearest distances; the mean and its room.
-
-        The squares of a word's distances may be off by its slack. A root is off by at
-        most that of the slack and at most slack / distance.
-        """
-        if self._count < 2:
-            return (0.0, 0.0), 0.0, 0.0
-        squares = self._nearest**2
+            share = _DIGITS + 2 * unit
+            slack = 3 * unit * np.maximum(self._squared_norms()[:-1], 1e-30)
+        squares, roots = nearest**2, np.sqrt(slack)
         low = float(np.median(np.sqrt(np.maximum(squares - slack, 0.0))))
         high = float(np.median(np.sqrt(squares + slack)))
-        mean = self._total / (self._count * (self._count - 1))
-        roots = np.sqrt(slack)
-        off = np.divide(slack, self._nearest, out=roots.copy(), where=squares > slack)
-        return (low, high), mean, 2 * float(np.minimum(roots, off).mean())
+        # A root is off by at most that of the slack and at most slack / distance.
+        off = np.divide(slack, nearest, out=roots.copy(), where=squares > slack)
+        margin = words.mean * share + 2 * float(np.minimum(roots, off).mean())
+        if not (
+            low * (1 - share) <= stated.nearest <= high * (1 + share)
+            and abs(stated.mean - words.mean) <= margin
+        ):
+            raise misstated(self.space.name)
 
 
 def stripes(rows: int) -> list[slice]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import final
@@ -11,12 +12,11 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Vectors
 from mondegreen.errors import SpaceError, SpaceIntegrityError
+from mondegreen.space.metric import Floats, relative_error
 from mondegreen.space.metric import distances as distances_of
-from mondegreen.space.metric import relative_error
 
 _TILE_ROWS = 2048
 _ASKED = 64
-_TILE_BYTES = 32 << 20
 
 Floats32 = NDArray[np.float32]
 
@@ -65,7 +65,7 @@ def unknown_point(vectors: Vectors) -> Vectors:
     centroid: Vectors = np.array(vectors.mean(axis=0, dtype=np.float64))
     nearest, least = centroid, np.inf
     for start in range(0, len(vectors), _TILE_ROWS):
-        rows = vectors[start : start + _TILE_ROWS].astype(np.float64)
+        rows = _wide(vectors, start)
         gaps = np.linalg.norm(rows - centroid, axis=1)
         if gaps.min() < least:
             nearest, least = rows[int(gaps.argmin())].copy(), float(gaps.min())
@@ -85,93 +85,107 @@ def measure(
     closest pair is computed again in float64, so that ``closest`` is a bound and not
     a guess. The vectors may be memory-mapped: they are read tile by tile.
     """
-    if metric != "euclidean":
-        return _measure_directly(vectors, unknown, metric, progress)
-    kept, counts = _distinct(vectors)
-    # Seen from the centroid the norms, and so the rounding errors, are smallest.
-    from_unknown = np.concatenate(
-        [np.linalg.norm(_rows(vectors, part) - unknown, axis=1) for part in kept]
-    )
-    largest = float(from_unknown.max()) ** 2
-    if not largest < float(np.finfo(np.float32).max) / 8:
-        raise SpaceError(
-            "the coordinates are too large to measure distances in float32"
-        )
-    # |fl(x.y) - x.y| <= n u |x||y| to first order; 4 covers the three terms of the
-    # squared distance, and 8 more the rounding of the centred points to float32.
-    slack = 4.0 * (vectors.shape[1] + 8) * 2.0**-24 * max(largest, 1e-30)
-    positive = from_unknown[from_unknown > 0]
-    closest = float(positive.min()) if len(positive) else np.inf
-    total, farthest = 0.0, largest
-    nearest = [np.where(count > 1, 0.0, np.inf).astype(np.float32) for count in counts]
-    for i, part in enumerate(kept):
-        left = _centred(vectors, part, unknown)
-        for j in range(i, len(kept)):
-            right = left if i == j else _centred(vectors, kept[j], unknown)
-            squared = _squared_gaps(left, right)
-            if i == j:
-                np.fill_diagonal(squared, np.inf)
-            closest = _closest_pair(vectors, part, kept[j], squared, closest, slack)
-            nearest[i] = np.minimum(nearest[i], squared.min(axis=1))
-            nearest[j] = np.minimum(nearest[j], squared.min(axis=0))
-            if i == j:
-                np.fill_diagonal(squared, 0.0)
-            farthest = max(farthest, float(squared.max()))
-            distances = np.sqrt(np.maximum(squared, 0.0, out=squared), out=squared)
-            sums = (distances @ counts[j]).astype(np.float64)
-            total += (1 if i == j else 2) * float(counts[i] @ sums)
-        progress(int(part[-1]) + 1)
-    per_word = np.repeat(np.concatenate(nearest), np.concatenate(counts).astype(int))
-    pairs = len(vectors) * (len(vectors) - 1)
-    return _digits(
-        # Rounded down by more than the float64 norm can be off.
-        closest=closest * (1 - (vectors.shape[1] + 8) * 2.0**-52),
-        nearest=float(np.median(np.sqrt(np.maximum(per_word, 0.0)))) if pairs else 0.0,
-        mean=total / pairs if pairs else 0.0,
-        diameter=float(np.sqrt(farthest + slack)) if farthest > 0 else 0.0,
-    )
-
-
-def _digits(closest: float, nearest: float, mean: float, diameter: float) -> Geometry:
-    """Keep six digits of what processors round apart, which is part of the digest."""
-    rounded = float(f"{diameter:.6g}")
-    if rounded < diameter:
-        rounded = float(f"{diameter * (1 + 1e-5):.6g}")
+    closest, farthest = _from_unknown(vectors, unknown, metric)
+    is_euclidean, slack = metric == "euclidean", 0.0
+    if is_euclidean:
+        farthest = farthest**2
+        if not farthest < float(np.finfo(np.float32).max) / 8:
+            raise SpaceError(
+                "the coordinates are too large to measure distances in float32"
+            )
+        # |fl(x.y) - x.y| <= n u |x||y| to first order; 4 covers the three terms of the
+        # squared distance, and 8 more the rounding of the centred points to float32.
+        slack = 4.0 * (vectors.shape[1] + 8) * 2.0**-24 * max(farthest, 1e-30)
+    words, point = Neighbours(len(vectors)), canonical_ids(vectors)
+    for i in range(0, len(vectors), _TILE_ROWS):
+        left = _Tile.of(vectors, i, unknown)
+        for j in range(i, len(vectors), _TILE_ROWS):
+            right = left if i == j else _Tile.of(vectors, j, unknown)
+            same = point[i : i + _TILE_ROWS, None] == point[j : j + _TILE_ROWS]
+            if is_euclidean:
+                table = left.squared_distances_to(right)
+                table[same] = np.inf
+                closest = _closest_pair(left.exact, right.exact, table, closest, slack)
+            else:
+                table = distances_of(metric, left.exact, right.exact)
+                apart = np.min(table, where=~same, initial=np.inf)
+                closest = min(closest, float(apart))
+            table[same] = 0.0
+            farthest = max(farthest, float(table.max()))
+            if is_euclidean:
+                np.sqrt(np.maximum(table, 0.0, out=table), out=table)
+            words.add(i, j, table)
+        progress(min(i + _TILE_ROWS, len(vectors)))
+    if is_euclidean:
+        farthest = float(np.sqrt(farthest + slack)) if farthest > 0 else 0.0
+        # More than the float64 norm can be off.
+        error = (vectors.shape[1] + 8) * 2.0**-52
+    else:
+        error = relative_error(metric, vectors, unknown)
+        farthest *= 1 + error
+    # Six digits of what processors round apart, which is part of the digest.
     return Geometry(
-        closest=closest if np.isfinite(closest) else 0.0,
-        nearest=float(f"{nearest:.6g}"),
-        mean=float(f"{mean:.6g}"),
-        diameter=rounded,
+        closest=closest * (1 - error) if np.isfinite(closest) else 0.0,
+        nearest=float(f"{words.median_nearest:.6g}"),
+        mean=float(f"{words.mean:.6g}"),
+        diameter=_rounded_up(farthest),
     )
 
 
-def _measure_directly(
-    vectors: Vectors, unknown: Vectors, metric: str, progress: Callable[[int], object]
-) -> Geometry:
-    """Measure all pairs in float64, by the formula of the metric."""
-    count = len(vectors)
-    nearest = np.empty(count)
-    from_unknown = distances_of(metric, unknown[None], vectors)
-    closest = float(np.min(from_unknown, where=from_unknown > 0, initial=np.inf))
-    total, diameter = 0.0, float(from_unknown.max())
-    size = max(1, _TILE_BYTES // (8 * count))
-    for start in range(0, count, size):
-        tile = vectors[start : start + size]
-        found = distances_of(metric, tile, vectors)
-        total += float(found.sum())
-        diameter = max(diameter, float(found.max()))
-        closest = min(closest, float(np.min(found, where=found > 0, initial=np.inf)))
-        own = np.arange(len(tile))
-        found[own, start + own] = np.inf
-        nearest[start : start + len(tile)] = found.min(axis=1)
-        progress(start + len(tile))
-    error = relative_error(metric, vectors, unknown)
-    return _digits(
-        closest=closest * (1 - error),
-        nearest=float(np.median(nearest)) if count > 1 else 0.0,
-        mean=total / (count * (count - 1)) if count > 1 else 0.0,
-        diameter=diameter * (1 + error),
-    )
+def _rounded_up(value: float) -> float:
+    rounded = float(f"{value:.6g}")
+    return rounded if rounded >= value else float(f"{value * (1 + 1e-5):.6g}")
+
+
+def _from_unknown(
+    vectors: Vectors, unknown: Vectors, metric: str
+) -> tuple[float, float]:
+    """The smallest positive and the largest distance of words to the unknown one."""
+    if metric == "euclidean":
+        starts = range(0, len(vectors), _TILE_ROWS)
+        gaps = (_wide(vectors, start) - unknown for start in starts)
+        found = np.concatenate([np.linalg.norm(each, axis=1) for each in gaps])
+    else:
+        found = distances_of(metric, unknown[None], vectors)[0]
+    positive = np.min(found, where=found > 0, initial=np.inf)
+    return float(positive), float(found.max())
+
+
+@final
+class Neighbours:
+    """The nearest other word of every word, and the mean distance, from tiles.
+
+    A tile holds the distances of words ``i + a`` and ``j + b``, ``i <= j``.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._pairs = count * (count - 1)
+        self._total = 0.0
+        self._lock = threading.Lock()
+        self.nearest = np.full(count, np.inf)
+
+    def add(self, i: int, j: int, table: NDArray[np.floating]) -> None:
+        """Take a tile; its table is the same afterwards."""
+        total = float(table.sum(dtype=np.float64))
+        if i == j:
+            np.fill_diagonal(table, np.inf)
+        rows = table.min(axis=1, initial=np.inf)
+        columns = table.min(axis=0, initial=np.inf)
+        if i == j:
+            np.fill_diagonal(table, 0.0)
+        with self._lock:
+            self._total += total if i == j else 2 * total
+            for start, least in ((i, rows), (j, columns)):
+                part = self.nearest[start : start + len(least)]
+                np.minimum(part, least, out=part)
+
+    @property
+    def median_nearest(self) -> float:
+        return float(np.median(self.nearest)) if self._pairs else 0.0
+
+    @property
+    def mean(self) -> float:
+        return self._total / self._pairs if self._pairs else 0.0
 
 
 def check_geometry(
@@ -287,41 +301,37 @@ def _fingerprints(bits: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
     return found
 
 
-def _rows(vectors: Vectors, ids: Ids) -> NDArray[np.float64]:
-    return vectors[ids].astype(np.float64)
+def _wide(vectors: Vectors, start: int) -> Floats:
+    """Coordinates of a tile of words in float64."""
+    return vectors[start : start + _TILE_ROWS].astype(np.float64)
 
 
-def _centred(vectors: Vectors, ids: Ids, centre: Vectors) -> tuple[Floats32, Floats32]:
-    """Some points seen from the centre, and their squared norms, rounded once."""
-    exact = _rows(vectors, ids) - centre
-    squares = np.einsum("ij,ij->i", exact, exact)
-    return exact.astype(np.float32), squares.astype(np.float32)
+@final
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    """Some words: in float64; and in float32, seen from the centroid, with squares."""
 
+    exact: Floats
+    points: Floats32
+    squares: Floats32
 
-def _squared_gaps(
-    left: tuple[Floats32, Floats32], right: tuple[Floats32, Floats32]
-) -> Floats32:
-    """Squared distances between all pairs of two tiles, by products in float32."""
-    squared: Floats32 = np.multiply(left[0], -2, dtype=np.float32) @ right[0].T
-    squared += left[1][:, None]
-    squared += right[1]
-    return squared
+    @classmethod
+    def of(cls, vectors: Vectors, start: int, centre: Vectors) -> _Tile:
+        exact = _wide(vectors, start)
+        centred = exact - centre
+        squares = np.einsum("ij,ij->i", centred, centred)
+        return cls(exact, centred.astype(np.float32), squares.astype(np.float32))
 
-
-def _distinct(vectors: Vectors) -> tuple[list[Ids], list[Floats32]]:
-    """One id per distinct point and how many words lie there, in tiles."""
-    ids, counts = np.unique(canonical_ids(vectors), return_counts=True)
-    cuts = np.arange(_TILE_ROWS, len(ids), _TILE_ROWS)
-    return np.split(ids, cuts), np.split(counts.astype(np.float32), cuts)
+    def squared_distances_to(self, other: _Tile) -> Floats32:
+        """Squared distances between all pairs, in float32."""
+        squared: Floats32 = np.multiply(self.points, -2) @ other.points.T
+        squared += self.squares[:, None]
+        squared += other.squares
+        return squared
 
 
 def _closest_pair(
-    vectors: Vectors,
-    left: Ids,
-    right: Ids,
-    squared: Floats32,
-    closest: float,
-    slack: float,
+    left: Floats, right: Floats, squared: Floats32, closest: float, slack: float
 ) -> float:
     """The smallest exact distance seen so far.
 
@@ -334,6 +344,6 @@ def _closest_pair(
     rows, columns = np.nonzero(squared <= limit)
     for start in range(0, len(rows), _TILE_ROWS):
         part = slice(start, start + _TILE_ROWS)
-        gaps = _rows(vectors, left[rows[part]]) - _rows(vectors, right[columns[part]])
+        gaps = left[rows[part]] - right[columns[part]]
         closest = min(closest, float(np.linalg.norm(gaps, axis=1).min()))
     return closest

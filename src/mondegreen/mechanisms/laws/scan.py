@@ -100,10 +100,8 @@ class EuclideanScan:
         self._slack = 8.0 * (space.dim + 8) * 2.0**-53 * largest
         # The same in single precision, which only looks for candidates.
         self._short_slack = 8.0 * (space.dim + 8) * 2.0**-24 * largest
-        # Words by the point that they lie at.
-        points = space.canonical[:-1]
-        self._by_point = np.argsort(points, kind="stable")
-        self._points = points[self._by_point]
+        canonical = space.canonical
+        self._has_duplicates = bool((canonical != np.arange(len(canonical))).any())
 
     def error(self, closest: float, cutoff: float) -> float:
         """The largest error of a distance."""
@@ -133,12 +131,11 @@ class EuclideanScan:
         wide = self._words[words].astype(np.float64)
         wide[:, -2] = self._norms[words]
         np.matmul(queries, wide.T, out=out)
-        starts = np.searchsorted(self._points, block).tolist()
-        stops = np.searchsorted(self._points, block, side="right").tolist()
-        for row, (start, stop) in enumerate(zip(starts, stops, strict=True)):
-            for word in self._by_point[start:stop].tolist():
-                if words.start <= word < words.stop:
-                    out[row, word - words.start] = 0.0
+        if self._has_duplicates:
+            out[block[:, None] == self._space.canonical[words]] = 0.0
+        else:
+            own = np.flatnonzero((block >= words.start) & (block < words.stop))
+            out[own, block[own] - words.start] = 0.0
 
     def near(self, block: Ids, cutoff: float) -> Iterator[tuple[Ids, Floats]]:
         """Yield for each input the words below the cutoff, and distances."""
@@ -162,12 +159,12 @@ class EuclideanScan:
         points, queries = self.inputs(block), self.queries(block)
         if cutoff == self._space.geometry.diameter:
             everything = np.arange(count, dtype=np.int32)
-            yield from ((everything, row) for row in self._squared_distances(queries))
+            yield from ((everything, row) for row in self._to_all(block, queries))
             return
         rough = queries.astype(np.float32) @ self._words.T
         maybe = rough <= cutoff**2 + self._short_slack
         wide = maybe.sum(axis=1) > count // 64
-        dense = iter(self._squared_distances(queries[wide]))
+        dense = iter(self._to_all(block[wide], queries[wide]))
         for point, is_wide, mask in zip(points, wide.tolist(), maybe, strict=True):
             near = np.flatnonzero(mask).astype(np.int32)
             if is_wide:
@@ -176,16 +173,13 @@ class EuclideanScan:
                 gaps = self._words[near, :-2].astype(np.float64) - point
                 yield near, np.einsum("ij,ij->i", gaps, gaps)
 
-    def _squared_distances(self, queries: Vectors) -> Floats:
+    def _to_all(self, block: Ids, queries: Vectors) -> Vectors:
         """Squared distances to all words in double precision, (rows, V)."""
-        count = self._space.vocab_size
-        squared = np.empty((len(queries), count))
-        if len(queries):
-            for start in range(0, count, _CHUNK_WORDS):
-                words = slice(start, start + _CHUNK_WORDS)
-                wide = self._words[words].astype(np.float64)
-                wide[:, -2] = self._norms[words]
-                np.matmul(queries, wide.T, out=squared[:, words])
+        squared = np.empty((len(block), self._space.vocab_size))
+        if len(block):
+            for start in range(0, self._space.vocab_size, _CHUNK_WORDS):
+                words = slice(start, min(start + _CHUNK_WORDS, self._space.vocab_size))
+                self.squared(block, queries, words, squared[:, words])
         return squared
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, LogProbs
 from mondegreen.guarantee import Guarantee
@@ -29,7 +28,7 @@ from mondegreen.mechanisms.laws.certified import (
     is_kept,
 )
 from mondegreen.mechanisms.laws.exponential import IntegerLaw
-from mondegreen.mechanisms.metrics import discrete_distances, space_distances
+from mondegreen.mechanisms.metrics import discrete_distances
 from mondegreen.sampling.integers import TOTAL_BITS, draw_uniform
 from mondegreen.space.distances import METRICS
 from mondegreen.space.space import Space
@@ -168,13 +167,11 @@ class SelectionState(State):
         table -= TOTAL_BITS * math.log(2)
         return table[inverse]
 
-    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+    def distances(self, first: Ids, second: Ids) -> Floats:
         """Return the metric of the guarantee, (first, second)."""
         if self.inputs is not None:  # each input has a law of its own: all are 1 apart
             return discrete_distances(first, second)
-        # Truncated metrics state their cutoff as the diameter.
-        cutoff = self.stated.scale["diameter"]
-        return space_distances(self.space, first, second, cutoff=cutoff)
+        return State.distances(self, first, second)
 
     def _law_of(self, ids: Ids) -> Ids:
         """The inputs whose laws are to be used."""

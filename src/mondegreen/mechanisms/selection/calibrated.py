@@ -10,9 +10,8 @@ from typing import ClassVar, Final, final
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
     Progress,
-    check_epsilon,
-    check_interval,
     check_space,
+    epsilon_parameter,
     no_progress,
     parameter,
 )
@@ -82,27 +81,21 @@ class Calibrated(AbstractMechanism):
     True
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per unit of distance",
-        help="loss in nats for two words one unit apart, certified",
+    epsilon: float = epsilon_parameter(
+        help="loss in nats for two words one unit apart, certified"
     )
     beta: float | None = parameter(
-        0.001, range="(0, 0.5], or null", help="chance to leave the neighbourhood"
+        0.001,
+        range="(0, 0.5], or null",
+        help="chance to leave the neighbourhood",
+        within=(1e-12, 0.5, "in (0, 0.5], at least 1e-12"),
+        optional=True,
     )
 
     name: ClassVar[str] = "calibrated"
     family: ClassVar[str] = "selection"
     space_metrics: ClassVar[tuple[str, ...]] = ("euclidean", "poincare")
     metric: ClassVar[str] = "Euclidean or hyperbolic distance, or min(distance, gamma)"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        if self.beta is not None:
-            beta = check_interval(
-                "beta", self.beta, 1e-12, 0.5, "in (0, 0.5], at least 1e-12"
-            )
-            object.__setattr__(self, "beta", beta)
 
     def cutoff(self, rate: float, vocab_size: int) -> float:
         r""":math:`\gamma` at a rate, in units of distance."""

@@ -17,9 +17,8 @@ from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.files import home, read_own, write_own
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
-    check_epsilon,
     check_space,
-    parameter,
+    epsilon_parameter,
 )
 from mondegreen.mechanisms.laws.certificate import log_normalisers
 from mondegreen.mechanisms.laws.exponential import (
@@ -97,19 +96,12 @@ class Tight(AbstractMechanism):
     [[0.901, 0.099]]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per unit of Euclidean distance",
-        help="loss in nats for two words one unit apart",
-    )
+    epsilon: float = epsilon_parameter("per unit of Euclidean distance")
 
     name: ClassVar[str] = "tight"
     family: ClassVar[str] = "selection"
     space_metrics: ClassVar[tuple[str, ...]] = ("euclidean", "poincare")
     metric: ClassVar[str] = "Euclidean distance"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
 
     def prepare(self, space: Space) -> SelectionState:
         """Solve for the weights of the words, which takes passes over all pairs."""

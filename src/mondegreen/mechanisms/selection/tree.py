@@ -13,8 +13,8 @@ from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
-    check_epsilon,
     check_space,
+    epsilon_parameter,
     parameter,
 )
 from mondegreen.mechanisms.laws.tree import TreeLaw
@@ -106,9 +106,7 @@ class Tree(AbstractMechanism):
     [[0.476, 0.476, 0.024, 0.024]]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]", unit="nats", help="loss in nats for any two words"
-    )
+    epsilon: float = epsilon_parameter("nats", help="loss in nats for any two words")
     losses: tuple[float, ...] | None = parameter(
         None,
         range="[0, epsilon] each, or null",
@@ -135,7 +133,7 @@ class Tree(AbstractMechanism):
     }
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        AbstractMechanism.__post_init__(self)
         losses = _numbers("losses", self.losses, self.epsilon)
         shares = _shares("level_probabilities", self.level_probabilities)
         if losses is not None and shares is not None:

@@ -15,7 +15,7 @@ from typing import Any, Final, cast, final
 
 from mondegreen.errors import (
     FetchError,
-    MissingExtraError,
+    OptionalDependencyError,
     SpaceIntegrityError,
     UnknownNameError,
 )
@@ -99,13 +99,13 @@ def download(
             path=folder,
             downloader=_resuming(folder / f"{name}.part", progress),
         )
+    except OSError as error:
+        raise FetchError(f"{address}: {error}; {_AGAIN}") from error
     except ValueError as error:
         raise SpaceIntegrityError(
             f"{name}: its SHA-256 is not the one {origin}, {known}; the download was "
             "deleted"
         ) from error
-    except OSError as error:
-        raise FetchError(f"{address}: {error}; {_AGAIN}") from error
     if known is not None:
         note(f"SHA-256 {known} is the {origin.split()[0]} one")
         return Path(found)
@@ -137,7 +137,7 @@ def _imported(library: str) -> Any:
     try:
         return importlib.import_module(library)
     except ImportError:
-        raise MissingExtraError("space fetch", "fetch") from None
+        raise OptionalDependencyError(library, "fetch", feature="space fetch") from None
 
 
 def _resuming(part: Path, progress: Progress) -> Callable[[str, str, object], None]:
@@ -149,7 +149,7 @@ def _resuming(part: Path, progress: Progress) -> Callable[[str, str, object], No
     version = part.with_name(f"{part.name}.version")
 
     def fetch(address: str, output: str, _: object) -> None:
-        requests = _imported("requests")
+        requests = _imported("requests")  # comes with pooch
         start = part.stat().st_size if part.exists() and version.exists() else 0
         headers = {"User-Agent": "mondegreen", "Accept-Encoding": "identity"}
         if start:

@@ -10,10 +10,11 @@ from mondegreen.report.figures import (
     curve_charts,
     figures,
     frontier,
+    in_words,
     neighbour_chart,
     spreads,
+    written,
 )
-from mondegreen.report.numbers import in_words, written
 
 
 def by_key(found):

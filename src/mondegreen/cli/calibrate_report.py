@@ -54,7 +54,7 @@ def write(
 
 
 def _some(curves: Sequence[ScoreBounds]) -> list[ScoreBounds]:
-    """Return at most four settings of each mechanism, the ends among them.
+    """Pick at most four settings of each mechanism, the ends among them.
 
     Sentences of neighbouring epsilons look alike; who reads wants to see the range.
     """
@@ -69,7 +69,7 @@ def _some(curves: Sequence[ScoreBounds]) -> list[ScoreBounds]:
 def _released(
     setting: ScoreBounds, plan: Plan, sentences: tuple[str, ...]
 ) -> SampleRelease:
-    """Return the sentences under one setting, the same in every run."""
+    """Privatize the sentences under one setting, the same in every run."""
     evaluator = plan.evaluator
     made = mechanism(setting.mechanism, epsilon=setting.epsilon, **setting.parameters)
     # Seeded noise is not private; the sentences are public.

@@ -14,11 +14,14 @@ from mondegreen.report.figures import (
     Axis,
     Bars,
     Chart,
+    Ends,
     Figure,
     Line,
     Point,
+    exactly,
+    in_words,
+    written,
 )
-from mondegreen.report.numbers import Ends, exactly, in_words, written
 from mondegreen.report.svg import (
     ADVANCE,
     CARD,

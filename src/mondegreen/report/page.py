@@ -19,14 +19,18 @@ from mondegreen.report.charts import inline, picture, swatch
 from mondegreen.report.figures import (
     AGAINST,
     Chart,
+    Ends,
+    at_most,
     curve_charts,
+    exactly,
     figures,
     frontier,
+    in_words,
     main_prior,
     neighbour_chart,
     spreads,
+    written,
 )
-from mondegreen.report.numbers import Ends, at_most, exactly, in_words, written
 from mondegreen.report.study import (
     SampleRelease,
     Study,

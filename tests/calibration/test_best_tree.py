@@ -130,3 +130,9 @@ def test_a_word_that_is_in_every_text_tells_nothing():
     told = tfidf_weights(np.array([0.9, 0.001, 0.0, 0.099]))
     assert told[0] < 1e-9 < told[1]
     assert told[2] == told[3] == 0
+
+
+def test_the_older_name_of_vulnerability_is_kept():
+    from mondegreen.calibration import guess
+
+    assert guess.success_of is guess.vulnerability

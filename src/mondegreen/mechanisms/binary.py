@@ -16,7 +16,6 @@ from mondegreen.mechanisms.base import (
     AbstractMechanism,
     Floats,
     State,
-    check_epsilon,
     check_ids,
     epsilon_parameter,
 )
@@ -96,9 +95,6 @@ class Brr(AbstractMechanism):
     name: ClassVar[str] = "brr"
     family: ClassVar[str] = "binary"
     metric: ClassVar[str] = "Hamming distance of codes"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
 
     def prepare(self, space: Space) -> BinaryState:
         """Build the search index over the codes of the space."""

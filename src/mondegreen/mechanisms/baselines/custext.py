@@ -14,7 +14,6 @@ from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
     Floats,
-    check_epsilon,
     check_interval,
     check_space,
     epsilon_parameter,
@@ -105,7 +104,7 @@ class Custext(AbstractMechanism):
     is_private: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        AbstractMechanism.__post_init__(self)
         allowed = f"a whole number in 2..{_MOST_WORDS}"
         k = check_interval("k", self.k, 2, _MOST_WORDS, allowed)
         if not k.is_integer():

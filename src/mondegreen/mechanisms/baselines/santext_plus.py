@@ -11,8 +11,6 @@ import numpy as np
 
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
-    check_epsilon,
-    check_interval,
     check_space,
     epsilon_parameter,
     parameter,
@@ -27,7 +25,7 @@ from mondegreen.mechanisms.laws.exponential import ExponentialLaw
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.space import Space
 
-_SMALLEST: Final = 1e-6
+_SHARE: Final = (1e-6, 1.0, "in [1e-6, 1]")
 
 
 @final
@@ -91,26 +89,26 @@ class SantextPlus(AbstractMechanism):
     """
 
     epsilon: float = epsilon_parameter(
+        "per unit of Euclidean distance",
         help="claimed, kept for rare outputs only: loss in nats for words a unit apart",
     )
     sensitive: float = parameter(
-        0.5, range="[1e-6, 1]", help="share of the words, the rarest, always privatized"
+        0.5,
+        range="[1e-6, 1]",
+        help="share of the words, the rarest, always privatized",
+        within=_SHARE,
     )
     p: float = parameter(
-        0.2, range="[1e-6, 1]", help="chance that another word is privatized"
+        0.2,
+        range="[1e-6, 1]",
+        help="chance that another word is privatized",
+        within=_SHARE,
     )
 
     name: ClassVar[str] = "santext_plus"
     family: ClassVar[str] = "selection"
     metric: ClassVar[str] = "Euclidean distance"
     is_private: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        for name in ("sensitive", "p"):
-            given = getattr(self, name)
-            share = check_interval(name, given, _SMALLEST, 1.0, "in [1e-6, 1]")
-            object.__setattr__(self, name, share)
 
     def prepare(self, space: Space) -> RestrictedState:
         """Prepare the integer laws of a space; they are computed when needed."""

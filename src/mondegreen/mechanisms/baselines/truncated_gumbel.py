@@ -17,7 +17,6 @@ from mondegreen.mechanisms.base import (
     AbstractMechanism,
     Floats,
     State,
-    check_epsilon,
     check_ids,
     check_space,
     epsilon_parameter,
@@ -107,6 +106,7 @@ class TruncatedGumbel(AbstractMechanism):
     """
 
     epsilon: float = epsilon_parameter(
+        "per unit of Euclidean distance",
         help="claimed, not kept: loss in nats for two words one unit apart",
     )
 
@@ -114,9 +114,6 @@ class TruncatedGumbel(AbstractMechanism):
     family: ClassVar[str] = "selection"
     metric: ClassVar[str] = "Euclidean distance"
     is_private: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
 
     def smallest_epsilon(self, space: Space) -> float:
         r"""Return :math:`(5 + 2 \ln m) / \Delta_0`; epsilon must be larger."""
@@ -226,7 +223,9 @@ class TruncatedGumbelState(State):
             return
         distances = Distances(space)
         for start in range(0, len(points), 128):
-            yield from distances.to_words(points[start : start + 128])
+            table = distances.rows(points[start : start + 128])
+            if table is not None:  # never: the space is Euclidean
+                yield from table
 
 
 def gumbel_scale(epsilon: float, count: int, closest: float, diameter: float) -> float:

@@ -13,9 +13,7 @@ from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
     State,
-    check_epsilon,
     check_ids,
-    check_interval,
     check_space,
     epsilon_parameter,
     parameter,
@@ -85,19 +83,20 @@ class VickreyLiteral(AbstractMechanism):
     """
 
     epsilon: float = epsilon_parameter(
+        "per unit of Euclidean distance",
         help="claimed, not kept: loss in nats for two words one unit apart",
     )
-    t: float = parameter(0.5, range="[0, 1]", help="weight of the second neighbour")
+    t: float = parameter(
+        0.5,
+        range="[0, 1]",
+        help="weight of the second neighbour",
+        within=(0.0, 1.0, "in [0, 1]"),
+    )
 
     name: ClassVar[str] = "vickrey_literal"
     family: ClassVar[str] = "noise"
     metric: ClassVar[str] = "Euclidean distance"
     is_private: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        t = check_interval("t", self.t, 0.0, 1.0, "in [0, 1]")
-        object.__setattr__(self, "t", t)
 
     def prepare(self, space: Space) -> VickreyLiteralState:
         """Build the search index of the space."""

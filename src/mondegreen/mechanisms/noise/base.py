@@ -18,7 +18,6 @@ from mondegreen.mechanisms.base import (
     AbstractMechanism,
     Floats,
     State,
-    check_epsilon,
     check_ids,
     check_space,
     parameter,
@@ -61,7 +60,7 @@ class AbstractNoise(AbstractMechanism):
     decoder: str
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        AbstractMechanism.__post_init__(self)
         check_decoder(self.decoder)
 
     def to_dict(self) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from typing import ClassVar, final
 from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
-    check_epsilon,
     check_space,
     epsilon_parameter,
 )
@@ -87,9 +86,6 @@ class Hyperbolic(AbstractMechanism):
     family: ClassVar[str] = "noise"
     metric: ClassVar[str] = METRICS["poincare"]
     space_metrics: ClassVar[tuple[str, ...]] = ("poincare",)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
 
     def prepare(self, space: Space) -> NoiseState:
         """Prepare the search for the nearest word.

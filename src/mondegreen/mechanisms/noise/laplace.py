@@ -66,7 +66,7 @@ class Laplace(AbstractNoise):
     [0, 0, 2, 1]
     """
 
-    epsilon: float = epsilon_parameter()
+    epsilon: float = epsilon_parameter("per unit of Euclidean distance")
     decoder: str = decoder_parameter()
 
     name: ClassVar[str] = "laplace"

@@ -10,7 +10,6 @@ import numpy as np
 
 from mondegreen.arrays import Vectors
 from mondegreen.mechanisms.base import (
-    check_interval,
     check_space,
     epsilon_parameter,
     parameter,
@@ -89,20 +88,14 @@ class Mahalanobis(AbstractNoise):
         0.2,
         range="[0, 1 - 1e-6]",
         help="share of the covariance of the space in the metric",
+        # Nearer to 1 the metric could not be factorised where the space is flat.
+        within=(0.0, 1 - 1e-6, "in [0, 1 - 1e-6]"),
     )
     decoder: str = decoder_parameter()
 
     name: ClassVar[str] = "mahalanobis"
     family: ClassVar[str] = "noise"
     metric: ClassVar[str] = "regularised Mahalanobis distance"
-
-    def __post_init__(self) -> None:
-        AbstractNoise.__post_init__(self)
-        # Nearer to 1 the metric could not be factorised where the space is flat.
-        lambda_ = check_interval(
-            "lambda_", self.lambda_, 0.0, 1 - 1e-6, "in [0, 1 - 1e-6]"
-        )
-        object.__setattr__(self, "lambda_", lambda_)
 
     def prepare(self, space: Space) -> NoiseState:
         """Factorise the metric and build the search index of the space."""

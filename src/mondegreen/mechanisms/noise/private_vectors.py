@@ -16,7 +16,6 @@ from mondegreen.mechanisms.base import (
     AbstractMechanism,
     Floats,
     State,
-    check_epsilon,
     check_ids,
     check_space,
     epsilon_parameter,
@@ -100,7 +99,7 @@ class PrivateVectors(AbstractMechanism):
     [0, 1]
     """
 
-    epsilon: float = epsilon_parameter()
+    epsilon: float = epsilon_parameter("per unit of Euclidean distance")
     projection_dim: int | None = parameter(
         None, range="1 to the dimension, or null", help="rows of the projection"
     )
@@ -113,7 +112,7 @@ class PrivateVectors(AbstractMechanism):
     metric: ClassVar[str] = "Euclidean distance"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        AbstractMechanism.__post_init__(self)
         if self.projection_dim is not None:
             _check_whole("projection_dim", self.projection_dim, 1)
         _check_whole("projection_seed", self.projection_seed, 0)

@@ -81,7 +81,7 @@ class Vickrey(AbstractNoise):
     [1, 1]
     """
 
-    epsilon: float = epsilon_parameter()
+    epsilon: float = epsilon_parameter("per unit of Euclidean distance")
     t: float | tuple[float, ...] = parameter(
         0.5,
         range="[0, 1], or 2 to 64 numbers in [0, 1e6]",

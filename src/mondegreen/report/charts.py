@@ -263,8 +263,8 @@ def _ticks(axes: Axes, name: str, axis: Axis, most: float) -> list[float]:
     found = MaxNLocator(count - 1, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
     if decades > 1:
         powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        digits = (1, 2, 5) if 3 * decades < count else (1, 3)
-        digits = digits if 2 * decades < count else (1,)
+        several = (1, 2, 5) if 3 * decades < count else (1, 3)
+        digits = several if 2 * decades < count else (1,)
         found = [digit * 10.0**power for power in powers for digit in digits]
     slack = (high - low) * 1e-9
     found = [float(each) for each in found if low - slack <= each <= high + slack]

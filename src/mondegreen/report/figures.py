@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
 from mondegreen.report.numbers import Ends
@@ -107,7 +106,6 @@ class Bars:
 
 
 Figure: TypeAlias = Chart | Bars
-Reader: TypeAlias = Callable[["ScoreBounds"], Ends | None]
 
 
 AGAINST: Final = {
@@ -147,7 +145,7 @@ def curve_charts(study: Study, against: str = "epsilon") -> list[Chart]:
     charts = []
     for score in COLUMNS.values():
         axes = _ACROSS[against], Axis(score.axis, score.unit, score.is_log)
-        lines, missing = _lines(study, _reader(by), _reader(score.name))
+        lines, missing = _lines(study, by, score.name)
         if lines and score.name != by:
             charts.append(
                 Chart(
@@ -168,7 +166,7 @@ def frontier(study: Study) -> Chart | None:
         (f"utility_loss_share_{prior}", share),
         (f"utility_loss_{prior}", distance),
     ):
-        lines, missing = _lines(study, _reader(loss), _reader(risk))
+        lines, missing = _lines(study, loss, risk)
         if lines:
             return Chart(
                 key="frontier",
@@ -187,29 +185,21 @@ def frontier(study: Study) -> Chart | None:
     return None
 
 
-def _reader(name: str) -> Reader:
-    """Make what reads a score; what its logarithmic axis cannot show is not known."""
-    if name == "epsilon":
-        return lambda setting: (setting.epsilon, setting.epsilon)
+def _known(setting: ScoreBounds, name: str) -> Ends | None:
+    """Look up a score; what its logarithmic axis cannot show is not known."""
+    ends = score_of(setting, name)
     is_log = name in COLUMNS and COLUMNS[name].is_log
-
-    def read(setting: ScoreBounds) -> Ends | None:
-        ends = score_of(setting, name)
-        return None if ends is None or (is_log and ends[0] <= 0) else ends
-
-    return read
+    return None if ends is None or (is_log and ends[0] <= 0) else ends
 
 
-def _lines(
-    study: Study, x: Reader, y: Reader
-) -> tuple[tuple[Line, ...], tuple[str, ...]]:
+def _lines(study: Study, x: str, y: str) -> tuple[tuple[Line, ...], tuple[str, ...]]:
     """Collect the curves of what is known, and the names of mechanisms without one."""
     lines, missing = [], []
     for style, (name, curve) in enumerate(study.curves().items()):
         points = tuple(
             Point(across, up, setting.epsilon, study.is_chosen(setting))
             for setting in curve
-            if (across := x(setting)) is not None and (up := y(setting)) is not None
+            if (across := _known(setting, x)) and (up := _known(setting, y))
         )
         if points:
             lines.append(Line(name, style, points))
@@ -237,15 +227,15 @@ def spreads(study: Study, name: str) -> list[Chart]:
         (
             "n_w",
             "How likely words are to stay",
-            "An average hides who is exposed: the upper edge of a band is of the words "
-            "of it that stay most.",
+            "Each band holds that share of the words. Its upper edge are the words most "
+            "likely to stay.",
             Axis("chance to stay, N_w", "share"),
         ),
         (
             "s_w",
             "How many outputs are likely",
-            "The lower edge of a band is of the words of it with the fewest likely "
-            "outputs.",
+            "Each band holds that share of the words. Its lower edge are the words with "
+            "the fewest likely outputs.",
             Axis("likely outputs, S_w, words", is_log=True, from_zero=True),
         ),
     ):
@@ -259,7 +249,7 @@ def spreads(study: Study, name: str) -> list[Chart]:
         at = [setting.epsilon for setting, _ in known]
         if rows:
             key = f"{score}-{curve_key(name, style)}"
-            lines = _fan(PERCENTILES, at, rows, style, chosen)
+            lines = _fan(PERCENTILES, at, rows, chosen, style)
             charts.append(Chart(key, title, says, _ACROSS["epsilon"], axis, lines))
     return charts
 
@@ -272,11 +262,11 @@ def neighbour_chart(study: Study) -> Chart | None:
     return Chart(
         key="neighbours",
         title="How far the k-th nearest word is",
-        says="Half of the words have their k-th nearest word within the solid line; "
-        "each band holds the share of the words in the middle that its name tells.",
+        says="Half of the words have their k-th nearest word within the solid line. "
+        "Each band holds that share of the words.",
         x=Axis("k", is_log=True),
         y=Axis("distance", from_zero=True),
-        lines=_fan(known.percentiles, known.k, known.distances),
+        lines=_fan(known.percentiles, known.k, known.distances, [False] * len(known.k)),
     )
 
 
@@ -284,8 +274,8 @@ def _fan(
     percentiles: Sequence[float],
     at: Sequence[float],
     rows: Sequence[Sequence[float]],
+    chosen: Sequence[bool],
     style: int = 0,
-    chosen: Sequence[bool] = (),
 ) -> tuple[Line, ...]:
     """Nest percentiles of the words, a row of them at each place, around the median."""
     lines = []
@@ -295,10 +285,11 @@ def _fan(
             Point(
                 (x, x), (row[place], row[-1 - place]), None, low == high and is_chosen
             )
-            for x, row, is_chosen in zip_longest(at, rows, chosen, fillvalue=False)
+            for x, row, is_chosen in zip(at, rows, chosen, strict=True)
         )
         name = f"the middle {high - low:g}% of the words"
-        name = {0: "the median word", 100: "all words"}.get(high - low, name)
+        name = "all words" if high - low == 100 else name
+        name = "the median word" if high == low else name
         dash = 0 if low == high else place + 1
         lines.append(Line(name, style, points, dash))
     return tuple(lines)

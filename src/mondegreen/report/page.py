@@ -54,71 +54,35 @@ _WIDE, _NARROW = (660, 420), (340, 290)
 
 
 def write_report(study: Study, path: str | Path, *, force: bool = False) -> None:
-    """Write the report of a study: one HTML file that needs nothing else.
+    """Write the report of a study: one HTML file, whole or not at all.
 
-    Parameters
-    ----------
-    study : Study
-    path : path
-        The file; it appears whole or not at all.
-    force : bool
-        Whether a file that exists may be replaced.
-
-    Raises
-    ------
-    OptionalDependencyError
-        If the extra ``report`` is not installed.
-    DataError
-        If it exists and may not be replaced, or cannot be written.
+    It needs nothing else. A file that exists is replaced only by ``force``.
     """
-    save(path, report_html(study).encode(), force=force)
+    _save(path, report_html(study).encode(), force=force)
 
 
 def write_figures(
     study: Study, folder: str | Path, format: str = "svg", *, force: bool = False
 ) -> list[Path]:
-    """Write every figure of a study to a file of its own.
+    """Write every figure of a study to a file of its own, "svg" or "png".
 
-    Parameters
-    ----------
-    study : Study
-    folder : path
-        Made if it does not exist.
-    format : {"png", "svg"}
-    force : bool
-        Whether files that exist may be replaced.
-
-    Returns
-    -------
-    list of Path
-        What was written, each file whole.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such format.
-    OptionalDependencyError
-        If the extra ``report`` is not installed; nothing is written then.
-    DataError
-        If a file exists already, or cannot be written.
+    The folder is made if it does not exist; a file that exists is replaced only by
+    ``force``. Nothing is written if a figure cannot be drawn.
     """
     drawn = {each.key: picture(each, format) for each in figures(study)}
     where = Path(folder)
     where.mkdir(parents=True, exist_ok=True)
-    return [
-        save(where / f"{key}.{format}", data, force=force)
-        for key, data in drawn.items()
-    ]
+    for key, data in drawn.items():
+        _save(where / f"{key}.{format}", data, force=force)
+    return [where / f"{key}.{format}" for key in drawn]
 
 
-def save(path: str | Path, data: bytes, *, force: bool) -> Path:
-    """Write a file whole or not at all; one that exists is replaced only by force."""
+def _save(path: str | Path, data: bytes, *, force: bool) -> None:
     target = Target(str(path), force=force)
     with contextlib.closing(target):
         target.open()
         target.write(data)
         target.commit()
-    return Path(path)
 
 
 def report_html(study: Study) -> str:

@@ -22,7 +22,8 @@ from mondegreen.mechanisms.base import (
     check_space,
     epsilon_parameter,
 )
-from mondegreen.space.distances import distances
+from mondegreen.mechanisms.metrics import space_distances
+from mondegreen.space.distances import Distances
 from mondegreen.space.space import Space
 
 _BLOCK: Final = 4096
@@ -210,30 +211,22 @@ class TruncatedGumbelState(State):
         """Return the nearest words of inputs and their distances, nearest first."""
         near = np.empty((len(points), count), dtype=np.int32)
         distances = np.empty((len(points), count))
-        for i, (point, gaps) in enumerate(self._distances(points)):
-            # A word at the very point of the input is at distance 0.
-            gaps[self.space.canonical[:-1] == point] = 0.0
+        for i, gaps in enumerate(self._to_words(points)):
             some = np.sort(np.argpartition(gaps, count - 1)[:count])
             order = some[np.argsort(gaps[some], kind="stable")]
             near[i], distances[i] = order, gaps[order]
         return near, distances
 
-    def _distances(self, points: Ids) -> Iterator[tuple[int, Floats]]:
-        """Yield each input and its distances to all words, in double precision."""
-        if self.space.vocab_size <= _MOST_WORDS:  # by differences: no cancellation
-            at = self.space.points(points)
-            table = distances("euclidean", at, self.space.vectors)
-            yield from zip(points.tolist(), table, strict=True)
+    def _to_words(self, points: Ids) -> Iterator[Floats]:
+        """Yield the distances of each input to all words."""
+        space = self.space
+        if space.vocab_size <= _MOST_WORDS:  # by formula: equal distances stay equal
+            words = np.arange(space.vocab_size, dtype=np.int32)
+            yield from space_distances(space, points, words)
             return
-        words = self.space.vectors.astype(np.float64) - self.space.unknown
-        squares = np.einsum("ij,ij->i", words, words)
+        distances = Distances(space)
         for start in range(0, len(points), 128):
-            block = points[start : start + 128]
-            queries = self.space.points(block) - self.space.unknown
-            table = -2 * queries @ words.T + squares
-            table += np.einsum("ij,ij->i", queries, queries)[:, None]
-            for point, row in zip(block.tolist(), table, strict=True):
-                yield point, np.sqrt(np.maximum(row, 0.0))
+            yield from distances.to_words(points[start : start + 128])
 
 
 def gumbel_scale(epsilon: float, count: int, closest: float, diameter: float) -> float:

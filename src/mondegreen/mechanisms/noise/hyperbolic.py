@@ -68,7 +68,7 @@ class Hyperbolic(AbstractMechanism):
 
     Examples
     --------
-    >>> import mondegreen as mg
+    >>> import mondegreen as mg, numpy as np
     >>> space = mg.Space.from_arrays(
     ...     "tree", ["animal", "dog", "cat"], [[0, 0], [0.9, 0], [0, 0.9]],
     ...     metric="poincare",

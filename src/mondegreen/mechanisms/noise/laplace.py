@@ -58,7 +58,7 @@ class Laplace(AbstractNoise):
 
     Examples
     --------
-    >>> import mondegreen as mg
+    >>> import mondegreen as mg, numpy as np
     >>> space = mg.Space.from_arrays("line", ["cold", "cool", "hot"], [[0], [1], [9]])
     >>> state = Laplace(epsilon=5.0).prepare(space)
     >>> rng = np.random.default_rng(0)

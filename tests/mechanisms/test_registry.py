@@ -25,7 +25,7 @@ def test_a_name_leads_to_the_class_that_bears_it():
         assert mechanism_class(cls.name) is cls
         assert cls.__name__.lower() == cls.name.replace("_", "")
         file = cls.__module__.rpartition(".")[2]
-        assert file == {"brr": "randomized_response"}.get(cls.name, cls.name)
+        assert file == {"brr": "binary"}.get(cls.name, cls.name)
         room = cls.__module__.split(".")[2]
         assert room == (cls.family if cls.is_private else "baselines")
         assert cls.metric

@@ -36,7 +36,7 @@ WORDS = ["red", "green", "blue", "cat", "dog"]
 class Newcomer(AbstractMechanism):
     """Keep a word with a fixed chance, else draw any."""
 
-    epsilon: float = epsilon_parameter("loss in nats for any two words", "nats")
+    epsilon: float = epsilon_parameter("nats")
 
     name: ClassVar[str] = "newcomer"
     family: ClassVar[str] = "selection"

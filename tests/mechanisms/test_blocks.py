@@ -11,8 +11,8 @@ import mondegreen as mg
 from mechanisms.laws import table_violation
 from mondegreen.errors import MondegreenError
 from mondegreen.mechanisms.laws import cache
-from mondegreen.mechanisms.laws.blocks import BlockLaws
 from mondegreen.mechanisms.laws.cache import SharedLaws
+from mondegreen.mechanisms.laws.integer import BlockLaws
 from mondegreen.mechanisms.laws.rows import Row
 from mondegreen.sampling.integers import TOTAL, draw_uniform
 from mondegreen.space.space import Space

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Weights
-from mondegreen.mechanisms.laws.blocks import BlockLaws
-from mondegreen.mechanisms.laws.exponential import IntegerLaw
+from mondegreen.mechanisms.laws.integer import BlockLaws, IntegerLaw
 from mondegreen.mechanisms.laws.rows import Row
 
 _ROW_BYTES: Final = 192 << 20

@@ -36,17 +36,15 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, final
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Weights
 from mondegreen.mechanisms.base import Progress, no_progress
+from mondegreen.mechanisms.laws.integer import IntegerLaw
 from mondegreen.space.distances import Distances, stripes
-
-if TYPE_CHECKING:
-    from mondegreen.mechanisms.laws.exponential import ExponentialLaw, IntegerLaw
 
 FORMULA: Final = 2
 """Goes up when a certificate of the same law may come out otherwise."""
@@ -73,7 +71,7 @@ Floats = NDArray[np.float64]
 
 
 def exact_epsilons(
-    laws: Sequence[ExponentialLaw], progress: Progress = no_progress
+    laws: Sequence[IntegerLaw], progress: Progress = no_progress
 ) -> list[float]:
     r"""Certificates of laws on one space, per unit of ``min(d, cutoff)``, rounded up.
 
@@ -100,7 +98,7 @@ def exact_epsilons(
     return [float(value * (1 + _MARGIN)) for value in found.values]
 
 
-def lower_bounds(laws: Sequence[ExponentialLaw]) -> list[float]:
+def lower_bounds(laws: Sequence[IntegerLaw]) -> list[float]:
     """What no certificate of these laws can be below, in a blink.
 
     It is their epsilon in real numbers over a fixed few words, taken evenly from the
@@ -118,7 +116,7 @@ def lower_bounds(laws: Sequence[ExponentialLaw]) -> list[float]:
     return [_least(law, np.minimum(table, law.cutoff), some) for law in laws]
 
 
-def _least(law: ExponentialLaw, gaps: Floats, some: Ids) -> float:
+def _least(law: IntegerLaw, gaps: Floats, some: Ids) -> float:
     """The epsilon of a law in real numbers over some inputs, the last unknown.
 
     ``gaps`` are their distances to all inputs.
@@ -137,7 +135,7 @@ def _least(law: ExponentialLaw, gaps: Floats, some: Ids) -> float:
 
 def log_normalisers(
     tiles: Distances,
-    laws: Sequence[ExponentialLaw],
+    laws: Sequence[IntegerLaw],
     progress: Progress = no_progress,
 ) -> Floats:
     """Ln Z of every input under every law, shape (laws, V + 1)."""
@@ -189,7 +187,7 @@ class _Largest:
 
 def _steepest(
     tiles: Distances,
-    laws: Sequence[ExponentialLaw],
+    laws: Sequence[IntegerLaw],
     log_sums: Floats,
     progress: Progress,
 ) -> Floats:
@@ -232,7 +230,7 @@ def _steepest(
 
 def _add_unknown(
     tiles: Distances,
-    laws: Sequence[ExponentialLaw],
+    laws: Sequence[IntegerLaw],
     log_sums: Floats,
     found: _Largest,
 ) -> None:
@@ -292,7 +290,7 @@ class _UnknownPairs:
     log-ratio and a quotient may be off.
     """
 
-    law: ExponentialLaw
+    law: IntegerLaw
     gaps: Floats
     rises: Floats
     error: float
@@ -301,7 +299,7 @@ class _UnknownPairs:
 
     @classmethod
     def of(
-        cls, tiles: Distances, law: ExponentialLaw, gaps: Floats, rises: Floats
+        cls, tiles: Distances, law: IntegerLaw, gaps: Floats, rises: Floats
     ) -> _UnknownPairs:
         error = tiles.error(law.cutoff)
         charge = law.kappa + 2 * law.rate * error

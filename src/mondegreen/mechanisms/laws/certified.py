@@ -12,7 +12,7 @@ from mondegreen import __version__
 from mondegreen.files import home, read_own, write_own
 from mondegreen.mechanisms.base import Progress, no_progress
 from mondegreen.mechanisms.laws.certificate import FORMULA
-from mondegreen.mechanisms.laws.exponential import IntegerLaw
+from mondegreen.mechanisms.laws.integer import IntegerLaw
 from mondegreen.space.space import Space
 
 LARGEST: Final = 50_000

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids
 from mondegreen.errors import SpaceError
 from mondegreen.mechanisms.laws.certificate import discrete_bounds, discrete_epsilons
-from mondegreen.mechanisms.laws.exponential import IntegerLaw, finest_cutoff, rounding
+from mondegreen.mechanisms.laws.exponential import finest_cutoff, rounding
+from mondegreen.mechanisms.laws.integer import IntegerLaw
 from mondegreen.space.space import Space
 
 _CHUNK_WORDS: Final = 8192

@@ -72,7 +72,7 @@ class Row:
 
     ``words`` weigh more than their floors, ``cumulative`` are the running sums of their
     excess. From a ``block_cdf``, where there is one,
-    :class:`mondegreen.mechanisms.laws.blocks.BlockLaws` makes any part of the law
+    :class:`mondegreen.mechanisms.laws.integer.BlockLaws` makes any part of the law
     again; all rows then share ``words``.
     """
 

@@ -27,7 +27,7 @@ from mondegreen.mechanisms.laws.certified import (
     is_certifiable,
     is_kept,
 )
-from mondegreen.mechanisms.laws.exponential import IntegerLaw
+from mondegreen.mechanisms.laws.integer import IntegerLaw
 from mondegreen.mechanisms.metrics import discrete_distances
 from mondegreen.sampling.integers import TOTAL_BITS, draw_uniform
 from mondegreen.space.distances import METRICS

@@ -24,9 +24,9 @@ from mondegreen.mechanisms.laws.certificate import log_normalisers
 from mondegreen.mechanisms.laws.exponential import (
     SMALLEST_WEIGHT,
     ExponentialLaw,
-    IntegerLaw,
     too_much_rounding,
 )
+from mondegreen.mechanisms.laws.integer import IntegerLaw
 from mondegreen.mechanisms.laws.rows import OwnFloors, Row
 from mondegreen.mechanisms.laws.scan import scan_of
 from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee

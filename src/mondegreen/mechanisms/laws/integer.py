@@ -1,10 +1,17 @@
-r"""Laws that list most words, kept as a few sums from which any part is made again.
+r"""Laws that fall exponentially with a score, as integers: whole, and by blocks.
 
-A law over V words takes 8 V bytes as running sums. Its *block cdf*, the running sums at
-the ends of blocks of B words, takes 8 V / B, and a draw that falls into a block needs
-the weights of that block alone: B distances. So a law is computed once, its block cdf
-is kept, and later draws cost a block each. The integers are the same, bit for bit, or
-the draw is refused.
+Every mechanism of the selection family draws from
+
+.. math:: P(y \mid w) \propto m_y \exp(-c \min(d(w, y), g)),
+
+with its own rate :math:`c`, cutoff :math:`g` and score :math:`d`: a distance, or what a
+rating lacks to 1. All :math:`m_y` are 1 but for ``tight``.
+
+*By blocks.* A law over V words takes 8 V bytes as running sums. Its *block cdf*, the
+running sums at the ends of blocks of B words, takes 8 V / B, and a draw that falls into
+a block needs the weights of that block alone: B distances. So a law is computed once,
+its block cdf is kept, and later draws cost a block each. The integers are the same, bit
+for bit, or the draw is refused.
 
 What it pays: on the 34,000 words of the default space 192 MB hold 700 whole laws, and
 64 MB the block cdfs of all. ``exponential`` draws 150,000 words of the IMDb sample a
@@ -14,23 +21,21 @@ second time 10 times as fast as without them, and ``calibrated`` likewise.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, final
+from typing import ClassVar, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Vectors, Weights, rows_within
-from mondegreen.errors import MondegreenError
-from mondegreen.mechanisms.laws.rows import EqualFloors, OwnFloors, Row
-from mondegreen.mechanisms.laws.scan import EuclideanScan
+from mondegreen.errors import MondegreenError, SpaceError
+from mondegreen.mechanisms.laws.rows import EqualFloors, OwnFloors, Row, row_of
+from mondegreen.mechanisms.laws.scan import EuclideanScan, Scan
 from mondegreen.sampling.integers import SHRINK, TOTAL
 from mondegreen.space.space import Space
 
-if TYPE_CHECKING:
-    from mondegreen.mechanisms.laws.exponential import IntegerLaw
-
+_TABLE_BYTES: Final = 72 << 20
 _LARGEST_WHOLE: Final = 4096
 """Words of the largest space whose laws are always kept whole."""
 
@@ -38,7 +43,6 @@ _MOST_LISTED: Final = 1024
 """Words of a law that is kept whole, on average: more than its block cdf would take."""
 
 _ASKED: Final = 64
-_TABLE_BYTES: Final = 72 << 20
 _CHUNK_WORDS: Final = 4096
 _SLAB_ROWS: Final = 2048
 _SLAB_DRAWS: Final = 8192
@@ -48,6 +52,94 @@ _HEAD: Final = 3
 """Numbers of a block cdf before its sums: see :class:`BlockLaws`."""
 
 Floats = NDArray[np.float64]
+Certifier = Callable[..., list[float]]
+
+
+class IntegerLaw:
+    r"""The laws of all inputs of one mechanism on one space, made when asked for.
+
+    ``rate`` and ``cutoff`` are :math:`c` and :math:`g` in the formula of the module;
+    ``scan`` finds the words with a score below the cutoff.
+    """
+
+    takes_distances: ClassVar[bool] = True
+    """Whether the score is the distance of the space; see :meth:`log_rows`."""
+
+    falls_with_distance: ClassVar[bool] = True
+    """Whether a closer word is never less likely."""
+
+    certify: ClassVar[Certifier | None] = None
+    """Computes certificates of several laws: ``(laws, progress)``; None where the
+    proof is all there is."""
+
+    bound: ClassVar[Certifier]
+    """Computes in a blink what their certificates cannot be below: ``(laws)``."""
+
+    kappa: float = 0.0
+    """Most that rounding moves a log-ratio, in nats, where a certificate counts it."""
+
+    # What distinguishes ``tight``: factors m of the words and, last, of the unknown
+    # word as an output, which is released as another word; floors that follow m.
+    factors: Floats | None = None
+    floors: OwnFloors | None = None
+    to_unknown: Floats | None = None
+    printed: int = 0
+
+    def __init__(self, space: Space, scan: Scan, rate: float, cutoff: float) -> None:
+        self.space, self.scan, self.rate, self.cutoff = space, scan, rate, cutoff
+
+    @property
+    def key(self) -> str:
+        """What names this law among those of its space that have a certificate."""
+        # Ten digits: another machine may round rates otherwise, in the last of
+        # sixteen, which is far below the margin of a certificate.
+        return f"{self.rate:.10g} {self.cutoff:.10g}"
+
+    @cached_property
+    def blocks(self) -> BlockLaws | None:
+        """The same laws by blocks of words, where they list many words."""
+        scan = self.scan
+        if not isinstance(scan, EuclideanScan):
+            return None
+        return BlockLaws(self) if lists_many(self.space, scan, self.cutoff) else None
+
+    def rows(self, points: Sequence[int]) -> Iterator[tuple[int, Row]]:
+        """Yield the law of each canonical input, in order, in bounded memory."""
+        if self.blocks is not None:
+            yield from self.blocks.rows(points)
+            return
+        size = rows_within(_TABLE_BYTES, self.space.vocab_size)
+        for start in range(0, len(points), size):
+            block = np.array(points[start : start + size], dtype=np.int32)
+            near = self.scan.near(block, self.cutoff)
+            for point, (words, scores) in zip(block.tolist(), near, strict=True):
+                yield point, self.row(point, words, scores)
+
+    def row(self, point: int, words: Ids, scores: Floats) -> Row:
+        """Quantise the law of one input from the words below the cutoff."""
+        floor = math.exp(-self.rate * self.cutoff)
+        if len(words):
+            # A word a rounding error within the cutoff must not weigh less than the
+            # floor.
+            excess = np.maximum(np.exp(-self.rate * scores) - floor, 0.0)
+        else:  # all words at the cutoff or beyond: uniform, remainder to word 0
+            words, excess = np.zeros(1, dtype=np.int32), np.zeros(1)
+        return row_of(words, excess, floor, self.space.vocab_size)
+
+    def check_remainder(self, remainder: int) -> None:
+        """Refuse integers that do not leave to the largest weight what they should."""
+        if remainder < 0:
+            raise SpaceError("the weights of an input exceed one")
+
+    def log_rows(self, ids: Ids, distances: Floats) -> tuple[Floats, Floats]:
+        """Log-probabilities and probabilities in real numbers, from distances."""
+        logs = np.minimum(distances, self.cutoff)
+        logs *= -self.rate
+        probabilities = np.exp(logs)
+        sums = probabilities.sum(axis=1, keepdims=True)
+        probabilities /= sums
+        logs -= np.log(sums)
+        return logs, probabilities
 
 
 @final

@@ -45,7 +45,7 @@ def main() -> int:
         return 0
     name = sys.argv.pop(1)
     if name not in known:
-        print(f"no script {name!r}; python -m benchmarks lists them", file=sys.stderr)
+        print(f"no script {name!r}; see them by: python -m benchmarks", file=sys.stderr)
         return 2
     place = known[name].relative_to(HERE.parent).with_suffix("")
     runpy.run_module(".".join(place.parts), run_name="__main__", alter_sys=True)

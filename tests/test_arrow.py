@@ -189,7 +189,7 @@ def test_a_path_with_two_readings_is_refused():
 
 def test_a_name_that_two_columns_have_is_refused():
     twice = pa.RecordBatch.from_arrays([pa.array(["bad"])] * 2, names=["text"] * 2)
-    for call in (PLAIN.arrow, PLAIN.counted):
+    for call in (PLAIN.arrow, PLAIN.arrow_with_count):
         with pytest.raises(InvalidParameterError, match="one column"):
             call(twice, ["text"])
 

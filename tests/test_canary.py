@@ -315,7 +315,7 @@ def test_no_canary_survives_in_the_report_of_a_bug(
     def explode(self, batch, columns, **options):
         raise TextError(batch.column("text").to_pylist())
 
-    monkeypatch.setattr(Privatizer, "counted", explode)
+    monkeypatch.setattr(Privatizer, "arrow_with_count", explode)
     arguments = ["mondegreen", "privatize", "in.csv", "-o", "out.csv", "-e", "10"]
     arguments += ["-m", "laplace"]
     monkeypatch.setattr(sys, "argv", arguments)
@@ -346,7 +346,7 @@ def test_no_canary_survives_a_process_that_fails(
         "    def explode(self, batch, columns, **options):\n"
         "        texts = batch.column('text').to_pylist()\n"
         f"        {deed}\n"
-        "    Privatizer.counted = explode\n"
+        "    Privatizer.arrow_with_count = explode\n"
     )
 
     def limit():

@@ -28,7 +28,7 @@ def promise(**changes):
         "certified_how": "proof",
         "proof": "docs/proofs/tem.md",
         "equivalents": ("epsilon 3 per unit of something",),
-        "strata": ("punctuation",),
+        "disclosed": ("punctuation",),
         "assumptions": ("the space is public", "noise is fresh"),
     }
     return Guarantee(**{**values, **changes})
@@ -38,8 +38,19 @@ def test_it_survives_dict_and_json():
     one = promise(certified=1.75, delta=1e-9, noise="fresh", is_private=False)
     assert Guarantee.from_dict(one.to_dict()) == one
     assert Guarantee.from_dict(json.loads(one.to_json())) == one
-    assert set(one.to_dict()) == {field.name for field in fields(Guarantee)}
+    names = {field.name for field in fields(Guarantee)}
+    assert set(one.to_dict()) == names - {"disclosed"} | {"strata"}
     assert "\n" not in one.to_json()
+
+
+def test_what_is_disclosed_is_read_by_its_old_and_its_new_name():
+    values = promise().to_dict()
+    assert values["strata"] == ["punctuation"]
+    new = {**values, "disclosed": values["strata"]}
+    del new["strata"]
+    assert Guarantee.from_dict(new) == promise()
+    with pytest.raises(TypeError, match="twice"):
+        Guarantee.from_dict({**values, "disclosed": []})
 
 
 def test_to_dict_is_a_copy_of_json_values():
@@ -110,10 +121,10 @@ def test_what_is_not_private_says_so_first():
     assert str(promise(is_private=False)).startswith("NOT PRIVATE\n")
 
 
-def test_a_reader_of_texts_adds_its_strata():
+def test_a_reader_of_texts_adds_what_it_discloses():
     more = promise().with_text(("word count",))
-    assert more.strata == ("punctuation", "word count")
-    assert more == promise(strata=("punctuation", "word count"))
+    assert more.disclosed == more.strata == ("punctuation", "word count")
+    assert more == promise(disclosed=("punctuation", "word count"))
 
 
 def test_conditions_are_in_the_formula_and_in_its_other_forms():
@@ -131,7 +142,8 @@ def test_texts_that_differ_in_a_stratum_have_no_bound():
     one = promise().with_text((), ("are written in the same case",))
     with pytest.raises(mg.errors.ConfigurationError, match="same case"):
         one.text_loss(1)
-    assert one.text_loss(1, within_strata=True) == promise().text_loss(1)
+    for name in ("within_conditions", "within_strata"):
+        assert one.text_loss(1, **{name: True}) == promise().text_loss(1)
 
 
 def test_the_summary_is_four_lines():
@@ -157,9 +169,12 @@ def test_a_setting_that_leaves_most_words_or_their_meaning_warns(stay, near, war
 
 
 def test_what_is_no_guarantee_is_not_read_as_one():
-    for name, value in (("epsilon", "2"), ("strata", "all"), ("is_private", 1)):
+    for name, value in (("epsilon", "2"), ("disclosed", "all"), ("is_private", 1)):
+        values = {**promise().to_dict(), name: value}
+        if name == "disclosed":
+            del values["strata"]
         with pytest.raises(TypeError, match=name):
-            Guarantee.from_dict({**promise().to_dict(), name: value})
+            Guarantee.from_dict(values)
     with pytest.raises(TypeError):
         Guarantee.from_dict({"epsilon": 1.0})
 

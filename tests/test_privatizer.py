@@ -9,7 +9,7 @@ import pickle
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -81,6 +81,7 @@ class BrokenState:
 
     inner: object
     answer: object
+    digests: object = field(default_factory=dict)
 
     @property
     def guarantee(self):
@@ -733,17 +734,17 @@ def test_a_mechanism_without_proof_runs_only_where_it_is_allowed(space):
 
 def test_the_guarantee_lists_all_that_passes_in_clear(make):
     plain = make().guarantee
-    assert len(plain.strata) == 3
+    assert len(plain.disclosed) == 3
     options = {"unknown": "mask", "keep": ["oslo"], "case": "restore"}
-    strata = make(**options)("colda").guarantee.strata
-    assert set(plain.strata) < set(strata)
-    added = " ".join(set(strata) - set(plain.strata))
+    disclosed = make(**options)("colda").guarantee.disclosed
+    assert set(plain.disclosed) < set(disclosed)
+    added = " ".join(set(disclosed) - set(plain.disclosed))
     for part in ("[unk]", "public list of 1 entry", "case: of each word"):
         assert part in added
     shown = str(make(**options).guarantee)
-    assert all(stratum in shown for stratum in strata)
+    assert all(stratum in shown for stratum in disclosed)
     for unknown in ("drop", "fail"):
-        assert len(make(unknown=unknown).guarantee.strata) == 4
+        assert len(make(unknown=unknown).guarantee.disclosed) == 4
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def test_an_unproved_mechanism_stays_refused_where_it_was_not_allowed(folder):
 
 
 def test_threads_that_ask_at_once_get_one_that_was_built_once():
-    kept, built, found = spec_module._Kept(), [], []
+    kept, built, found = spec_module.Kept(), [], []
     barrier = threading.Barrier(8)
 
     def build():
@@ -169,7 +169,7 @@ def test_threads_that_ask_at_once_get_one_that_was_built_once():
 
 
 def test_no_more_are_kept_than_a_few_and_an_error_is_not():
-    kept, built = spec_module._Kept(), []
+    kept, built = spec_module.Kept(), []
 
     def build(key):
         built.append(key)
@@ -186,8 +186,8 @@ def test_no_more_are_kept_than_a_few_and_an_error_is_not():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_fork_does_not_wait_for_a_lock_of_its_parent():
     code = (
-        "import os, threading, time; from mondegreen.privatizer.spec import _Kept;"
-        "kept = _Kept();"
+        "import os, threading, time; from mondegreen.privatizer.spec import Kept;"
+        "kept = Kept();"
         "slow = lambda: time.sleep(1) or 1;"
         "threading.Thread(target=kept.get, args=('a', slow), daemon=True).start();"
         "time.sleep(.2); child = os.fork();"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mondegreen import load_space, mechanism
 from mondegreen.mechanisms.laws.certificate import FORMULA, exact_epsilons
-from mondegreen.mechanisms.laws.truncated import ExponentialLaw
+from mondegreen.mechanisms.laws.exponential import ExponentialLaw
 from mondegreen.mechanisms.selection.calibrated import Calibrated
 
 SPACE = load_space()

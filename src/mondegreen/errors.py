@@ -6,7 +6,7 @@
     ├── ConfigurationError                           2
     │   ├── InvalidParameterError (ValueError)
     │   └── UnknownNameError (LookupError)
-    ├── MissingExtraError (ImportError)              2
+    ├── OptionalDependencyError (ImportError)        2
     ├── DataError                                    3
     │   ├── SourceError
     │   ├── MissingColumnError (LookupError)
@@ -42,8 +42,8 @@ __all__ = [
     "InvalidParameterError",
     "LawUnknownError",
     "MissingColumnError",
-    "MissingExtraError",
     "MondegreenError",
+    "OptionalDependencyError",
     "OutOfVocabularyError",
     "PrivacyError",
     "SourceError",
@@ -92,16 +92,37 @@ class UnknownNameError(ConfigurationError, LookupError):
         )
 
 
-class MissingExtraError(MondegreenError, ImportError):
-    """Raised when an optional dependency is needed and absent."""
+class OptionalDependencyError(MondegreenError, ImportError):
+    """Raised when a library is needed and absent; prints the line that installs it."""
 
     exit_code = 2
 
-    def __init__(self, feature: str, extra: str) -> None:
-        self.feature, self.extra = feature, extra
+    def __init__(self, library: str, extra: str = "", *, feature: str = "this") -> None:
+        self.library, self.extra, self.feature = library, extra, feature
+        wanted = f"'mondegreen[{extra}]'" if extra else library
         super().__init__(
-            f"{feature} needs an optional dependency: pip install 'mondegreen[{extra}]'"
+            f"{feature} needs {library}, which is not installed: pip install {wanted}"
         )
+
+    @classmethod
+    def from_import(cls, error: ModuleNotFoundError) -> OptionalDependencyError | None:
+        """Name the library whose import failed; None where it is a module of ours."""
+        module = (error.name or "mondegreen").partition(".")[0]
+        if module == "mondegreen":
+            return None
+        return cls(_DISTRIBUTIONS.get(module, module), _EXTRAS.get(module, ""))
+
+
+MissingExtraError = OptionalDependencyError  # its name in version 0.1
+
+# Where a module comes from, if its distribution or its extra has another name.
+_DISTRIBUTIONS = {"faiss": "faiss-cpu"}
+_EXTRAS = {
+    "jinja2": "report",
+    "matplotlib": "report",
+    "pooch": "fetch",
+    "torch": "torch",
+}
 
 
 class DataError(MondegreenError):
@@ -117,8 +138,7 @@ class SourceError(DataError):
         self, path: str | Path, problem: str, *, row: int | None = None, hint: str = ""
     ) -> None:
         self.path, self.row = str(path), row
-        where = f"{path}, row {row}" if row is not None else f"{path}"
-        super().__init__(f"{where}: {problem}" + (f" ({hint})" if hint else ""))
+        super().__init__(_located(path, "row", row, problem, hint))
 
 
 class MissingColumnError(DataError, LookupError):
@@ -136,12 +156,11 @@ class MissingColumnError(DataError, LookupError):
     ) -> None:
         self.path, self.column, self.available = str(path), column, list(available)
         self.row = row
-        where = f"{path}, row {row}" if row is not None else f"{path}"
         has = ", ".join(repr(name) for name in self.available) or "none"
         if count is not None:  # names that may be private text are not listed
             has = amount(count, "column")
-        message = f"{where}: there is no column {column!r}; it has: {has}"
-        super().__init__(message + (f" ({hint})" if hint else ""))
+        problem = f"there is no column {column!r}; it has: {has}"
+        super().__init__(_located(path, "row", row, problem, hint))
 
 
 class DecodeError(SourceError):
@@ -178,8 +197,7 @@ class EmbeddingFormatError(SpaceError, ValueError):
         self, path: str | Path, problem: str, *, line: int | None = None, hint: str = ""
     ) -> None:
         self.path, self.line, self.problem = str(path), line, problem
-        where = f"{path}, line {line}" if line is not None else f"{path}"
-        super().__init__(f"{where}: {problem}" + (f" ({hint})" if hint else ""))
+        super().__init__(_located(path, "line", line, problem, hint))
 
 
 class SpaceIntegrityError(SpaceError):
@@ -208,10 +226,16 @@ class OutOfVocabularyError(PrivacyError):
     """Raised under ``unknown="fail"`` when a record holds an unknown word."""
 
 
+def _located(
+    path: str | Path, unit: str, number: int | None, problem: str, hint: str
+) -> str:
+    where = f"{path}, {unit} {number}" if number is not None else f"{path}"
+    return f"{where}: {problem}" + (f" ({hint})" if hint else "")
+
+
 def _restore(
     cls: type[MondegreenError], args: tuple[object, ...], fields: dict[str, object]
 ) -> MondegreenError:
-    """Build an error from its parts, without its constructor."""
     error = cls.__new__(cls, *args)
     error.args = args
     error.__dict__.update(fields)

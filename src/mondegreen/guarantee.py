@@ -10,6 +10,7 @@ from typing import Any, Final, final
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 
+# What a field of a guarantee that is read from a file may be, by its annotation.
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "Mapping[str, Any]": (Mapping,),
     "Mapping[str, float]": (Mapping,),
@@ -19,13 +20,14 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "str": (str,),
     "tuple[str, ...]": (tuple,),
 }
-"""What a field of a guarantee that is read from a file may be."""
 
+# The name of ``disclosed`` in JSON and Parquet. Readers of version 0.1 know no other
+# and refuse a guarantee with a field more; we read both names already.
+_DISCLOSED_KEY: Final = "strata"
+
+# Shares of words that may stay, or keep a similar meaning, before there is a warning.
 _READABLE: Final = 0.5
-"""Share of words that may stay before a guarantee comes with a warning."""
-
 _RECOGNISABLE: Final = 0.95
-"""Share of words that may keep near meaning before a guarantee comes with a warning."""
 
 _READERS: Final = (
     "What several words lose adds up: who reads whole sentences can recover more."
@@ -70,7 +72,7 @@ class Guarantee:
         The same promise in other metrics.
     unit : str
         What is protected.
-    strata : tuple of str
+    disclosed : tuple of str
         Everything about the input that passes in clear, as ``name: explanation``.
     conditions : tuple of str
         What two words must have in common, as in "words that ...": what tells other
@@ -103,7 +105,7 @@ class Guarantee:
     delta: float = 0.0
     equivalents: tuple[str, ...] = ()
     unit: str = "one word, at its place in one text"
-    strata: tuple[str, ...] = ()
+    disclosed: tuple[str, ...] = ()
     conditions: tuple[str, ...] = ()
     ordinary_text: Mapping[str, Any] = field(default_factory=dict)
     assumptions: tuple[str, ...] = field(default=())
@@ -111,13 +113,18 @@ class Guarantee:
     is_private: bool = True
 
     def loss(self, distance: float) -> float:
-        """Return the largest log-ratio, in nats, of two words ``distance`` apart."""
+        """Bound the log-ratio, in nats, of two words ``distance`` apart."""
         return self.epsilon * distance
 
     def text_loss(
-        self, words: int, delta: float | None = None, *, within_strata: bool = False
+        self,
+        words: int,
+        delta: float | None = None,
+        *,
+        within_conditions: bool = False,
+        within_strata: bool = False,
     ) -> float:
-        r"""Return a bound, in nats, for two texts that differ in ``words`` words.
+        r"""Bound the loss, in nats, of two texts that differ in ``words`` words.
 
         Words are privatized independently, so losses add up: at most
         :math:`a = \epsilon \cdot` diameter for a word and :math:`k a` for
@@ -131,14 +138,16 @@ class Guarantee:
             :math:`k`.
         delta : float in (0, 1), optional
             Chance that the bound does not hold.
-        within_strata : bool
+        within_conditions : bool
             Say so where the guarantee has conditions and the words that differ meet
             them: for other texts there is no bound.
+        within_strata : bool
+            The former name of ``within_conditions``.
 
         Raises
         ------
         ConfigurationError
-            If the guarantee has conditions and ``within_strata`` is not set.
+            If the guarantee has conditions and ``within_conditions`` is not set.
 
         References
         ----------
@@ -147,10 +156,11 @@ class Guarantee:
         """
         if words < 0:
             raise InvalidParameterError("words", words, "at least 0")
-        if self.conditions and not within_strata:
+        if self.conditions and not (within_conditions or within_strata):
             raise ConfigurationError(
                 "there is no bound for any two texts: their words must be such that "
-                f"they {self._condition}; pass within_strata=True for texts like that"
+                f"they {self._condition}; for texts like that pass "
+                "within_conditions=True"
             )
         worst = self.epsilon * self.scale["diameter"]
         pure = words * worst
@@ -162,41 +172,36 @@ class Guarantee:
         return min(pure, rho + 2 * math.sqrt(rho * math.log(1 / delta)))
 
     def with_text(
-        self, strata: tuple[str, ...], conditions: tuple[str, ...] = ()
+        self, disclosed: tuple[str, ...], conditions: tuple[str, ...] = ()
     ) -> Guarantee:
-        """Return the same promise with what a reader of texts leaves in clear.
-
-        Other forms of the promise are restricted to the same conditions.
-        """
-        found = replace(
+        """Add what a reader of texts leaves in clear; conditions bind all forms."""
+        only = " (only between words that meet the conditions)" if conditions else ""
+        return replace(
             self,
-            strata=self.strata + strata,
+            disclosed=self.disclosed + disclosed,
             conditions=self.conditions + conditions,
+            equivalents=tuple(each + only for each in self.equivalents),
         )
-        if not conditions:
-            return found
-        only = " (only between words that meet the conditions)"
-        return replace(found, equivalents=tuple(e + only for e in self.equivalents))
 
     def with_ordinary_text(
         self, stay: float, near: float | None, of: str = "ordinary text"
     ) -> Guarantee:
-        """Return the same promise with what the setting does to public words."""
-        shares = {"stay": stay, "near": near, "of": of}
-        return replace(self, ordinary_text=shares)
+        """Add what the setting does to public words."""
+        return replace(self, ordinary_text={"stay": stay, "near": near, "of": of})
 
     def with_noise(self, noise: str, *, is_private: bool) -> Guarantee:
-        """Return the same promise under a source of randomness."""
-        return replace(
-            self, noise=noise, is_private=self.is_private and bool(is_private)
-        )
+        """Name the source of randomness; one that can be guessed ends the promise."""
+        private = self.is_private and bool(is_private)
+        return replace(self, noise=noise, is_private=private)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return JSON values."""
-        return json.loads(json.dumps(asdict(self)))  # type: ignore[no-any-return]
+        """Convert to JSON values; ``disclosed`` goes by its former name, ``strata``."""
+        values: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        values[_DISCLOSED_KEY] = values.pop("disclosed")
+        return values
 
     def to_json(self) -> str:
-        """Return one line of JSON."""
+        """Write one line of JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
     @classmethod
@@ -208,17 +213,27 @@ class Guarantee:
         TypeError
             If a field is missing, of another type, or none of ours.
         """
-        lists = {key: tuple(v) for key, v in values.items() if isinstance(v, list)}
-        found = cls(**{**values, **lists})
+        given = {
+            "disclosed" if k == _DISCLOSED_KEY else k: v for k, v in values.items()
+        }
+        if len(given) < len(values):
+            raise TypeError("what is disclosed is said twice")
+        lists = {key: tuple(v) for key, v in given.items() if isinstance(v, list)}
+        found = cls(**{**given, **lists})
         for each in fields(cls):
             if not isinstance(getattr(found, each.name), _TYPES[str(each.type)]):
                 raise TypeError(f"{each.name} is no {each.type}")
-        texts = (*found.equivalents, *found.strata, *found.conditions)
+        texts = (*found.equivalents, *found.disclosed, *found.conditions)
         if not all(isinstance(text, str) for text in (*texts, *found.assumptions)):
             raise TypeError("a list of sentences holds something else")
         if not all(isinstance(number, int | float) for number in found.scale.values()):
             raise TypeError("a distance of scale is no number")
         return found
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """The former name of ``disclosed``."""
+        return self.disclosed
 
     @property
     def setting(self) -> str:
@@ -236,10 +251,7 @@ class Guarantee:
 
     @property
     def warning(self) -> str:
-        """What a person must know before anything else; empty where there is nothing.
-
-        A promise can be kept by a setting that changes next to no word.
-        """
+        """What a person must know first, such as that hardly a word changes; or ""."""
         stay = self.ordinary_text.get("stay", 0.0)
         near = self.ordinary_text.get("near") or 0.0
         if stay <= _READABLE and near <= _RECOGNISABLE:
@@ -256,11 +268,13 @@ class Guarantee:
         )
 
     def summary(self) -> str:
-        """Return the guarantee in four lines, for people."""
+        """Say the guarantee in four lines, for people."""
         head = f"Privacy guarantee: {self._odds()}"
         if not self.is_private:
             head = f"NOT PRIVATE: {self.reason_not_private}"
-        lines = (head, self.warning or self._ordinary(), _READERS, self._in_clear())
+        names = ", ".join(text.partition(":")[0] for text in self.disclosed)
+        in_clear = f"In clear: {names}." if names else ""
+        lines = (head, self.warning or self._ordinary(), _READERS, in_clear)
         return "\n".join(line for line in lines if line)
 
     def __str__(self) -> str:
@@ -271,8 +285,12 @@ class Guarantee:
             ("known by", self.certified_how),
             *(("also", text) for text in self.equivalents),
             *([("readable", ordinary)] if ordinary else []),
-            ("unit", f"{self.unit}; losses of several words add up"),
-            *(("not hidden", text) for text in self.strata),
+            (
+                "unit",
+                f"{self.unit}; losses of several words add up, and n nats change odds "
+                "by a factor of e^n at most",
+            ),
+            *(("not hidden", text) for text in self.disclosed),
             *(("assumes", text) for text in self.assumptions),
             ("noise", self.noise),
         ]
@@ -280,7 +298,6 @@ class Guarantee:
         return "\n".join([head, *(f"  {key:<10} {text}" for key, text in lines)])
 
     def _odds(self) -> str:
-        """Say what the promise is worth."""
         if not self.is_proved:
             return f"{self.setting}: nothing is promised."
         spent = self.epsilon if self.certified is None else self.certified
@@ -293,7 +310,6 @@ class Guarantee:
         )
 
     def _ordinary(self) -> str:
-        """Say what the setting does to ordinary text; nothing where it is not known."""
         found = self.ordinary_text
         if not found:
             return ""
@@ -303,18 +319,11 @@ class Guarantee:
         near = _of_hundred(found["near"])
         return line + f"they are and {near} stay or become a word of near meaning."
 
-    def _in_clear(self) -> str:
-        """Name what passes in clear."""
-        names = ", ".join(text.partition(":")[0] for text in self.strata)
-        return f"In clear: {names}." if names else ""
-
     @property
     def _condition(self) -> str:
-        """What two words must have in common, as one clause."""
         return ", and ".join(self.conditions)
 
     def _promise(self) -> list[tuple[str, str]]:
-        """Return the lines that say what is promised, or what was only claimed."""
         within = f" that {self._condition}" if self.conditions else ""
         formula = (
             f"P(out | w) <= exp({_short(self.epsilon)} * d(w, w')) * P(out | w')"

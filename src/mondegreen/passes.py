@@ -14,33 +14,25 @@ from typing import Any, Final, final
 
 from mondegreen.guarantee import Guarantee
 
-_LONGEST: Final = 1 << 20
-"""Characters of the longest list that is read: some thousand passes."""
+METADATA_KEY: Final = "mondegreen"
+"""Under which name Parquet files and Arrow schemas carry the list."""
+
+_LONGEST: Final = 1 << 20  # characters that are read: some thousand passes
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One run over one column.
+    """One run over one column."""
 
-    Parameters
-    ----------
-    column : str or None
-        The column that was privatized; None where an old file does not say.
-    guarantee : Guarantee or None
-        What the run promised; None where what the file says cannot be read.
-    """
-
-    column: str | None
-    guarantee: Guarantee | None
+    column: str | None  # None where an old file does not say
+    guarantee: Guarantee | None  # None where what the file says cannot be read
 
     @property
     def is_private(self) -> bool:
-        """Whether a promise was made."""
         return self.guarantee is not None and self.guarantee.is_private
 
     def to_dict(self) -> dict[str, Any]:
-        """Return JSON values."""
         stated = None if self.guarantee is None else self.guarantee.to_dict()
         return {
             "column": self.column,
@@ -61,28 +53,18 @@ class Pass:
 
 
 def all_private(passes: Sequence[Pass]) -> bool:
-    """Return whether every pass made a promise."""
     return all(each.is_private for each in passes)
 
 
 def to_json(passes: Sequence[Pass]) -> str:
-    """Return one line of JSON: the list that a file carries."""
+    """Write one line of JSON: the list that a file carries."""
     return json.dumps([each.to_dict() for each in passes], ensure_ascii=False)
 
 
 def from_json(text: str | bytes | None) -> list[Pass]:
-    """Read the list that a file carries; no pass in it is dropped.
+    """Read what :func:`to_json` wrote, or the one guarantee of an old release.
 
-    Parameters
-    ----------
-    text : str, bytes or None
-        What :func:`to_json` wrote, the one guarantee of an old release, or None. What
-        can be read as neither counts as a pass that is not private.
-
-    Examples
-    --------
-    >>> from_json(None), all_private(from_json("damaged"))
-    ([], False)
+    What can be read as neither counts as a pass that is not private; none is dropped.
     """
     if text is None:
         return []
@@ -103,7 +85,6 @@ def _on_one_line(text: str) -> str:
 
 
 def _pass(entry: object) -> Pass:
-    """Read one entry; of what is no guarantee nothing is passed on."""
     try:
         column, stated = entry["column"], entry["guarantee"]  # type: ignore[index]
         if column is None or isinstance(column, str):

@@ -13,7 +13,7 @@ import mondegreen as mg
 from mondegreen.errors import SpaceError
 from mondegreen.mechanisms.laws import certified
 from mondegreen.mechanisms.laws.certificate import exact_epsilons
-from mondegreen.mechanisms.laws.truncated import ExponentialLaw
+from mondegreen.mechanisms.laws.exponential import ExponentialLaw
 from mondegreen.space import distances as engine
 
 
@@ -143,13 +143,13 @@ def test_certificates_are_kept_and_read_back(tmp_path, monkeypatch):
     monkeypatch.setattr(certified, "_SMALL", 0)
     monkeypatch.setattr(certified, "_computed", {})
     space, calls = make_space(2), []
-    original = certified.exact_epsilons
+    original = exact_epsilons
 
     def counting(laws, progress):
         calls.append(len(laws))
         return original(laws, progress)
 
-    monkeypatch.setattr(certified, "exact_epsilons", counting)
+    monkeypatch.setattr(ExponentialLaw, "certify", staticmethod(counting))
     monkeypatch.setattr(certified, "_computed", {})
     mechanism = mg.mechanism("tem", epsilon=1.25)
     first = certify(mechanism, space)
@@ -336,7 +336,7 @@ def test_shipped_curve_makes_any_epsilon_immediate(monkeypatch):
     def refuse(*_):
         raise AssertionError("nothing should be computed")
 
-    monkeypatch.setattr(certified, "exact_epsilons", refuse)
+    monkeypatch.setattr(ExponentialLaw, "certify", staticmethod(refuse))
     space = mg.load_space()
     for epsilon in (0.7, 2.0, 2.345, 7.5, 11.0):
         for beta in (None, 0.001):

@@ -5,11 +5,10 @@ import pytest
 
 import mondegreen as mg
 from mondegreen.calibration.evaluate import Evaluator, Setting
-from mondegreen.calibration.plan import Plan
+from mondegreen.calibration.plan import T_GRID, Plan, calibrate_vickrey, preference
 from mondegreen.calibration.score_bounds import ScoreBounds
 from mondegreen.calibration.search import Calibration, calibrate
 from mondegreen.calibration.targets import Target
-from mondegreen.calibration.vickrey import T_GRID, calibrate_vickrey, preference
 from mondegreen.scores.risk import uniform_prior
 
 ZEROS = (0.0,) * 101

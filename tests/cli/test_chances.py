@@ -126,7 +126,8 @@ def test_the_command_that_is_printed_runs(run):
 
 def test_people_read_a_table(run):
     shown = run("chances", "public.txt", "-o", "c.json", *BOUNDS).output
-    assert "success, no output seen" in shown
+    assert "attack success" in shown
+    assert "before any output" in shown
     assert "--set @c.json" in shown
 
 

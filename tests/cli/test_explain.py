@@ -43,7 +43,7 @@ def test_a_table_says_what_the_law_does(run):
     assert "at most 7.39 to 1 (2 nats), by the promise" in shown
     logs = state.log_prob(np.array([0, 1], dtype=np.int32))
     realised = float(np.abs(logs[0] - logs[1]).max())
-    assert f"({realised:.3g} nats), by the law itself" in shown
+    assert f"({realised:.3g} nats), exactly" in shown
     assert "a document of 100 words" in shown
 
 
@@ -127,9 +127,8 @@ def test_epsilon_has_no_default(run):
     assert "--epsilon" in run("cold", expect=2).stderr
 
 
-@pytest.mark.parametrize(("suffix", "magic"), [("png", b"\x89PNG"), ("svg", b"<?xml")])
+@pytest.mark.parametrize(("suffix", "magic"), [("png", b"\x89PNG"), ("svg", b"<svg")])
 def test_a_picture_is_drawn_by_suffix(run, tmp_path, suffix, magic):
-    pytest.importorskip("matplotlib")
     path = tmp_path / f"cold.{suffix}"
     for options in ([], ["--force"]):
         run("cold", "-e", 0.1, "-m", "laplace", "--plot", path, *options)

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from mondegreen.cli.main import cli
+from mondegreen.errors import OptionalDependencyError
 
 
 def started(*arguments, text=None):
@@ -41,6 +42,30 @@ def test_a_command_with_a_slip_is_answered_with_the_one_that_is_meant(given, mea
 def test_a_command_like_no_other_and_an_option_before_it_are_usage_errors():
     assert CliRunner().invoke(cli, ["xqz"]).exit_code == 2
     assert "--version" in CliRunner().invoke(cli, ["--versio"]).stderr
+
+
+WITHOUT_ARROW = """
+import sys
+sys.modules["pyarrow"] = None
+sys.argv = ["mondegreen", "privatize", "-", "--epsilon", "10"]
+from mondegreen.cli.main import main
+main()
+"""
+
+
+def test_without_pyarrow_the_line_that_installs_it_is_printed():
+    command = [sys.executable, "-c", WITHOUT_ARROW]
+    done = subprocess.run(command, input="in Boston\n", capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith("not installed: pip install pyarrow\n")
+
+
+def test_a_module_of_ours_that_is_missing_is_a_bug():
+    ours = ModuleNotFoundError("no", name="mondegreen.nothing")
+    assert OptionalDependencyError.from_import(ours) is None
+    theirs = ModuleNotFoundError("no", name="faiss.contrib")
+    absent = OptionalDependencyError.from_import(theirs)
+    assert "pip install faiss-cpu" in str(absent)
 
 
 @pytest.mark.parametrize(

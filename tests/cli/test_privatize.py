@@ -730,7 +730,7 @@ def test_the_guarantee_is_printed_before_work_starts(run, monkeypatch):
     def stop(*args, **options):
         raise mg.errors.DataError("stopped")
 
-    monkeypatch.setattr(Privatizer, "counted", stop)
+    monkeypatch.setattr(Privatizer, "arrow_with_count", stop)
     done = run("-", stdin=b"bad\n", expect=3)
     assert done.stderr.startswith("Privacy guarantee")
     assert done.stderr.endswith("Error: stopped\n")
@@ -863,7 +863,7 @@ def explode(*args, **options):
 
 def test_a_bug_is_located_without_its_message(verb, monkeypatch, capsys):
     monkeypatch.delenv("MONDEGREEN_DEBUG", raising=False)
-    monkeypatch.setattr(Privatizer, "counted", explode)
+    monkeypatch.setattr(Privatizer, "arrow_with_count", explode)
     Path("in.txt").write_text(f"{CANARY}\n")
     assert verb("in.txt", "-o", "out.txt") == 1
     captured = capsys.readouterr()
@@ -874,7 +874,7 @@ def test_a_bug_is_located_without_its_message(verb, monkeypatch, capsys):
 
 def test_a_bug_is_shown_whole_only_where_debug_is_set(verb, monkeypatch, capsys):
     monkeypatch.setenv("MONDEGREEN_DEBUG", "1")
-    monkeypatch.setattr(Privatizer, "counted", explode)
+    monkeypatch.setattr(Privatizer, "arrow_with_count", explode)
     Path("in.txt").write_text("bad\n")
     assert verb("in.txt", "-o", "out.txt") == 1
     assert f"PrivateTextError: cannot handle {CANARY}" in capsys.readouterr().err
@@ -890,7 +890,7 @@ def test_main_gives_the_exit_codes(verb, capsys, monkeypatch):
     def interrupt(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Privatizer, "counted", interrupt)
+    monkeypatch.setattr(Privatizer, "arrow_with_count", interrupt)
     assert verb("in.txt", "-o", "out.txt") == 130
     assert not Path("out.txt").exists()
     assert CANARY not in "".join(capsys.readouterr()).lower()
@@ -904,7 +904,7 @@ def test_an_error_in_a_worker_shows_no_message(shell, folder):
         "    from mondegreen.privatizer.privatizer import Privatizer\n"
         "    def explode(*a, **k):\n"
         f"        raise ValueError('{CANARY}')\n"
-        "    Privatizer.counted = explode\n"
+        "    Privatizer.arrow_with_count = explode\n"
     )
     Path("in.txt").write_text("bad\n")
     path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])

@@ -1,5 +1,7 @@
 """``python -m benchmarks NAME``: one entry, and no page names a script that is not."""
 
+import ast
+import importlib
 import re
 import sys
 from pathlib import Path
@@ -10,6 +12,7 @@ from benchmarks import __main__ as entry
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = entry.scripts()
+FILES = sorted((ROOT / "benchmarks").rglob("*.py"))
 
 
 def test_every_script_is_listed_with_a_line_on_what_it_does(monkeypatch, capsys):
@@ -23,7 +26,7 @@ def test_every_script_is_listed_with_a_line_on_what_it_does(monkeypatch, capsys)
 
 
 def test_names_are_unique_over_the_folders():
-    names = [path.stem for path in (ROOT / "benchmarks").rglob("*.py")]
+    names = [path.stem for path in FILES]
     assert len(names) == len(set(names))
 
 
@@ -41,3 +44,18 @@ def test_what_is_named_exists(folder):
         text = file.read_text(encoding="utf-8")
         for name in re.findall(r"-m benchmarks ([a-z]\w+)", text):
             assert name in SCRIPTS, f"{file}: {name}"
+
+
+def imports(path):
+    """Yield what a script takes from our modules, at its top and inside functions."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            if node.module.partition(".")[0] in ("mondegreen", "benchmarks"):
+                yield from ((node.module, each.name) for each in node.names)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_what_a_script_imports_exists(path):
+    for module, name in imports(path):
+        if not hasattr(importlib.import_module(module), name):
+            importlib.import_module(f"{module}.{name}")

@@ -119,6 +119,14 @@ def test_every_page_is_in_the_navigation(page):
     assert page in (ROOT / "mkdocs.yml").read_text("utf-8")
 
 
+def test_the_documentation_is_short_enough_to_be_read():
+    generated = {"reference/command-line.md", "reference/mechanisms.md"}
+    texts = [
+        (DOCS / page).read_text("utf-8") for page in PAGES if page not in generated
+    ]
+    assert sum(len(text.split()) for text in texts) <= 50_000
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_links_between_pages_lead_somewhere(page):
     text = re.sub(r"```.*?```", "", (DOCS / page).read_text("utf-8"), flags=re.DOTALL)

@@ -10,12 +10,10 @@ import pytest
 import mondegreen as mg
 from mechanisms.laws import table_violation
 from mondegreen.errors import MondegreenError
-from mondegreen.mechanisms.laws.kept import (
-    SHARED_NUMBERS,
-    SharedRows,
-    packed,
-    unpacked,
-)
+from mondegreen.mechanisms.laws import cache
+from mondegreen.mechanisms.laws.blocks import BlockLaws
+from mondegreen.mechanisms.laws.cache import SharedLaws
+from mondegreen.mechanisms.laws.rows import Row
 from mondegreen.sampling.integers import TOTAL, draw_uniform
 from mondegreen.space.space import Space
 
@@ -43,15 +41,15 @@ POINTS = [0, 5, 17, 2100, 4199, COUNT]
 
 
 def test_most_words_listed_means_blocks(space, state):
-    assert state.law.dense is not None
-    assert state.law.dense.is_reproducible
-    assert mg.mechanism("tem", epsilon=40.0).prepare(space).law.dense is None
+    assert state.law.blocks is not None
+    assert state.law.blocks.is_reproducible
+    assert mg.mechanism("tem", epsilon=40.0).prepare(space).law.blocks is None
 
 
 def test_laws_that_list_many_words_are_not_made_twice(space, monkeypatch):
     state = law_of("tem", space, 6.5)  # a cutoff below the mean distance
     assert state.law.cutoff < space.geometry.mean
-    assert state.law.dense is not None
+    assert state.law.blocks is not None
     ids = np.arange(40, dtype=np.int32)
     state.sample(ids, np.random.default_rng(0))
     made = []
@@ -67,7 +65,7 @@ def test_the_integers_are_those_of_the_law(space, state):
     real = np.exp(-law.rate * np.minimum(gaps, law.cutoff))
     real /= real.sum(axis=1, keepdims=True)
     for row, expected in zip(law.rows(POINTS), real, strict=True):
-        weights = row[1].weights(COUNT)
+        weights = row[1].weights()
         assert int(weights.sum()) == TOTAL
         assert (weights >= 1 << 13).all()
         np.testing.assert_allclose(weights / TOTAL, expected, rtol=law.kappa)
@@ -99,28 +97,28 @@ def ends_of(row, vocab_size):
     return stops[filled] - above[filled], stops[filled] - 1, filled
 
 
-def test_every_end_of_an_interval_maps_to_its_word_whole_and_by_outline(state):
-    laws = state.law.dense
+def test_every_end_of_an_interval_maps_to_its_word_whole_and_by_block_cdf(state):
+    laws = state.law.blocks
     for point, row in laws.rows(POINTS):
         first, last, words = ends_of(row, COUNT)
         assert (row.outputs(first) == words).all()
         assert (row.outputs(last) == words).all()
         draws = np.concatenate([first, last])
         out = np.full(len(draws), -1, dtype=np.int32)
-        laws.outputs([point], [row.outline], [(0, len(draws))], draws, out)
+        laws.outputs([point], [row.block_cdf], [(0, len(draws))], draws, out)
         assert (out == np.concatenate([words, words])).all()
         # The uniform part: every word owns `floor` draws in a row.
         floor = (TOTAL - int(row.cumulative[-1])) // COUNT
         steps = np.arange(COUNT, dtype=np.int64) * floor
         for draws in (steps, steps + floor - 1):
             out = np.full(COUNT, -1, dtype=np.int32)
-            laws.outputs([point], [row.outline], [(0, COUNT)], draws, out)
+            laws.outputs([point], [row.block_cdf], [(0, COUNT)], draws, out)
             assert (out == np.arange(COUNT)).all()
             assert (row.outputs(draws) == np.arange(COUNT)).all()
 
 
-def test_outlines_draw_what_whole_rows_draw_in_any_company(state):
-    laws, rng = state.law.dense, np.random.default_rng(0)
+def test_block_cdfs_draw_what_whole_rows_draw_in_any_company(state):
+    laws, rng = state.law.blocks, np.random.default_rng(0)
     points = np.unique(state.space.canonical[rng.integers(0, COUNT, 300)]).tolist()
     rows = dict(laws.rows(points))
     draws = draw_uniform(rng, 40 * len(points))
@@ -134,15 +132,15 @@ def test_outlines_draw_what_whole_rows_draw_in_any_company(state):
             bounds = [
                 (40 * (start + i), 40 * (start + i) + 40) for i in range(len(some))
             ]
-            laws.outputs(some, [rows[p].outline for p in some], bounds, draws, out)
+            laws.outputs(some, [rows[p].block_cdf for p in some], bounds, draws, out)
         assert (out == whole).all()
 
 
-def test_an_outline_of_another_law_is_refused(state):
-    laws = state.law.dense
+def test_a_block_cdf_of_another_law_is_refused(state):
+    laws = state.law.blocks
     (_, row), (_, other) = laws.rows([3, 9])
-    mixed = row.outline.copy()
-    mixed[0] = other.outline[0]  # another scale, so other integers
+    mixed = row.block_cdf.copy()
+    mixed[0] = other.block_cdf[0]  # another scale, so other integers
     draws = draw_uniform(np.random.default_rng(0), 50)
     with pytest.raises(MondegreenError, match="twice"):
         laws.outputs([3], [mixed], [(0, 50)], draws, np.zeros(50, dtype=np.int32))
@@ -165,10 +163,10 @@ def test_without_reproducible_products_rows_are_made_whole(space, monkeypatch):
     ids = np.arange(0, 60, dtype=np.int32)
     expected = plain.sample(ids, np.random.default_rng(4))
     other = law_of("exponential", space, 1.0)
-    other.law.dense.__dict__["is_reproducible"] = False
+    other.law.blocks.__dict__["is_reproducible"] = False
     for _ in range(2):
         assert (other.sample(ids, np.random.default_rng(4)) == expected).all()
-    assert other._kept.outline(0) is None
+    assert not other._cache._block_cdfs
 
 
 def shared_states(space, name, epsilon, count):
@@ -194,27 +192,25 @@ def test_states_that_share_draw_the_same_and_compute_each_law_once(
     )
     assert (two.sample(ids, np.random.default_rng(6)) == expected).all()
     shareable = [
-        packed(row) is not None for _, row in rows(one.law, np.unique(ids).tolist())
+        row.packed(130) is not None for _, row in rows(one.law, np.unique(ids).tolist())
     ]
     assert len(asked) <= len(shareable) - sum(shareable) + 2
 
 
 def test_a_law_claimed_by_a_process_that_fails_is_computed_here(space, monkeypatch):
-    from mondegreen.mechanisms.selection import base
-
-    monkeypatch.setattr(base, "_PATIENCE", 0.05)
-    one, two = shared_states(space, "tem", 12.0, 2)
+    monkeypatch.setattr(cache, "_PATIENCE", 0.05)
+    one, two = shared_states(space, "exponential", 1.0, 2)
     ids = np.arange(30, dtype=np.int32)
-    claimed = one._sharing.rows.claim(space.canonical[ids].astype(np.int64), 10)
+    claimed = one._cache._shared.claim(space.canonical[ids].astype(np.int64), 10)
     assert len(claimed) == 10
-    expected = law_of("tem", space, 12.0).sample(ids, np.random.default_rng(6))
+    expected = law_of("exponential", space, 1.0).sample(ids, np.random.default_rng(6))
     assert (two.sample(ids, np.random.default_rng(6)) == expected).all()
 
 
 def test_no_law_is_claimed_twice_and_a_full_table_shares_no_more():
     numbers, inputs = 4, 9
     memory = bytearray(8 * (1 + inputs + 2 * numbers))  # room for two
-    shared = SharedRows(memory, threading.Lock(), inputs, numbers)
+    shared = SharedLaws(memory, threading.Lock(), inputs, numbers)
     points = np.arange(9)
     assert shared.claim(points, 4).tolist() == [0, 1, 2, 3]
     assert shared.claim(points, 9).tolist() == [4, 5, 6, 7, 8]
@@ -230,54 +226,41 @@ def test_a_packed_law_is_the_same_law(space):
     state = law_of("tem", space, 12.0)
     found = 0
     for _, row in state.law.rows(list(range(50))):
-        numbers = packed(row)
+        numbers = row.packed(130)
         if numbers is None:
-            assert 3 + 2 * len(row.ids) > SHARED_NUMBERS
+            assert len(row.words) > 64
             continue
         found += 1
-        assert (unpacked(numbers).weights(COUNT) == row.weights(COUNT)).all()
+        again = Row.unpacked(numbers, COUNT)
+        assert (again.weights() == row.weights()).all()
     assert found
 
 
 def test_tight_by_blocks_is_tight_in_whole_rows(space):
     state = mg.mechanism("tight", epsilon=12.0).prepare(space)
     law = state.law
-    from mondegreen.mechanisms.laws.dense import DenseLaws
-    from mondegreen.mechanisms.laws.floors import OwnFloors
-
-    laws = DenseLaws(
-        space,
-        law._scan,
-        law.rate,
-        law.cutoff,
-        factors=law.mu * (TOTAL * (1 - 2.0**-40)),
-        floors=OwnFloors(law._floors, law._background),
-        to_unknown=law._to_unknown,
-        printed=law._nearest,
-    )
+    laws = BlockLaws(law)
     assert laws.is_reproducible
     draws = draw_uniform(np.random.default_rng(0), 500)
     for (point, row), (_, whole) in zip(
         laws.rows(POINTS), law.rows(POINTS), strict=True
     ):
-        weights = row.weights(COUNT)
+        weights = row.weights()
         assert int(weights.sum()) == TOTAL
-        np.testing.assert_allclose(weights, whole.weights(COUNT), rtol=1e-9)
+        np.testing.assert_allclose(weights, whole.weights(), rtol=1e-9)
         out = np.full(500, -1, dtype=np.int32)
-        laws.outputs([point], [row.outline], [(0, 500)], draws, out)
+        laws.outputs([point], [row.block_cdf], [(0, 500)], draws, out)
         assert (out == row.outputs(draws)).all()
 
 
 def test_what_is_kept_stays_within_its_bounds(space, monkeypatch):
-    from mondegreen.mechanisms.laws import kept
-
-    monkeypatch.setattr(kept, "_KEPT_BYTES", 200_000)
-    monkeypatch.setattr(kept, "_OUTLINE_BYTES", 9_000)
+    monkeypatch.setattr(cache, "_ROW_BYTES", 200_000)
+    monkeypatch.setattr(cache, "_CDF_BYTES", 9_000)
     state = law_of("exponential", space, 1.0)
     ids = np.repeat(np.arange(100, dtype=np.int32), 40)
     expected = law_of("exponential", space, 1.0).sample(ids, np.random.default_rng(1))
     for _ in range(2):
         assert (state.sample(ids, np.random.default_rng(1)) == expected).all()
-    rows, outlines = state._kept._rows, state._kept._outlines
+    rows, cdfs = state._cache._rows, state._cache._block_cdfs
     assert 0 < sum(row.nbytes for row in rows.values()) <= 200_000
-    assert 0 < sum(outline.nbytes for outline in outlines.values()) <= 9_000
+    assert 0 < sum(cdf.nbytes for cdf in cdfs.values()) <= 9_000

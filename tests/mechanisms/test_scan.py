@@ -118,8 +118,8 @@ def test_inputs_too_close_to_be_rounded_are_left_as_they_are():
     space = make_space(np.float32, closest=1e-3)
     assert not EuclideanScan(space).is_exact
     state = mg.mechanism("exponential", epsilon=1.0).prepare(space)
-    assert state.law.dense is not None
-    assert not state.law.dense.is_reproducible
+    assert state.law.blocks is not None
+    assert not state.law.blocks.is_reproducible
     out = state.sample(np.arange(300, dtype=np.int32), np.random.default_rng(0))
     assert ((out >= 0) & (out < COUNT)).all()
 

@@ -101,7 +101,7 @@ def test_the_sensitivity_is_never_below_the_true_one(space, share):
     assert true <= rating.sensitivity + 1e-15
     assert rating.sensitivity <= 1
     found = rating.rows(all_inputs(space))
-    assert np.abs(found - rho).max() <= rating.error + 1e-13
+    assert np.abs(found - rho).max() <= rating.rating_error + 1e-13
 
 
 def test_the_sensitivity_is_nearly_the_true_one(monkeypatch):

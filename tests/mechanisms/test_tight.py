@@ -110,9 +110,9 @@ def test_sampler_and_table_agree():
 def test_every_draw_of_a_row_is_the_word_its_integers_say():
     state = mg.mechanism("tight", epsilon=2.0).prepare(make_space(6, 6, 2))
     ((_, row),) = state.law.rows([2])
-    weights = row.weights(6)
+    weights = row.weights()
     assert int(weights.sum()) == 1 << 62
-    ends = [0, *np.cumsum(row.floors).tolist()]
+    ends = [0, *np.cumsum(row.floors.weights()).tolist()]
     for word, (start, stop) in enumerate(itertools.pairwise(ends)):
         drawn = row.outputs(np.array([start, stop - 1]))
         assert drawn.tolist() == [word, word]

@@ -19,12 +19,12 @@ from mondegreen.audit.claim import claim_of
 from mondegreen.audit.exact import table_of, worst_pair
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.mechanisms.laws import tree_weights
-from mondegreen.mechanisms.laws.tree import (
-    TreeLaw,
+from mondegreen.mechanisms.laws.tree import TreeLaw
+from mondegreen.mechanisms.laws.tree_weights import (
+    shipped_weights,
     weights_of,
     weights_within,
 )
-from mondegreen.mechanisms.laws.tree_weights import shipped_weights
 from mondegreen.mechanisms.selection import tree as tree_module
 from mondegreen.mechanisms.selection import tree_state
 from mondegreen.mechanisms.selection.tree import Tree
@@ -171,7 +171,7 @@ def test_the_table_is_the_law(labels, seed):
 def test_the_promise_holds_on_all_pairs_and_outputs(labels, epsilon, shares):
     tree = WordTree.from_labels(labels)
     odds = tuple(epsilon * share for share in shares[: tree.levels - 1])
-    for mechanism in (Tree(epsilon), Tree(epsilon, odds=odds)):
+    for mechanism in (Tree(epsilon), Tree(epsilon, losses=odds)):
         state = mechanism.prepare(space_with(tree))
         ids = all_inputs(state.space)
         promise = state.guarantee
@@ -222,10 +222,12 @@ def test_sizes_taken_as_equal_when_they_are_not_are_rejected():
 
 
 def test_the_exact_audit_finds_the_certificate_and_rejects_the_twin():
-    state = Tree(2.0, odds=(0.2, 1.0)).prepare(space_with(WordTree.from_labels(UNEVEN)))
+    state = Tree(2.0, losses=(0.2, 1.0)).prepare(
+        space_with(WordTree.from_labels(UNEVEN))
+    )
     evidence = worst_pair(table_of(state), claim_of(state, 2.0, None))
     assert evidence.loss <= evidence.allowed
-    twin = Tree(4.0, odds=(0.4, 2.0)).prepare(state.space)
+    twin = Tree(4.0, losses=(0.4, 2.0)).prepare(state.space)
     worst = worst_pair(table_of(twin), claim_of(state, 2.0, None))
     assert worst.loss > worst.allowed
 
@@ -235,7 +237,7 @@ def test_the_exact_audit_finds_the_certificate_and_rejects_the_twin():
 
 def states_of(weights, labels, own=None):
     tree = WordTree.from_labels(labels)
-    mechanism = Tree(1e3, probabilities=tuple(w / sum(weights) for w in weights))
+    mechanism = Tree(1e3, level_probabilities=tuple(w / sum(weights) for w in weights))
     space = space_with(tree)
     stated = mechanism.prepare(space).guarantee
     law = TreeLaw(tree, weights, own or {})
@@ -283,9 +285,9 @@ def test_places_that_cannot_be_dealt_evenly_are_drawn_again_without_bias():
 def test_outputs_of_a_class_follow_its_own_law():
     space = space_with(WordTree.from_labels(EVEN))
     shares = (0.1, 0.6, 0.1, 0.2)
-    calm = Tree(9.0, probabilities=shares).prepare(space)
+    calm = Tree(9.0, level_probabilities=shares).prepare(space)
     state = Tree(
-        9.0, probabilities=shares, of_class={"w4": (0.0, 0.0, 0.5, 0.5)}
+        9.0, level_probabilities=shares, of_class={"w4": (0.0, 0.0, 0.5, 0.5)}
     ).prepare(space)
     law, other = (np.exp(each.log_prob(all_inputs(space))) for each in (state, calm))
     np.testing.assert_array_equal(law[:4], other[:4])
@@ -300,8 +302,8 @@ def test_outputs_of_a_class_follow_its_own_law():
 def test_outputs_follow_the_law_and_not_that_of_a_twin(labels):
     space = space_with(WordTree.from_labels(labels))
     size = space.vocab_size
-    state = Tree(3.0, odds=(0.5, 1.5)).prepare(space)
-    twin = Tree(2.5, odds=(0.5, 1.5)).prepare(space)
+    state = Tree(3.0, losses=(0.5, 1.5)).prepare(space)
+    twin = Tree(2.5, losses=(0.5, 1.5)).prepare(space)
     law = np.exp(state.log_prob(all_inputs(space)))
     for word in (0, size - 1, size):
         seen = counts(state.sample, word, size, 200_000, np.random.default_rng(word))
@@ -325,8 +327,10 @@ def test_three_ways_to_say_the_same():
     space = space_with(WordTree.from_labels(EVEN))
     by_height = Tree(5.0).prepare(space)
     heights = by_height.tree.heights
-    by_odds = Tree(5.0, odds=tuple(5.0 * h for h in heights[1:-1])).prepare(space)
-    by_chance = Tree(5.0, probabilities=by_height.probabilities).prepare(space)
+    by_odds = Tree(5.0, losses=tuple(5.0 * h for h in heights[1:-1])).prepare(space)
+    by_chance = Tree(5.0, level_probabilities=by_height.level_probabilities).prepare(
+        space
+    )
     assert by_odds.law == by_height.law
     ids = all_inputs(space)
     np.testing.assert_allclose(
@@ -349,7 +353,9 @@ def test_equal_sizes_and_tight_odds_give_the_closed_form():
 
 
 def test_odds_of_zero_give_one_law():
-    state = Tree(4.0, odds=(0.0, 2.0)).prepare(space_with(WordTree.from_labels(UNEVEN)))
+    state = Tree(4.0, losses=(0.0, 2.0)).prepare(
+        space_with(WordTree.from_labels(UNEVEN))
+    )
     law = exact_law(state.tree, state.law.weights)
     assert law[0] == law[4]
     assert law[5] == law[6]
@@ -360,18 +366,18 @@ def test_odds_of_zero_give_one_law():
 def test_probabilities_that_lose_more_than_epsilon_are_refused():
     space = space_with(WordTree.from_labels(EVEN))
     chances = (0.0, 0.9, 0.0, 0.1)
-    lost = Tree(10.0, probabilities=chances).prepare(space).law.losses()[-1]
+    lost = Tree(10.0, level_probabilities=chances).prepare(space).law.losses()[-1]
     assert lost == pytest.approx(math.log((0.9 / 2 + 0.1 / 8) / (0.1 / 8)))
-    assert Tree(lost + 1e-9, probabilities=chances).prepare(space)
+    assert Tree(lost + 1e-9, level_probabilities=chances).prepare(space)
     with pytest.raises(InvalidParameterError, match="probabilities must be such that"):
-        Tree(lost - 1e-9, probabilities=chances).prepare(space)
+        Tree(lost - 1e-9, level_probabilities=chances).prepare(space)
 
 
 @pytest.mark.parametrize("own", [None, {"w0": (0.0, 0.5, 0.1, 0.4)}])
 def test_given_chances_are_certified_for_what_the_law_loses(own):
     space = space_with(WordTree.from_labels(EVEN))
     chances = (0.0, 0.9, 0.0, 0.1)
-    state = Tree(10.0, probabilities=chances, of_class=own).prepare(space)
+    state = Tree(10.0, level_probabilities=chances, of_class=own).prepare(space)
     losses, guarantee = state.law.losses(), state.guarantee
     assert guarantee.epsilon == 10.0
     assert losses[-1] <= guarantee.certified <= losses[-1] * (1 + 1e-12)
@@ -385,7 +391,7 @@ def test_given_chances_are_certified_for_what_the_law_loses(own):
 
 def test_chances_that_tell_nothing_apart_are_certified_for_nothing():
     space = space_with(WordTree.from_labels(EVEN))
-    state = Tree(10.0, probabilities=(0.0, 0.0, 0.0, 1.0)).prepare(space)
+    state = Tree(10.0, level_probabilities=(0.0, 0.0, 0.0, 1.0)).prepare(space)
     assert state.guarantee.certified == 0.0
     assert state.heights == state.tree.heights
 
@@ -393,18 +399,18 @@ def test_chances_that_tell_nothing_apart_are_certified_for_nothing():
 @pytest.mark.parametrize(
     "values",
     [
-        {"odds": (1.0, 0.5)},
-        {"odds": (0.5, 9.0)},
-        {"odds": 0.5},
-        {"odds": (True, 1.0)},
-        {"probabilities": (0.5, 0.4)},
-        {"probabilities": (0.5, 0.5, 0.0)},
-        {"probabilities": (1.5, -0.5)},
-        {"odds": (0.1,), "probabilities": (0.5, 0.5)},
+        {"losses": (1.0, 0.5)},
+        {"losses": (0.5, 9.0)},
+        {"losses": 0.5},
+        {"losses": (True, 1.0)},
+        {"level_probabilities": (0.5, 0.4)},
+        {"level_probabilities": (0.5, 0.5, 0.0)},
+        {"level_probabilities": (1.5, -0.5)},
+        {"losses": (0.1,), "level_probabilities": (0.5, 0.5)},
         {"of_class": {"a": (0.5, 0.5)}},
-        {"probabilities": (0.5, 0.5), "of_class": {"a": (0.5, 0.4)}},
-        {"probabilities": (0.5, 0.5), "of_class": {"a": 1.0}},
-        {"probabilities": (0.5, 0.5), "of_class": ["a"]},
+        {"level_probabilities": (0.5, 0.5), "of_class": {"a": (0.5, 0.4)}},
+        {"level_probabilities": (0.5, 0.5), "of_class": {"a": 1.0}},
+        {"level_probabilities": (0.5, 0.5), "of_class": ["a"]},
     ],
     ids=str,
 )
@@ -413,7 +419,9 @@ def test_parameters_out_of_range_are_refused(values):
         Tree(2.0, **values)
 
 
-@pytest.mark.parametrize("values", [{"odds": (1.0,)}, {"probabilities": (0.5, 0.5)}])
+@pytest.mark.parametrize(
+    "values", [{"losses": (1.0,)}, {"level_probabilities": (0.5, 0.5)}]
+)
 def test_as_many_numbers_as_levels_are_needed(values):
     with pytest.raises(InvalidParameterError, match="numbers for this tree"):
         Tree(2.0, **values).prepare(space_with(WordTree.from_labels(EVEN)))
@@ -425,15 +433,15 @@ def test_classes_are_named_by_one_known_word_each(word):
     shares = (0.1, 0.2, 0.3, 0.4)
     own = {"w4": shares, word: shares}
     with pytest.raises(InvalidParameterError, match="of_class must be"):
-        Tree(9.0, probabilities=shares, of_class=own).prepare(space)
+        Tree(9.0, level_probabilities=shares, of_class=own).prepare(space)
 
 
 @pytest.mark.parametrize(
     "values",
     [
-        {"odds": [0.1, 0.2]},
-        {"probabilities": [0.25] * 4},
-        {"probabilities": [0.25] * 4, "of_class": {"w1": [0.0, 0.5, 0.25, 0.25]}},
+        {"losses": [0.1, 0.2]},
+        {"level_probabilities": [0.25] * 4},
+        {"level_probabilities": [0.25] * 4, "of_class": {"w1": [0.0, 0.5, 0.25, 0.25]}},
     ],
 )
 def test_lists_from_json_are_tuples(values):
@@ -507,9 +515,9 @@ def test_a_state_has_a_digest_of_all_that_decides_a_draw():
         Tree(5.0).prepare(space),
         Tree(5.0).prepare(other),
         Tree(5.5).prepare(space),
-        Tree(9.0, probabilities=chances).prepare(space),
-        Tree(9.0, probabilities=chances, of_class={"w0": chances}).prepare(space),
-        Tree(9.0, probabilities=chances, of_class={"w8": chances}).prepare(other),
+        Tree(9.0, level_probabilities=chances).prepare(space),
+        Tree(9.0, level_probabilities=chances, of_class={"w0": chances}).prepare(space),
+        Tree(9.0, level_probabilities=chances, of_class={"w8": chances}).prepare(other),
     ]
     digests = [state.digests["law"] for state in states]
     assert len(set(digests)) == len(digests)

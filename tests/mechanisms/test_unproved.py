@@ -521,7 +521,7 @@ def wide_line():
 def test_the_guarantee_says_that_nothing_is_proved(name):
     guarantee = state_of(name, wide_line(), 99.0).guarantee
     assert not guarantee.is_private
-    assert guarantee.strata
+    assert guarantee.disclosed
     assert guarantee.certified is None
     text = str(guarantee)
     assert text.startswith("NOT PRIVATE")

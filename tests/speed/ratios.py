@@ -125,7 +125,7 @@ def text(space: mg.Space) -> Route:
         lambda: privatizer.arrow(batch),
         bare,
         mg.Privatizer,
-        "counted",
+        "texts",
     )
 
 

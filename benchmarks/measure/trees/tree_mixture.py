@@ -42,7 +42,7 @@ class Mixture:
         from mondegreen.space.store import with_tree
 
         chances = (0.0, group, 1 - group - ROOT, 0.0, 0.0, ROOT)
-        mechanism = mg.mechanism("tree", epsilon=12.0, probabilities=chances)
+        mechanism = mg.mechanism("tree", epsilon=12.0, level_probabilities=chances)
         self.space = space
         self.states = [mechanism.prepare(with_tree(space, tree)) for tree in trees]
 

@@ -17,10 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
-from mondegreen.calibration.score_bounds import ETA, Effort, ScoreBounds, within
+from mondegreen.calibration.score_bounds import (
+    ETA,
+    Effort,
+    ScoreBounds,
+    under,
+    within,
+)
 from mondegreen.calibration.subsample import draw_inputs, exceeded
 from mondegreen.mechanisms.base import Progress, State, no_progress
-from mondegreen.scores.definitions import PERCENTILES
+from mondegreen.scores.definitions import N_W, S_W
 from mondegreen.scores.interval import (
     Ends,
     Interval,
@@ -78,14 +84,10 @@ def monte_carlo(
     for turn, (name, prior) in enumerate(priors.items()):
         part = within(progress, (own + turn * each) / total, each / total)
         found = prior_scores(state, prior, each, rng, confidence, part)
-        before = float(1 - prior.max())
-        scores[f"prior_risk_{name}"] = before, before
-        scores.update({f"{key}_{name}": value.ends for key, value in found.items()})
-        low, high = scores[f"bayes_risk_{name}"]
-        high = min(high, before)
-        scores[f"bayes_risk_{name}"] = min(low, high), high
+        ends = {key: interval.ends for key, interval in found.items()}
+        scores.update(under(name, prior, ends))
         if name == "uniform" and "utility_loss" in found:
-            scores["distance_mean"] = found["utility_loss"].ends
+            scores["distance_mean"] = ends["utility_loss"]
     return ScoreBounds.of(state, scores, words, hits / runs, None)
 
 
@@ -115,9 +117,8 @@ def _stays(
     if not is_whole:
         mean = bounded_mean(shares, 0.0, 1.0, confidence)
         scores = {"n_w_mean": mean.ends, "n_w_max": (float(lows.max()), 1.0)}
-        for percent in PERCENTILES:
-            share = 1 - percent / 100
-            scores[f"n_w_{percent}"] = exceeded_by_runs(hits, runs, share, alpha)
+        for name, quantile in N_W.items():
+            scores[name] = exceeded_by_runs(hits, runs, 1 - quantile, alpha)
         return scores
     # No word was left out, so only the runs are random.
     highs = np.array([upper_bound(int(h), runs, each) for h in values])[places]
@@ -127,12 +128,9 @@ def _stays(
         "n_w_mean": (max(0.0, middle - slack), min(1.0, middle + slack)),
         "n_w_max": (float(lows.max()), float(highs.max())),
     }
-    for percent in PERCENTILES:
-        low, high = (
-            float(np.quantile(ends, percent / 100, method="higher"))
-            for ends in (lows, highs)
-        )
-        scores[f"n_w_{percent}"] = low, high
+    for name, quantile in N_W.items():
+        ends = np.quantile([lows, highs], quantile, axis=1, method="higher")
+        scores[name] = float(ends[0]), float(ends[1])
     return scores
 
 
@@ -184,8 +182,7 @@ def _supports(
     if is_whole:
         bounds = _least_supports(outputs, alpha / len(outputs))
         found["s_w_min"] = float(bounds.min())
-    for percent in PERCENTILES:
-        name, share = f"s_w_{100 - percent:02d}", 1 - percent / 100
+    for name, share in S_W.items():
         if is_whole:
             found[name] = float(np.quantile(bounds, share, method="lower"))
         else:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
 from typing import final
 
 import numpy as np
@@ -20,35 +20,24 @@ from mondegreen.text.tokenizer import tokenize
 @final
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """How often each word of a space occurs in PUBLIC text.
-
-    Parameters
-    ----------
-    name : str
-        Of the file.
-    texts, words : int
-        Its size.
-    unknown : int
-        Words that the vocabulary does not have.
-    counts : int64 array, shape (V + 1,)
-        Occurrences of each word and, last, of unknown ones.
-    """
+    """How often each word of a space occurs in PUBLIC text, unknown ones last."""
 
     name: str
     texts: int
     words: int
     unknown: int
+    """Words that the vocabulary does not have."""
     counts: NDArray[np.int64] = field(repr=False)
 
     def priors(self) -> dict[str, NDArray[np.float64]]:
-        """Return the uniform prior and that of the sample, smoothed by one."""
+        """Give the uniform prior and that of the sample, smoothed by one."""
         return {
             "uniform": uniform_prior(len(self.counts) - 1),
             "sample": frequency_prior(self.counts),
         }
 
     def expectations(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the frequencies as counted, and with one more word spread over all.
+        """Give the frequencies as counted, and with one more word spread over all.
 
         The second expects every word, and differs from the first by less the more
         words there are in the sample, however many there are in the vocabulary.
@@ -58,41 +47,26 @@ class Sample:
             frequency_prior(self.counts, smoothing=1 / len(self.counts)),
         )
 
-    def to_dict(self) -> Mapping[str, object]:
-        """Return JSON values: sizes alone."""
-        return {
-            "name": self.name,
-            "texts": self.texts,
-            "words": self.words,
-            "unknown": self.unknown,
-        }
+    def to_dict(self) -> dict[str, object]:
+        """Give JSON values: sizes alone."""
+        values = asdict(self)
+        del values["counts"]
+        return values
 
 
 def read_sample(
     source: AbstractSource, space: Space, advance: Callable[[], object] = lambda: None
 ) -> Sample:
-    """Count the words of all text columns of a source, in constant memory.
-
-    Parameters
-    ----------
-    source : AbstractSource
-        Read once, to its end.
-    space : Space
-        Its vocabulary.
-    advance : callable
-        Called after each batch.
-
-    Raises
-    ------
-    SourceError
-        If there is not a single word in it.
-    """
+    """Count the words of all text columns of a source, in constant memory."""
     lookup, size = Lookup(space), space.vocab_size + 1
     counts = np.zeros(size, dtype=np.int64)
     texts = 0
     for batch in source.batches():
         for column in source.text_columns:
-            found = _texts(batch.column(column).to_pylist())
+            # Some cells are lists of texts, and some are empty.
+            cells = batch.column(column).to_pylist()
+            lists = (cell if isinstance(cell, list) else [cell] for cell in cells)
+            found = [item for some in lists for item in some if isinstance(item, str)]
             texts += len(found)
             counts += np.bincount(lookup.codes(tokenize(found)), minlength=size)
         advance()
@@ -100,12 +74,3 @@ def read_sample(
     if not words:
         raise SourceError(source.name, "the sample has no words in these columns")
     return Sample(source.name, texts, words, int(counts[-1]), counts)
-
-
-def _texts(cells: list[object]) -> list[str]:
-    """Return the texts of cells, of which some are lists and some are empty."""
-    found = []
-    for cell in cells:
-        items = cell if isinstance(cell, list) else [cell]
-        found += [item for item in items if isinstance(item, str)]
-    return found

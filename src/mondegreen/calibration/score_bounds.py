@@ -170,6 +170,15 @@ def promise(state: State) -> dict[str, Ends]:
     return found
 
 
+def under(name: str, prior: Floats, scores: Scores) -> dict[str, Ends]:
+    """Name scores by their prior; a risk is at most that before any output is seen."""
+    before = float(1 - prior.max())
+    low, high = scores["bayes_risk"]
+    high = min(high, before)
+    risks = {"prior_risk": (before, before), "bayes_risk": (min(low, high), high)}
+    return {f"{key}_{name}": ends for key, ends in {**scores, **risks}.items()}
+
+
 def _percentiles(values: Floats, *, up: bool) -> tuple[float, ...]:
     """Take the percentiles from 0 to 100, each a value that occurs."""
     places = np.arange(101) * (len(values) - 1) / 100

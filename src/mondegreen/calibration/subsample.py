@@ -34,14 +34,14 @@ from mondegreen.calibration.score_bounds import (
     ScoreBounds,
     keep,
     kept,
+    under,
     within,
 )
 from mondegreen.mechanisms.base import Progress, State, no_progress
-from mondegreen.scores.definitions import PERCENTILES
+from mondegreen.scores.definitions import N_W, S_W
 from mondegreen.scores.deniability import effective_support
 from mondegreen.scores.interval import Ends, bounded_mean, deviation
-from mondegreen.scores.law import in_blocks
-from mondegreen.space.distances import Distances
+from mondegreen.scores.law import in_blocks, to_words
 from mondegreen.space.space import Space
 
 _BLOCK: Final = 32
@@ -74,7 +74,7 @@ def subsample(
         ids = draw_inputs(prior, effort.rows, rng)
         part = within(progress, turn / parts, 1 / parts)
         for scores, rows in zip(found, _look(states, ids, part), strict=True):
-            scores.update(_of_prior(space, name, prior, rows, confidence))
+            scores.update(under(name, prior, _of_prior(space, prior, rows, confidence)))
     return [
         ScoreBounds.of(state, scores, words, rows.stay, rows.support)
         for state, scores, rows in zip(states, found, looked, strict=True)
@@ -98,12 +98,10 @@ def support_bounds(
     support: Floats, vocab_size: int, confidence: float
 ) -> dict[str, Ends]:
     """Bound percentiles of :math:`S_w` over the vocabulary by words that were drawn."""
-    alpha = (1 - confidence) / 2
     mean = bounded_mean(support, 1.0, float(vocab_size), confidence)
     scores = {"s_w_mean": mean.ends, "s_w_min": (1.0, float(support.min()))}
-    for percent in PERCENTILES:
-        low, high = exceeded(-support, 1 - percent / 100, alpha)
-        name = f"s_w_{100 - percent:02d}"
+    for name, quantile in S_W.items():
+        low, high = exceeded(-support, quantile, (1 - confidence) / 2)
         scores[name] = max(-high, 1.0), min(-low, float(vocab_size))
     return scores
 
@@ -164,15 +162,15 @@ def _look(
     supports: bool = False,
 ) -> list[_Rows]:
     """Look at the laws of inputs, of each once however often it occurs."""
-    distances = distances_of(states[0].space)
+    space = states[0].space
     distinct, inverse, counts = np.unique(ids, return_inverse=True, return_counts=True)
-    laws, vocab_size = len(states), distances.space.vocab_size
+    laws, vocab_size = len(states), space.vocab_size
     stay, support, distance = np.zeros((3, laws, len(distinct)))
     best = np.zeros((laws, vocab_size))
 
     def work(places: Ids) -> Floats:
         inputs = distinct[places].astype(np.int32)
-        near = distances.rows(inputs)
+        near = to_words(space, inputs)
         weights = counts[places, None]
         peaks = np.empty((laws, vocab_size))
         own = np.flatnonzero(inputs < vocab_size)
@@ -193,7 +191,7 @@ def _look(
         _Rows(
             stay[i][inverse],
             support[i][inverse],
-            distance[i][inverse] if distances.is_known else None,
+            distance[i][inverse] if space.has_vectors else None,
             float(best[i].sum()) / len(ids),
         )
         for i in range(laws)
@@ -202,48 +200,39 @@ def _look(
 
 def _of_words(space: Space, rows: _Rows, confidence: float) -> dict[str, Ends]:
     """Bound the scores of a random word."""
-    alpha = (1 - confidence) / 2
     mean = bounded_mean(rows.stay, 0.0, 1.0, confidence)
     scores = {"n_w_mean": mean.ends, "n_w_max": (float(rows.stay.max()), 1.0)}
-    for percent in PERCENTILES:
-        low, high = exceeded(rows.stay, 1 - percent / 100, alpha)
-        scores[f"n_w_{percent}"] = max(low, 0.0), min(high, 1.0)
+    for name, quantile in N_W.items():
+        low, high = exceeded(rows.stay, 1 - quantile, (1 - confidence) / 2)
+        scores[name] = max(low, 0.0), min(high, 1.0)
     scores.update(support_bounds(rows.support, space.vocab_size, confidence))
     if rows.distance is not None:
-        diameter = space.geometry.diameter
-        moved = bounded_mean(rows.distance, 0.0, diameter, confidence)
-        scores["distance_mean"] = moved.ends
+        scores["distance_mean"] = _mean_distance(space, rows.distance, confidence)
     return scores
 
 
 def _of_prior(
-    space: Space, name: str, prior: Floats, rows: _Rows, confidence: float
+    space: Space, prior: Floats, rows: _Rows, confidence: float
 ) -> dict[str, Ends]:
-    """Bound what holds under one prior."""
-    count, alpha = len(rows.stay), (1 - confidence) / 2
+    """Bound what holds under the prior that inputs were drawn from."""
+    count = len(rows.stay)
     stay = bounded_mean(rows.stay, 0.0, 1.0, confidence)
-    before = float(1 - prior.max())
-    low = 1 - rows.success - deviation(1 / count, count, alpha)
-    high = min(before, 1 - stay.low)
+    high = min(float(1 - prior.max()), 1 - stay.low)
+    low = 1 - rows.success - deviation(1 / count, count, (1 - confidence) / 2)
     low = min(max(low, 0.0), high)
     scores = {
-        f"n_w_{name}": stay.ends,
-        f"prior_risk_{name}": (before, before),
-        f"bayes_risk_{name}": (low, high),
+        "n_w": stay.ends,
+        "bayes_risk": (low, high),
         # E* <= E_M <= 2 E* for a loss of 0 or 1
-        f"inference_error_{name}": (low, min(1.0, 2 * high)),
+        "inference_error": (low, min(1.0, 2 * high)),
     }
     if rows.distance is not None:
-        diameter = space.geometry.diameter
-        moved = bounded_mean(rows.distance, 0.0, diameter, confidence)
-        scores[f"utility_loss_{name}"] = moved.ends
+        scores["utility_loss"] = _mean_distance(space, rows.distance, confidence)
     return scores
 
 
-@functools.lru_cache(maxsize=1)
-def distances_of(space: Space) -> Distances:
-    """Prepare the distances of a space once, which takes some milliseconds."""
-    return Distances(space)
+def _mean_distance(space: Space, distances: Floats, confidence: float) -> Ends:
+    return bounded_mean(distances, 0.0, space.geometry.diameter, confidence).ends
 
 
 def blind_loss(
@@ -263,12 +252,12 @@ def blind_loss(
     >>> blind_loss(space, np.array([1.0, 0.0, 0.0]), None)
     (1.5, 1.5)
     """
-    if not distances_of(space).is_known:
+    if not space.has_vectors:
         return None
     is_large = space.vocab_size > _BLIND_BLOCK
     if is_large and rows is not None:
         means = _drawn_means(space, prior.tobytes(), rows)
-        return bounded_mean(means, 0.0, space.geometry.diameter, confidence).ends
+        return _mean_distance(space, means, confidence)
     everyone = np.arange(space.vocab_size + 1, dtype=np.int32)
     found = kept(space, "mean-distances") if is_large else None
     if found is None or len(found) != len(everyone):
@@ -288,10 +277,9 @@ def _drawn_means(space: Space, prior: bytes, count: int) -> Floats:
 
 def _mean_distances(space: Space, ids: Ids) -> Floats:
     """Compute the mean distance of each input to all words."""
-    distances = distances_of(space)
 
     def work(some: Ids) -> Floats:
-        near = distances.rows(some)
+        near = to_words(space, some)
         assert near is not None  # noqa: S101 - checked by the caller
         return np.asarray(near.mean(axis=1))
 

@@ -100,7 +100,7 @@ def best_tree(
         if not np.array_equal(row, rows[0])
     }
     first = tuple(rows[0].tolist())
-    return Tree(epsilon, probabilities=first, of_class=own or None)  # type: ignore[arg-type]
+    return Tree(epsilon, level_probabilities=first, of_class=own or None)  # type: ignore[arg-type]
 
 
 def tfidf_weights(prior: Floats, length: int = 1000) -> Floats:

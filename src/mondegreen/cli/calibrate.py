@@ -1,169 +1,142 @@
-"""``mondegreen calibrate``."""
+"""``mondegreen calibrate``: an epsilon for a target, and what to copy."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, final
 
 import click
 
-from mondegreen.cli import completion
-from mondegreen.cli.options import columns_option, space_option
-from mondegreen.cli.sample import PUBLIC_SAMPLE, counted
-from mondegreen.errors import (
-    ConfigurationError,
-    InvalidParameterError,
-    UnprovedGuaranteeError,
-)
-from mondegreen.wording import amount
+from mondegreen.cli import options
+from mondegreen.cli.options import FILE, argument, command, option
+from mondegreen.cli.render import echo_json, read_public, say, shower, table
+from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.wording import Kind, amount, figure, figures, privatize_command
 
 if TYPE_CHECKING:
     from mondegreen.calibration.evaluate import Setting
+    from mondegreen.calibration.plan import Plan, Row
+    from mondegreen.calibration.sample import Sample
+    from mondegreen.calibration.score_bounds import ScoreBounds
     from mondegreen.space.space import Space
 
 
-@click.command()
-@click.argument("sample", type=click.Path(allow_dash=True, path_type=str))
-@columns_option
-@click.option(
-    "--format",
-    type=click.Choice(["txt", "csv", "tsv", "jsonl", "parquet"]),
-    help="Of SAMPLE.  [default: what the name tells; txt for -]",
+_MATCHES: Final = (
+    "bayes_risk",
+    "certified_epsilon",
+    "n_w",
+    "privacy_ratio",
+    "worst_loss",
 )
-@click.option(
-    "-m",
-    "--mechanism",
-    "names",
-    multiple=True,
-    default=("calibrated",),
-    show_default=True,
-    metavar="NAME[:KEY=VALUE,...]",
-    shell_complete=completion.mechanisms,
-    help="With parameters, such as vickrey:t=0.25. Without t, vickrey chooses it too. "
-    "Repeatable.",
+_COLUMNS: Final = (
+    "certified_epsilon",
+    "worst_loss",
+    "n_w_mean",
+    "n_w_95",
+    "s_w_05",
+    "bayes_risk_uniform",
+    "bayes_risk_sample",
+    "utility_loss_share_{prior}",
 )
-@click.option(
-    "-t",
-    "--target",
-    "targets",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="n_w (chance to stay, at most), s_w (likely outputs, at least), bayes_risk "
-    "(error of the best guess, at least), certified_epsilon, worst_loss (nats; at "
-    "most), utility_loss (share of the distance of a random word, at most). "
-    "Repeatable: all must hold.",
-)
-@click.option(
-    "--over",
-    type=click.Choice(["worst", "P99", "P95", "P90", "P75", "P50", "mean"]),
-    default="P95",
-    show_default=True,
-    help="Words that must keep n_w and s_w: all, that percentage of the vocabulary, or "
-    "their mean.",
-)
-@click.option(
-    "--prior",
-    type=click.Choice(["sample", "uniform"]),
-    default="sample",
-    show_default=True,
-    help="What bayes_risk and utility_loss are about: the word frequencies of SAMPLE, "
-    "each word of the vocabulary counted once more than it occurs, or every word "
-    "alike. By the frequencies as they are, a guess may be right more often; in a "
-    "small SAMPLE, far more often.",
-)
-@click.option(
-    "--match",
-    type=click.Choice(
-        ["bayes_risk", "certified_epsilon", "n_w", "privacy_ratio", "worst_loss"]
-    ),
-    help="In place of a target: be as private as --to, in this sense.",
-)
-@click.option(
-    "--to",
-    metavar="NAME[:KEY=VALUE,...]:EPSILON",
-    shell_complete=completion.mechanisms,
-    help="The setting to be as private as, such as laplace:12. For --match.",
-)
-@click.option(
-    "--to-space",
-    metavar="NAME|PATH",
-    shell_complete=completion.spaces,
-    help="Where --to is measured.  [default: that of --space]",
-)
-@click.option(
-    "-e",
-    "--epsilon",
-    "epsilons",
-    multiple=True,
-    type=float,
-    metavar="NUMBER",
-    help="Epsilon to show where there is no target, and in the curves of the report. "
-    "Repeatable.  [default: eight around the one where each mechanism turns]",
-)
-@space_option
-@click.option(
-    "--quick",
-    is_flag=True,
-    help="Look at fewer words: sooner done, with wider intervals.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Fixes which words and outputs are drawn to measure with.",
-)
-@click.option(
-    "--html",
-    type=click.Path(path_type=str),
-    metavar="FILE",
-    help="Write a report with curves. Holds no text of SAMPLE.",
-)
-@click.option(
-    "--sentences",
-    type=click.Path(path_type=str),
-    metavar="FILE",
-    help="PUBLIC texts, one a line, for the report to show before and after.",
-)
-@click.option("--force", is_flag=True, help="Replace a report that exists.")
-@click.option(
-    "--allow-unproved", is_flag=True, help="Permit mechanisms without a proof."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+
+
+@command()
 def calibrate(
-    sample: str,
-    columns: tuple[str, ...],
-    format: Any,
-    names: tuple[str, ...],
-    targets: tuple[str, ...],
-    over: str,
-    prior: str,
-    match: str | None,
-    to: str | None,
-    to_space: str | None,
-    epsilons: tuple[float, ...],
-    space: str,
-    quick: bool,
-    seed: int,
-    html: str | None,
-    sentences: str | None,
-    force: bool,
-    allow_unproved: bool,
-    as_json: bool,
-    quiet: bool,
+    sample: str = argument(type=FILE),
+    columns: tuple[str, ...] = options.COLUMNS,
+    format: Any = options.SAMPLE_FORMAT,
+    names: tuple[str, ...] = option(
+        ("calibrated",),
+        "With parameters, such as vickrey:t=0.25. Without t, vickrey chooses it "
+        "too. Repeatable.",
+        "-m --mechanism",
+        metavar="NAME[:KEY=VALUE,...]",
+        shell_complete=options.offer_mechanisms,
+    ),
+    targets: tuple[str, ...] = option(
+        (),
+        "n_w (chance that a word stays, at most), s_w (number of likely outputs, "
+        "at least), bayes_risk (how often the best guess is wrong, at least), "
+        "certified_epsilon (exact epsilon, at most), worst_loss (n where an output "
+        "changes the odds between any two words by e^n at most), utility_loss "
+        "(distance moved, as a share of that to a random word, at most). "
+        "Repeatable: all must hold.",
+        "-t --target",
+        metavar="KEY=VALUE",
+    ),
+    over: str = option(
+        "P95",
+        "Words that must keep n_w and s_w: all, that percentage of the vocabulary, "
+        "or their mean.",
+        type=click.Choice(["worst", "P99", "P95", "P90", "P75", "P50", "mean"]),
+    ),
+    prior: str = option(
+        "sample",
+        "What an attacker expects, for bayes_risk, and what is written, for "
+        "utility_loss: words as frequent as in SAMPLE, each counted once more than "
+        "it occurs; or every word alike. Whoever knows the frequencies as they are "
+        "may guess right more often; of a small SAMPLE, far more often.",
+        type=click.Choice(["sample", "uniform"]),
+    ),
+    match: str | None = option(
+        None,
+        "In place of a target: be as private as --to, in this sense.",
+        type=click.Choice(_MATCHES),
+    ),
+    to: str | None = option(
+        None,
+        "The setting to be as private as, such as laplace:12. For --match.",
+        metavar="NAME[:KEY=VALUE,...]:EPSILON",
+        shell_complete=options.offer_mechanisms,
+    ),
+    to_space: str | None = option(
+        None,
+        "Where --to is measured.  [default: that of --space]",
+        metavar="NAME|PATH",
+        shell_complete=options.offer_spaces,
+    ),
+    epsilons: tuple[float, ...] = option(
+        (),
+        "Epsilon to show where there is no target, and in the curves of the "
+        "report. Repeatable.  [default: eight around the one at which the "
+        "mechanism begins to keep words]",
+        "-e --epsilon",
+        metavar="NUMBER",
+    ),
+    space: str = options.SPACE,
+    quick: bool = option(
+        False, "Look at fewer words: sooner done, with wider intervals."
+    ),
+    seed: int = option(
+        0,
+        "Fixes which words and outputs are drawn to measure with.",
+        type=click.IntRange(min=0),
+    ),
+    html: str | None = option(
+        None, "Write a report with curves. Holds no text of SAMPLE.", type=FILE
+    ),
+    sentences: str | None = option(
+        None,
+        "PUBLIC texts, one a line, for the report to show before and after.",
+        type=FILE,
+    ),
+    force: bool = options.FORCE,
+    allow_unproved: bool = options.UNPROVED,
+    as_json: bool = options.JSON,
+    quiet: bool = options.QUIET,
 ) -> None:
     """Choose epsilon by a target.
 
-    SAMPLE is PUBLIC text of the kind that is to be privatized: its word frequencies are
-    the prior. For each mechanism, finds the largest epsilon that keeps the targets; or,
-    with a target of utility_loss, the smallest. What is printed has been measured at
-    that epsilon; where it is an estimate, the target holds at the worse end of its
-    interval. Without a target, prints what eight epsilons do. Work of more than a
-    minute is announced. Interrupt it at will: what was measured is kept, and the same
-    command goes on from there. For the mechanism "tree" see also: mondegreen chances.
+    SAMPLE is PUBLIC text of the kind that is to be privatized; its word frequencies
+    are what an attacker expects. For each mechanism, finds the largest epsilon that
+    keeps the targets; or, with a target of utility_loss, the smallest. What is printed
+    has been measured at that epsilon; where it is an estimate, the target holds at the
+    worse end of its interval. Without a target, prints what eight epsilons do. Work of
+    more than a minute is announced. Interrupt it at will: what was measured is kept,
+    and the same command goes on from there. For the mechanism "tree" see also:
+    mondegreen chances.
 
     \b
     mondegreen calibrate tweets.csv --column text --target n_w=0.5
@@ -172,22 +145,20 @@ def calibrate(
     from mondegreen.calibration.evaluate import Evaluator
     from mondegreen.calibration.plan import Forecast, Plan
     from mondegreen.calibration.targets import parse_target
-    from mondegreen.cli.calibrate_report import read_lines, write
-    from mondegreen.cli.calibrate_text import Outcome, infeasible, lines_of, values_of
-    from mondegreen.cli.progress import say, shower
-    from mondegreen.cli.render import echo_json
+    from mondegreen.cli.calibrate_report import write
     from mondegreen.space.store import load_space
 
     asked = [parse_target(target, over, prior) for target in targets]
     settings = [_setting(name, allow_unproved=allow_unproved) for name in names]
     reference = _reference(match, to)
-    _check_space(to_space, to, sample)
-    _check_report(html, sentences, force=force)
+    if to_space is not None and (to is None or sample == "-"):
+        raise ConfigurationError(
+            "--to-space needs --to, and a SAMPLE that can be read twice: not -"
+        )
+    shown = _check_report(html, sentences, force=force)
     loaded = load_space(space)
-    read = counted(sample, format, columns, loaded, quiet=quiet)
+    read = read_public(sample, format, columns, loaded, quiet=quiet)
     evaluator = Evaluator(loaded, read.priors(), quick=quick, seed=seed)
-    if not quiet:
-        say(PUBLIC_SAMPLE)
     show = shower(quiet)
     forecast = Forecast() if quiet else Forecast(say)
     plan = Plan(evaluator, settings, asked, prior, show, forecast)
@@ -195,32 +166,36 @@ def calibrate(
         if match is not None and reference is not None:
             there = loaded if to_space is None else load_space(to_space)
             if there is not loaded:
-                priors = counted(sample, format, columns, there, quiet=quiet).priors()
-                evaluator = replace(evaluator, space=there, priors=priors)
+                again = read_public(sample, format, columns, there, quiet=True)
+                evaluator = replace(evaluator, space=there, priors=again.priors())
             plan.match(match, *reference, over, evaluator)
         rows = plan.rows()
         chosen = plan.best(rows)
         show("")
         if plan.targets and chosen is None:
-            raise ConfigurationError(infeasible(plan, rows))
+            why = "; ".join(f"{row.setting}: {row.calibration.problem}" for row in rows)
+            wanted = "; ".join(map(str, plan.targets))
+            raise ConfigurationError(
+                f"no epsilon was found that is sure to keep: {wanted}. {why}"
+            )
         curves = []
         if html is not None or not plan.targets:
             curves = plan.curves(rows, epsilons)
         show("")
-    found = Outcome(plan, tuple(rows), chosen, tuple(curves), read, columns, space)
+    found = _Outcome(plan, rows, chosen, curves, read, columns, space)
     if html is not None:
-        write(found, html, sentences=read_lines(sentences), force=force)
+        command = "" if chosen is None else found.command(chosen)
+        write(plan, chosen, curves, read, command, html, shown, force=force)
     if as_json:
-        echo_json(values_of(found))
+        echo_json(found.to_dict())
     else:
-        click.echo("\n".join(lines_of(found)))
+        click.echo("\n".join(found.lines()))
 
 
 @contextlib.contextmanager
 def _saying_what_is_kept(space: Space) -> Iterator[None]:
     """Say at an interrupt what need not be measured again."""
     from mondegreen.calibration.score_bounds import folder
-    from mondegreen.cli.progress import say
 
     def kept() -> int:
         return len(list(folder(space).glob("*.json")))
@@ -235,26 +210,21 @@ def _saying_what_is_kept(space: Space) -> Iterator[None]:
 
 
 def _setting(text: str, *, allow_unproved: bool) -> Setting:
-    """Return the mechanism that NAME[:KEY=VALUE,...] names."""
+    """The mechanism that NAME[:KEY=VALUE,...] names."""
     from mondegreen.calibration.evaluate import Setting
-    from mondegreen.cli.options import parameters_of
     from mondegreen.mechanisms import mechanism_class
 
     name, _, given = text.partition(":")
     cls = mechanism_class(name)
-    if not cls.is_private and not allow_unproved:
-        raise UnprovedGuaranteeError(
-            f"{cls.name} does not keep a metric-privacy promise; --allow-unproved "
-            "measures it all the same"
-        )
-    parameters = parameters_of(tuple(part for part in given.split(",") if part))
-    setting = Setting(cls.name, parameters)
+    options.check_proved(cls, allow_unproved=allow_unproved)
+    parts = tuple(part for part in given.split(",") if part)
+    setting = Setting(cls.name, options.parameters_of(parts))
     setting.at(1.0)  # refuses what it does not take, before work starts
     return setting
 
 
 def _reference(match: str | None, to: str | None) -> tuple[Setting, float] | None:
-    """Return what --to names, and its epsilon."""
+    """What --to names, and its epsilon."""
     if (match is None) != (to is None):
         raise ConfigurationError("--match and --to need each other")
     if to is None:
@@ -271,22 +241,169 @@ def _reference(match: str | None, to: str | None) -> tuple[Setting, float] | Non
     return setting, number
 
 
-def _check_space(to_space: str | None, to: str | None, sample: str) -> None:
-    """Refuse a space of nothing, and one for which SAMPLE cannot be read again."""
-    if to_space is not None and (to is None or sample == "-"):
-        raise ConfigurationError(
-            "--to-space needs --to, and a SAMPLE that can be read twice: not -"
-        )
-
-
-def _check_report(html: str | None, sentences: str | None, *, force: bool) -> None:
-    """Refuse now a report that could not be written later."""
-    from mondegreen.cli.calibrate_report import read_lines
+def _check_report(
+    html: str | None, sentences: str | None, *, force: bool
+) -> tuple[str, ...]:
+    """Refuse now a report that could not be written later; read its sentences."""
     from mondegreen.io.target import Target
+    from mondegreen.report.svg import check_drawing
 
     if sentences is not None and html is None:
         raise ConfigurationError("--sentences are shown in a report: give --html")
-    read_lines(sentences)
-
     if html is not None:
+        check_drawing("--html")
         Target(html, force=force)
+    return options.read_lines(sentences)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """All that is printed: for people, and as JSON."""
+
+    plan: Plan
+    rows: Sequence[Row]
+    chosen: ScoreBounds | None
+    curves: Sequence[ScoreBounds]
+    sample: Sample
+    columns: tuple[str, ...]
+    space: str
+
+    def lines(self) -> Iterator[str]:
+        sample, plan = self.sample, self.plan
+        unknown = f"{sample.unknown / sample.words:.1%} of them unknown"
+        size = f"{amount(sample.texts, 'text')}, {amount(sample.words, 'word')}"
+        yield f"sample  {sample.name}: {size}, {unknown}"
+        for target in plan.targets:
+            yield f"target  {target}"
+        if plan.reference is not None:
+            from mondegreen.calibration.targets import MATCHES
+
+            where = f" on {plan.elsewhere}" if plan.elsewhere else ""
+            name = f"{_short(plan.reference)} at epsilon {plan.reference.epsilon:g}"
+            yield f"match   {name}{where}: {MATCHES[plan.targets[-1].key]}"
+        settings = [row.chosen for row in self.rows if row.chosen is not None]
+        shown = settings or list(self.curves)
+        yield from ["", *_table(shown, plan.prior, plan.evaluator.space.vocab_size), ""]
+        for row in self.rows:
+            if row.chosen is None:
+                yield from (f"{row.setting}: no epsilon. {row.calibration.problem}", "")
+            elif not row.calibration.is_binding:
+                yield from (
+                    f"{row.setting}: the target holds at every epsilon tried.",
+                    "",
+                )
+        yield from _notes(shown, plan.prior)
+        if self.chosen is not None:
+            yield from ("", "take:", f"  {self.command(self.chosen)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        plan, space = self.plan, self.plan.evaluator.space
+        return {
+            "space": space.name,
+            "space_digest": space.digest,
+            "sample": self.sample.to_dict(),
+            "quick": plan.evaluator.quick,
+            "seed": plan.evaluator.seed,
+            "prior": plan.prior,
+            "targets": [
+                {
+                    "key": target.key,
+                    "value": target.value,
+                    "score": target.score,
+                    "meaning": str(target),
+                }
+                for target in plan.targets
+            ],
+            "reference": plan.reference and plan.reference.to_dict(),
+            "reference_space": plan.reference and (plan.elsewhere or space.name),
+            "rows": [
+                {
+                    "mechanism": row.setting.name,
+                    "feasible": row.chosen is not None,
+                    "binding": row.calibration.is_binding,
+                    "problem": row.calibration.problem or None,
+                    "epsilon": row.chosen and row.chosen.epsilon,
+                    "measurement": row.chosen and row.chosen.to_dict(),
+                    "command": row.chosen and self.command(row.chosen),
+                }
+                for row in self.rows
+            ],
+            "chosen": self.chosen and self.chosen.to_dict(),
+            "command": self.chosen and self.command(self.chosen),
+            "curves": [each.to_dict() for each in self.curves],
+        }
+
+    def command(self, setting: ScoreBounds) -> str:
+        """The command that privatizes with a setting."""
+        from mondegreen.mechanisms import mechanism_class
+        from mondegreen.report.study import told_parameters
+
+        return privatize_command(
+            setting.mechanism,
+            setting.epsilon,
+            told_parameters(setting),
+            columns=() if self.columns == ("text",) else self.columns,
+            space="" if self.space == options.DEFAULT_SPACE else self.space,
+            is_private=mechanism_class(setting.mechanism).is_private,
+        )
+
+
+def _table(settings: Sequence[ScoreBounds], prior: str, vocab_size: int) -> list[str]:
+    from mondegreen.scores.definitions import COLUMNS
+
+    columns = [COLUMNS[name.format(prior=prior)] for name in _COLUMNS]
+    rows = [["mechanism", "epsilon", *(each.heading for each in columns), "metric"]]
+    for setting in settings:
+        cells = [
+            _ends(setting.scores.get(each.name), each.unit, vocab_size)
+            for each in columns
+        ]
+        rows.append([_short(setting), f"{setting.epsilon:g}", *cells, setting.metric])
+    return table(rows, align="<" + ">" * (len(columns) + 1) + "<")
+
+
+def _ends(ends: tuple[float, float] | None, unit: str, vocab_size: int) -> str:
+    """A score as people read it, with both ends if they differ."""
+    if ends is None:
+        return "-"
+    if unit == "words" and ends[0] < ends[1] == vocab_size:
+        return f"{figure(ends[0], 'count')} or more"
+    kinds: dict[str, Kind] = {"words": "count", "share": "percent"}
+    kind = kinds.get(unit, "number")
+    return figures(*ends, kind, digits=4 if kind == "number" else 3)
+
+
+def _notes(settings: Sequence[ScoreBounds], prior: str) -> Iterator[str]:
+    """How to read the table."""
+    yield "A loss of n nats changes odds by a factor of e^n at most."
+    yield (
+        "certified: exact epsilon, in nats per unit of the metric; worst loss: nats "
+        "between any two words, at most."
+    )
+    yield (
+        "N_w: chance that a word stays, on average, and at most that for 95 % of the "
+        "words."
+    )
+    yield (
+        "S_w: likely outputs (95 % of the probability), at least that for 95 % of the "
+        "words."
+    )
+    yield "risk: how often the best guess of a word is wrong, without its context."
+    yield (
+        f"loss: distance moved, as a share of that of a random word ({prior} prior)."
+    )
+    if any(low < high for each in settings for low, high in each.scores.values()):
+        yield "a to b: intervals of 95 % or more; the target holds at the worse end."
+    # A metric that is cut off at some distance makes the promise only stronger.
+    plain = {each.metric.removeprefix("min(").partition(",")[0] for each in settings}
+    if len(plain) > 1:
+        yield "Metrics differ, so epsilons do not compare; worst loss and risk do."
+
+
+def _short(setting: ScoreBounds) -> str:
+    """A mechanism, and what of it is not the default."""
+    from mondegreen.calibration.evaluate import Setting
+    from mondegreen.report.study import told_parameters
+
+    return str(Setting(setting.mechanism, told_parameters(setting)))

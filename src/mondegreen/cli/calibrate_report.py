@@ -9,12 +9,12 @@ from typing import Final
 
 import numpy as np
 
+from mondegreen.calibration.plan import Plan
+from mondegreen.calibration.sample import Sample
 from mondegreen.calibration.score_bounds import ScoreBounds
-from mondegreen.cli.calibrate_text import Outcome, command_of
-from mondegreen.errors import DecodeError, SourceError
 from mondegreen.mechanisms import mechanism
 from mondegreen.privatizer.privatizer import Privatizer
-from mondegreen.report.html import write_report
+from mondegreen.report.page import write_report
 from mondegreen.report.study import SampleRelease, study_of
 from mondegreen.sampling.noise import Seeded
 
@@ -22,36 +22,29 @@ _SHOWN: Final = 4
 """Settings of a mechanism whose sentences are shown."""
 
 
-def read_lines(path: str | None) -> tuple[str, ...]:
-    """Return the lines of a file of PUBLIC texts; none without a file."""
-    if path is None:
-        return ()
-    try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        problem = error.strerror or type(error).__name__
-        raise SourceError(path, f"cannot be read: {problem}") from None
-    except UnicodeDecodeError as error:
-        raise DecodeError(path, offset=error.start) from None
-    return tuple(line.strip() for line in text.splitlines() if line.strip())
-
-
 def write(
-    found: Outcome, path: str, *, sentences: tuple[str, ...], force: bool
+    plan: Plan,
+    chosen: ScoreBounds | None,
+    curves: Sequence[ScoreBounds],
+    sample: Sample,
+    command: str,
+    path: str,
+    sentences: tuple[str, ...],
+    *,
+    force: bool,
 ) -> None:
     """Write the page: curves, the choice, and what becomes of the sentences."""
-    plan, chosen = found.plan, found.chosen
-    settings = [*_some(found.curves), *([] if chosen is None else [chosen])]
-    releases = [_released(each, found, sentences) for each in settings if sentences]
+    settings = [*_some(curves), *([] if chosen is None else [chosen])]
+    releases = [_released(each, plan, sentences) for each in settings if sentences]
     study = study_of(
         plan.evaluator.space,
-        found.curves,
-        sample=Path(found.sample.name).name,
-        sample_texts=found.sample.texts,
-        sample_words=found.sample.words,
+        curves,
+        sample=Path(sample.name).name,
+        sample_texts=sample.texts,
+        sample_words=sample.words,
         chosen=chosen,
         target="; ".join(map(str, plan.targets)),
-        command="" if chosen is None else command_of(found, chosen),
+        command=command,
         sentences=sentences,
         releases=tuple(releases),
         is_quick=plan.evaluator.quick,
@@ -74,10 +67,10 @@ def _some(curves: Sequence[ScoreBounds]) -> list[ScoreBounds]:
 
 
 def _released(
-    setting: ScoreBounds, found: Outcome, sentences: tuple[str, ...]
+    setting: ScoreBounds, plan: Plan, sentences: tuple[str, ...]
 ) -> SampleRelease:
     """Return the sentences under one setting, the same in every run."""
-    evaluator = found.plan.evaluator
+    evaluator = plan.evaluator
     made = mechanism(setting.mechanism, epsilon=setting.epsilon, **setting.parameters)
     # Seeded noise is not private; the sentences are public.
     privatizer = Privatizer(

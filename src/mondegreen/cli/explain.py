@@ -1,105 +1,78 @@
-"""``mondegreen explain``."""
+"""``mondegreen explain`` and ``mondegreen mechanisms``: what there is, what it does."""
 
 from __future__ import annotations
 
+import inspect
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from mondegreen.cli.options import (
-    built,
-    epsilon_option,
-    mechanism_option,
-    settings_option,
-    space_option,
+from mondegreen.cli import options
+from mondegreen.cli.options import FILE, POSITIVE, argument, command, option
+from mondegreen.cli.render import (
+    echo_json,
+    echo_table,
+    prepared,
+    table,
+    write_whole,
 )
 from mondegreen.errors import ConfigurationError
+from mondegreen.wording import amount, factor, figure, nats
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mondegreen.guarantee import Guarantee
     from mondegreen.privatizer.privatizer import Privatizer
-    from mondegreen.scores.word import WordScores
+    from mondegreen.scores.word import DocumentLoss, Odds, WordScores
+    from mondegreen.wording import Kind
 
 
-@click.command()
-@click.argument("word")
-@epsilon_option
-@mechanism_option
-@settings_option
-@space_option
-@click.option(
-    "--keep",
-    type=click.Path(path_type=str),
-    metavar="FILE",
-    help="PUBLIC words, one a line, that pass in clear, as spelled there.",
-)
-@click.option(
-    "--words",
-    type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    metavar="N",
-    help="Words of a document whose loss is added up.",
-)
-@click.option(
-    "--top",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="Likeliest outputs to list.",
-)
-@click.option(
-    "--eta",
-    type=click.FloatRange(min=0, max=1, max_open=True),
-    default=0.05,
-    show_default=True,
-    help="Probability that the effective number of outputs may leave out.",
-)
-@click.option(
-    "--runs",
-    type=click.IntRange(min=2),
-    default=20_000,
-    show_default=True,
-    help="Outputs to draw where the law has no closed form.",
-)
-@click.option("--seed", type=click.IntRange(min=0), help="Repeat the same runs.")
-@click.option(
-    "--plot",
-    type=click.Path(path_type=str),
-    metavar="FILE",
-    help="Draw the likeliest outputs, as .png or .svg.",
-)
-@click.option("--force", is_flag=True, help="Replace a picture that exists.")
-@click.option(
-    "--allow-unproved", is_flag=True, help="Permit a mechanism without a proof."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@command()
 def explain(
-    word: str,
-    epsilon: float,
-    name: str,
-    settings: tuple[str, ...],
-    space: str,
-    keep: str | None,
-    words: int,
-    top: int,
-    eta: float,
-    runs: int,
-    seed: int | None,
-    plot: str | None,
-    force: bool,
-    allow_unproved: bool,
-    as_json: bool,
-    quiet: bool,
+    word: str = argument(),
+    epsilon: float = options.EPSILON,
+    name: str = options.MECHANISM,
+    settings: tuple[str, ...] = options.SETTINGS,
+    space: str = options.SPACE,
+    keep: str | None = options.KEEP,
+    words: int = option(
+        100,
+        "Words of a document for which the privacy loss is added up.",
+        metavar="N",
+        type=POSITIVE,
+    ),
+    top: int = option(
+        10, "How many of the likeliest outputs to list.", metavar="N", type=POSITIVE
+    ),
+    eta: float = option(
+        0.05,
+        "Probability that the number of likely outputs leaves out.",
+        type=click.FloatRange(min=0, max=1, max_open=True),
+    ),
+    runs: int = option(
+        20_000,
+        "Outputs to draw where probabilities cannot be computed.",
+        type=click.IntRange(min=2),
+    ),
+    seed: int | None = option(
+        None, "Repeat the same runs.", type=click.IntRange(min=0)
+    ),
+    plot: str | None = option(
+        None, "Draw the likeliest outputs, as .png or .svg.", type=FILE
+    ),
+    force: bool = options.FORCE,
+    allow_unproved: bool = options.UNPROVED,
+    as_json: bool = options.JSON,
+    quiet: bool = options.QUIET,
 ) -> None:
     """Show what one setting means for WORD.
 
-    How often it stays, how many outputs are likely and which, how far an output moves
-    the odds between it and another word, and what a document adds up to. Exact where
-    the law has a closed form; else from runs, with 95 % confidence intervals. Nothing
-    is read but public data.
+    How often it stays, how many outputs are likely and which, how much an output tells
+    whether the word was this one or another, and what a document adds up to. Exact
+    where probabilities can be computed; else from runs, with 95 % confidence
+    intervals. Nothing is read but public data.
 
     \b
     mondegreen explain doctor --epsilon 10
@@ -107,18 +80,16 @@ def explain(
     """  # noqa: D301
     import numpy as np
 
-    from mondegreen.cli.explain_text import lines_of
-    from mondegreen.cli.privatize import _certify
-    from mondegreen.cli.render import echo_json
-    from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.scores.word import score_word
+    from mondegreen.space.store import load_space
     from mondegreen.text.policy import KEEP, read_keep_list
 
     target = _picture(plot, force=force)
     kept = read_keep_list(keep) if keep else frozenset()
-    privatizer = Privatizer(
-        built(name, epsilon, settings),
-        space,
+    privatizer = prepared(
+        options.built(name, epsilon, settings),
+        load_space(space),
+        quiet=quiet,
         keep=kept,
         allow_unproved=allow_unproved,
     )
@@ -140,7 +111,6 @@ def explain(
                 "promised for it."
             )
         return
-    _certify(privatizer, quiet=quiet)
     scores = score_word(
         privatizer.state,
         code,
@@ -152,47 +122,37 @@ def explain(
     )
     guarantee = privatizer.guarantee
     if target is not None:
+        from mondegreen.report.charts import picture, picture_format
+        from mondegreen.report.figures import word_bars
+
         own = word if word in privatizer.space.index else form
-        _draw(target, plot or "", scores, own, guarantee)
+        shown = f"{guarantee.setting} on {guarantee.space}"
+        kind = picture_format(plot or "")
+        write_whole(target, picture(word_bars(scores, own, shown), kind))
     if as_json:
         facts["guarantee"] = guarantee.to_dict()
         echo_json({**facts, **scores.to_dict()})
     else:
-        click.echo("\n".join(lines_of(word, form, scores, guarantee)))
+        click.echo("\n".join(_lines(word, form, scores, guarantee)))
 
 
 def _picture(plot: str | None, *, force: bool) -> Any:
-    """Return where the picture goes, refusing now what could not be written later."""
+    """Where the picture goes; refuses now what could not be written later."""
     if plot is None:
         return None
     from mondegreen.io.target import Target
-    from mondegreen.scores.picture import check_plotting, picture_format
+    from mondegreen.report.charts import picture_format
+    from mondegreen.report.svg import check_drawing
 
     picture_format(plot)
-    check_plotting()
+    check_drawing("--plot")
     return Target(plot, force=force)
-
-
-def _draw(
-    target: Any, plot: str, scores: WordScores, word: str, guarantee: Guarantee
-) -> None:
-    """Write the picture, whole or not at all."""
-    import contextlib
-
-    from mondegreen.scores.picture import picture_format, word_picture
-
-    shown = f"{guarantee.setting} on {guarantee.space}"
-    data = word_picture(scores, word, shown, picture_format(plot))
-    with contextlib.closing(target):
-        target.open()
-        target.write(data)
-        target.commit()
 
 
 def _code_of(
     word: str, privatizer: Privatizer, kept: frozenset[str]
 ) -> tuple[int, str]:
-    """Return the code of the one word that was typed, and its canonical form."""
+    """The code of the one word that was typed, and the form that is looked up."""
     from mondegreen.text.policy import Lookup
     from mondegreen.text.tokenizer import canonical, tokenize
 
@@ -204,3 +164,149 @@ def _code_of(
         )
     codes = Lookup(privatizer.space, keep=kept).codes(batch)
     return int(codes[0]), canonical(found[0])
+
+
+def _lines(
+    word: str, form: str, scores: WordScores, guarantee: Guarantee
+) -> Iterator[str]:
+    runs = scores.runs
+    how = "exact" if runs is None else f"{amount(runs, 'run')}, 95 % intervals"
+    yield f"{word}: {guarantee.setting} on {guarantee.space}; {how}"
+    if not guarantee.is_proved:
+        yield "NOT PRIVATE: this mechanism does not keep the promise it claims"
+    if not scores.is_known:
+        yield "not in the vocabulary: treated as the unknown word, like all such words"
+    elif form != word:
+        yield f"looked up as: {form}"
+    yield from ["", *table(_facts(scores), indent="  "), "", "likeliest outputs"]
+    names = [output.word for output in scores.outputs]
+    own = word if word in names else form
+    rows = [
+        (
+            output.word
+            + (" (itself)" if scores.is_known and output.word == own else ""),
+            _shown(output.probability, "percent"),
+            "" if output.distance is None else f"{output.distance:.3g} away",
+        )
+        for output in scores.outputs
+    ]
+    yield from [*table(rows, indent="  "), "", "odds"]
+    for odds in scores.odds:
+        yield from _odds(odds, word)
+    if scores.document is not None:
+        yield from ["", *_document(scores.document)]
+
+
+def _facts(scores: WordScores) -> list[tuple[str, str]]:
+    """One row for each score."""
+    share = f"hold {100 * (1 - scores.eta):.4g} % of the probability"
+    support = amount(_shown(scores.support, "count"), "word")
+    shannon, least = scores.entropies["entropy_1"], scores.entropies["entropy_inf"]
+    drawn = amount(_shown(shannon), "nat")
+    if isinstance(shannon, float):
+        size = math.exp(shannon)
+        fair = figure(size, "count" if size >= 10 else "number")
+        drawn += f", as of a fair draw among {amount(fair, 'word')}"
+    facts = [("likely outputs", f"{support} {share}")]
+    if scores.is_known:
+        facts.insert(0, ("chance to stay", _shown(scores.stay, "percent")))
+    if scores.distinct is not None:
+        facts.append(("distinct outputs", f"{scores.distinct:,} in these runs"))
+    facts.append(("entropy", drawn))
+    smallest = amount(_shown(least), "nat")
+    facts.append(("at the least", f"{smallest}, by the likeliest output"))
+    if scores.distance is not None and scores.rank is not None:
+        facts.append(("distance moved", f"{_shown(scores.distance)} on average"))
+        facts.append(("closer words", f"{_shown(scores.rank, 'count')} on average"))
+    return facts
+
+
+def _odds(odds: Odds, word: str) -> Iterator[str]:
+    """How sure somebody can become that the word was this one, not the other."""
+    apart = "infinitely far"
+    if math.isfinite(odds.distance):
+        apart = f"{odds.distance:.3g} apart"
+    yield (
+        f"  {odds.pair:<4}  {word} or {odds.other}, {apart}; "
+        "seeing the output turns even odds into"
+    )
+    promise = "anything: nothing is promised"
+    if odds.promised is not None and math.isfinite(odds.promised):
+        limit = f"{factor(odds.promised)} to 1 ({nats(odds.promised)})"
+        promise = f"at most {limit}, by the promise"
+    yield f"        {promise}"
+    if odds.realised is not None:
+        exact = "certainty, for some outputs"
+        if math.isfinite(odds.realised):
+            exact = f"at most {factor(odds.realised)} to 1 ({nats(odds.realised)})"
+        yield f"        {exact}, exactly"
+
+
+def _document(loss: DocumentLoss) -> list[str]:
+    """What a document adds up to."""
+    rows = [
+        ("each by its nearest neighbour", nats(loss.nearest)),
+        ("each by a word at the mean distance", nats(loss.mean)),
+        ("each by any word", nats(loss.any)),
+    ]
+    if loss.any_delta < loss.any:
+        rows.append((f"  except with chance {loss.delta:g}", nats(loss.any_delta)))
+    words = amount(loss.words, "word")
+    return [
+        f"a document of {words}, all replaced: n nats change odds by e^n at most",
+        *table(rows, indent="  "),
+    ]
+
+
+def _shown(value: Any, kind: Kind = "number") -> str:
+    """A number, with its interval where it is an estimate."""
+    unit = " %" if kind == "percent" else ""
+    if isinstance(value, float):
+        return figure(value, kind) + unit
+    bounds = " to ".join(figure(end, kind) for end in (value.low, value.high))
+    if value.estimate is None:
+        return bounds + unit
+    return f"{figure(value.estimate, kind)}{unit} ({bounds})"
+
+
+@command()
+def mechanisms(as_json: bool = options.JSON) -> None:
+    """List the mechanisms, what they promise, and their parameters.
+
+    \b
+    mondegreen mechanisms
+    mondegreen mechanisms --json
+    """  # noqa: D301
+    from mondegreen.mechanisms import mechanisms as registry
+
+    if as_json:
+        rows: list[dict[str, Any]] = [
+            {
+                "name": cls.name,
+                "aliases": list(cls.aliases),
+                "family": cls.family,
+                "metric": cls.metric,
+                "is_private": cls.is_private,
+                "parameters": cls.parameters(),
+                "summary": (inspect.getdoc(cls) or "").partition("\n")[0],
+            }
+            for cls in registry()
+        ]
+        echo_json(rows)
+        return
+    echo_table(
+        [
+            {
+                "name": cls.name,
+                "aliases": ", ".join(cls.aliases),
+                "family": cls.family,
+                "metric": cls.metric,
+                "proved": cls.is_private,
+                "parameters": ", ".join(
+                    each["name"] + ("" if each["required"] else f"={each['default']}")
+                    for each in cls.parameters()
+                ),
+            }
+            for cls in registry()
+        ]
+    )

@@ -1,187 +1,144 @@
-"""``mondegreen privatize``."""
+"""``mondegreen privatize``: a file in, its release out, and what is said of both."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import time
-from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from mondegreen.cli import completion
-from mondegreen.cli.options import (
-    built,
-    columns_option,
-    epsilon_option,
-    mechanism_option,
-    reading_options,
-    settings_option,
-    space_option,
-)
-from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.cli import options
+from mondegreen.cli.options import FILE, POSITIVE, argument, command, option
+from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
+from mondegreen.passes import METADATA_KEY, Pass, all_private, from_json, to_json
 from mondegreen.wording import amount
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
+    from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSource
-    from mondegreen.mechanisms.base import AbstractMechanism
-    from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.sampling.noise import NoiseSource
-    from mondegreen.space.space import Space
 
 
-@click.command()
-@click.argument("input", type=click.Path(allow_dash=True, path_type=str))
-@click.option(
-    "-o",
-    "--output",
-    default="-",
-    show_default="standard output",
-    type=click.Path(allow_dash=True, path_type=str),
-    help="File to write, in the format of the input.",
-)
-@epsilon_option
-@mechanism_option
-@settings_option
-@space_option
-@columns_option
-@click.option(
-    "--format",
-    type=click.Choice(["txt", "csv", "tsv", "jsonl", "parquet"]),
-    help="Of input and output.  [default: what the name tells; txt for -]",
-)
-@reading_options
-@click.option(
-    "--unknown",
-    type=click.Choice(["word", "mask", "drop", "fail"]),
-    default="word",
-    show_default=True,
-    help="Words outside the vocabulary: privatize, print [unk], remove, or stop.",
-)
-@click.option(
-    "--keep",
-    type=click.Path(path_type=str),
-    metavar="FILE",
-    help="PUBLIC words, one a line, that pass in clear, as spelled there.",
-)
-@click.option(
-    "--case",
-    type=click.Choice(["lower", "restore"]),
-    default="lower",
-    show_default=True,
-    help="restore copies the case of each word, which then passes in clear.",
-)
-@click.option(
-    "--report",
-    type=click.Path(path_type=str),
-    metavar="PATH",
-    help="Write guarantee, settings and counts as JSON. Holds no text.",
-)
-@click.option(
-    "--earlier",
-    type=click.Path(path_type=str),
-    metavar="REPORT",
-    help="Report of a run that made INPUT: its guarantees go into the new report. "
-    "Parquet carries them by itself.",
-)
-@click.option(
-    "--key-file",
-    type=click.Path(path_type=str),
-    metavar="FILE",
-    help="Keyed noise: the same record repeats its release. Needs --id.",
-)
-@click.option(
-    "--key-env",
-    metavar="VARIABLE",
-    help="As --key-file; the environment variable holds 64 hex digits. Needs --id.",
-)
-@click.option(
-    "--id",
-    "id_column",
-    metavar="COLUMN",
-    shell_complete=completion.columns,
-    help="Record id, for a key.",
-)
-@click.option(
-    "--unique-ids",
-    is_flag=True,
-    help="Stop at an id that has occurred: two records of one id and one text repeat "
-    "each other. Some 110 bytes of memory for each record.",
-)
-@click.option(
-    "--as",
-    "logical",
-    multiple=True,
-    metavar="COLUMN=NAME",
-    help="The name that COLUMN has for a key: a renamed column repeats its release "
-    "under the name that it had. Repeatable.",
-)
-@click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Processes, one core each.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    help="Repeatable noise for experiments. The output is NOT PRIVATE. A pipe is cut "
-    "into batches as its data arrives, so only a file gives the same output again.",
-)
-@click.option(
-    "--allow-unproved", is_flag=True, help="Permit a mechanism without a proof."
-)
-@click.option("--force", is_flag=True, help="Replace an output that exists.")
-@click.option(
-    "--in-place",
-    is_flag=True,
-    help="Replace INPUT itself by its release. The original is gone; a file with "
-    "further hard links is refused.",
-)
-@click.option(
-    "-q",
-    "--quiet",
-    is_flag=True,
-    help="No guarantee, progress or summary; warnings stay.",
-)
-@click.option(
-    "-v",
-    "--verbose",
-    is_flag=True,
-    help="Print all of the guarantee, not four lines.",
-)
+_REPORT: Final = "mondegreen-report/2"
+_LONGEST: Final = 16 << 20  # bytes of an earlier report
+
+
+@command()
 def privatize(
-    input: str,
-    output: str,
-    epsilon: float,
-    name: str,
-    settings: tuple[str, ...],
-    space: str,
-    columns: tuple[str, ...],
-    format: Any,
-    unknown: Any,
-    keep: str | None,
-    case: Any,
-    report: str | None,
-    earlier: str | None,
-    key_file: str | None,
-    key_env: str | None,
-    id_column: str | None,
-    unique_ids: bool,
-    logical: tuple[str, ...],
-    jobs: int,
-    seed: int | None,
-    allow_unproved: bool,
-    force: bool,
-    in_place: bool,
-    quiet: bool,
-    verbose: bool,
-    **reading: Any,
+    input: str = argument(type=FILE),
+    epsilon: float = options.EPSILON,
+    output: str = option(
+        "-",
+        "File to write, in the format of the input.",
+        "-o --output",
+        type=FILE,
+        show_default="standard output",
+    ),
+    name: str = options.MECHANISM,
+    settings: tuple[str, ...] = options.SETTINGS,
+    space: str = options.SPACE,
+    columns: tuple[str, ...] = options.COLUMNS,
+    format: Any = options.format_option(
+        "Of input and output.  [default: what the name tells; txt for -]"
+    ),
+    delimiter: str | None = option(
+        None,
+        "Between the values of CSV, such as ';' or '\\t'.  [default: a comma, or "
+        "what the header tells]",
+        metavar="CHAR",
+        callback=lambda context, option, given: "\t" if given == "\\t" else given,
+    ),
+    encoding: str | None = option(
+        None,
+        "Of the input where it is not UTF-8, such as latin-1 or utf-16. The output "
+        "is UTF-8.",
+        metavar="NAME",
+    ),
+    missing: Any = option(
+        "stop",
+        "Records of JSON Lines that lack a column: stop, or let them PASS IN CLEAR.",
+        type=click.Choice(["stop", "pass"]),
+    ),
+    metadata: Any = option(
+        "drop",
+        "Notes that a Parquet file carries besides its rows: they may hold text.",
+        type=click.Choice(["drop", "keep"]),
+    ),
+    unknown: Any = option(
+        "word",
+        "Words outside the vocabulary: privatize, print [unk], remove, or stop.",
+        type=click.Choice(["word", "mask", "drop", "fail"]),
+    ),
+    keep: str | None = options.KEEP,
+    case: Any = option(
+        "lower",
+        "restore copies the case of each word, which then passes in clear.",
+        type=click.Choice(["lower", "restore"]),
+    ),
+    report: str | None = option(
+        None,
+        "Write guarantee, settings and counts as JSON. Holds no text.",
+        metavar="PATH",
+        type=FILE,
+    ),
+    earlier: str | None = option(
+        None,
+        "Report of a run that made INPUT: its guarantees go into the new report. "
+        "Parquet carries them by itself.",
+        metavar="REPORT",
+        type=FILE,
+    ),
+    key_file: str | None = option(
+        None, "Keyed noise: the same record repeats its release. Needs --id.", type=FILE
+    ),
+    key_env: str | None = option(
+        None,
+        "As --key-file; the environment variable holds 64 hex digits. Needs --id.",
+        metavar="VARIABLE",
+    ),
+    id_column: str | None = option(
+        None,
+        "Record id, for a key.",
+        "--id",
+        metavar="COLUMN",
+        shell_complete=options.offer_columns,
+    ),
+    unique_ids: bool = option(
+        False,
+        "Stop at an id that has occurred: two records of one id and one text "
+        "repeat each other. Some 110 bytes of memory for each record.",
+    ),
+    logical: tuple[str, ...] = option(
+        (),
+        "The name that COLUMN has for a key: a renamed column repeats its release "
+        "under the name that it had. Repeatable.",
+        "--as",
+        metavar="COLUMN=NAME",
+    ),
+    seed: int | None = option(
+        None,
+        "Repeatable noise for experiments. The output is NOT PRIVATE. A pipe is "
+        "cut into batches as its data arrives, so only a file gives the same "
+        "output again.",
+        type=click.IntRange(min=0),
+    ),
+    jobs: int = option(1, "Processes, one core each.", "-j --jobs", type=POSITIVE),
+    allow_unproved: bool = options.UNPROVED,
+    force: bool = options.FORCE,
+    in_place: bool = option(
+        False,
+        "Replace INPUT itself by its release. The original is gone; a file with "
+        "further hard links is refused.",
+    ),
+    quiet: bool = option(
+        False, "No guarantee, progress or summary; warnings stay.", "-q --quiet"
+    ),
+    verbose: bool = option(
+        False, "Print all of the guarantee, not four lines.", "-v --verbose"
+    ),
 ) -> None:
     """Privatize every word of INPUT.
 
@@ -196,47 +153,52 @@ def privatize(
     from mondegreen.processes import SPAWN, warm_up
 
     context = warm_up() if jobs > 1 else SPAWN  # first: it goes on by itself
-    from mondegreen.cli.release import announce, earlier_passes, report_of
+    from mondegreen.cli.render import prepared, progress
     from mondegreen.io.open import open_sink, open_source
-    from mondegreen.passes import Pass, to_json
+    from mondegreen.io.target import Target
     from mondegreen.privatizer.parallel import privatize_batches
-    from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.space.store import load_space
     from mondegreen.text.policy import read_keep_list
 
-    mechanism = built(name, epsilon, settings)
+    mechanism = options.built(name, epsilon, settings)
     noise = _noise(key_file, key_env, id_column, seed)
     if id_column is None and (unique_ids or logical):
         raise ConfigurationError("--unique-ids and --as need --key-file and --id")
     if in_place and output == "-":
         output = input
     with open_source(
-        input, format=format, columns=columns, id_column=id_column, **reading
+        input,
+        format=format,
+        columns=columns,
+        id_column=id_column,
+        delimiter=delimiter,
+        encoding=encoding,
+        missing=missing,
+        metadata=metadata,
     ) as source:
-        _check_reading(source, reading)
+        _check_format("missing", missing, "stop", source, "jsonl")
+        _check_format("metadata", metadata, "drop", source, "parquet")
         names = _logical(source.text_columns, logical)
         sink = open_sink(output, source, force=force, in_place=in_place)
-        before = earlier_passes(source, earlier)
+        before = [*_reported(earlier), *from_json(source.earlier)]
         for note in source.notes:
             click.echo(note, err=True)
-        _check_paths(input, output, report, public=keep, key=key_file)
-        target = _report_target(report, force=force)
-        loaded = load_space(space)
-        _calibrate(mechanism, loaded, quiet=quiet)
-        privatizer = Privatizer(
+        _check_paths(input, output, report, [keep, key_file])
+        target = None if report is None else Target(report, force=force)
+        privatizer = prepared(
             mechanism,
-            loaded,
+            load_space(space),
+            quiet=quiet,
             unknown=unknown,
             keep=read_keep_list(keep) if keep else (),
             case=case,
             noise=noise,
             allow_unproved=allow_unproved,
         )
-        _certify(privatizer, quiet=quiet)
         promise = privatizer.guarantee.with_text(source.disclosed, source.conditions)
-        announce(promise, before, quiet=quiet, verbose=verbose)
-        started = time.perf_counter()
-        with sink:
+        _announce(promise, before, quiet=quiet, verbose=verbose)
+        started, words = time.perf_counter(), 0
+        with sink, progress(source, quiet=quiet) as advance:
             released = privatize_batches(
                 privatizer,
                 source.batches(),
@@ -247,74 +209,32 @@ def privatize(
                 context=context,
             )
             with contextlib.closing(released):
-                words = _write(released, source, sink, quiet=quiet)
-            counts = {"rows": source.rows_read, "words": words}
-            if disclosed := source.disclosed:
-                counts["records_without_a_column"] = source.missing_rows
+                for batch, count in released:
+                    sink.write(batch)
+                    words += count
+                    advance()
+            # The end of the file tells more: how many records were passed over.
+            disclosed = source.disclosed
             promise = privatizer.guarantee.with_text(disclosed, source.conditions)
             passes = [*before, *(Pass(column, promise) for column in columns)]
-            stated = report_of(passes, promise, source, columns, counts)
-            with _written(target, stated):
-                sink.commit({"mondegreen": to_json(passes)})
+            counts = {"rows": source.rows_read, "words": words}
+            if disclosed:
+                counts["records_without_a_column"] = source.missing_rows
+            with _beside(target, _report(passes, promise, source, columns, counts)):
+                sink.commit({METADATA_KEY: to_json(passes)})
     if not quiet:
         seconds = time.perf_counter() - started
-        click.echo(
-            f"{amount(counts['rows'], 'row')}, {amount(words, 'word')} in "
-            f"{seconds:.1f} s "
-            f"({amount(round(words / max(seconds, 1e-9)), 'word')} a second)",
-            err=True,
-        )
+        speed = amount(round(words / max(seconds, 1e-9)), "word")
+        done = f"{amount(source.rows_read, 'row')}, {amount(words, 'word')}"
+        click.echo(f"{done} in {seconds:.1f} s ({speed} a second)", err=True)
     if source.missing_rows:
         click.echo(f"Warning: {source.disclosed[0]}", err=True)
 
 
-def _calibrate(mechanism: AbstractMechanism, space: Space, *, quiet: bool) -> None:
-    """Show that what a mechanism does once on a space of one's own takes a while."""
-    from mondegreen.cli.progress import shower
-
-    show = shower(quiet)
-    mechanism.warm_up(space, lambda share: show(f"calibrating {share:.0%}"))
-    show("")
-
-
-def _certify(privatizer: Privatizer, *, quiet: bool) -> None:
-    """Show that the first certificate of a law on a large space takes a while."""
-    from mondegreen.cli.progress import say, shower
-
-    state = privatizer.state
-    if state.certificate_takes_long and not quiet:
-        say("Computing the certificate of this law, once; it is kept.")
-        show = shower(quiet)
-        state.certificate(lambda share: show(f"certificate {share:.0%}"))
-        show("")
-
-
-def _write(
-    released: Iterable[tuple[pa.RecordBatch, int]],
-    source: AbstractSource,
-    sink: Any,
-    *,
-    quiet: bool,
-) -> int:
-    """Move all batches to the sink; return the number of words."""
-    from mondegreen.cli.progress import progress
-
-    words = 0
-    with progress(source, quiet=quiet) as advance:
-        for batch, count in released:
-            sink.write(batch)
-            words += count
-            advance()
-    return words
-
-
 def _noise(
-    key_file: str | None,
-    key_env: str | None,
-    id_column: str | None,
-    seed: int | None,
+    key_file: str | None, key_env: str | None, id_column: str | None, seed: int | None
 ) -> NoiseSource | None:
-    """Choose the source of randomness; the operating system if nothing is said."""
+    """Choose the source of randomness; None is the operating system."""
     from mondegreen.sampling.noise import KeyedNoise, Seeded
 
     given = {"--key-file": key_file, "--key-env": key_env, "--seed": seed}
@@ -330,19 +250,8 @@ def _noise(
     return None if seed is None else Seeded(seed)
 
 
-def _check_reading(source: AbstractSource, reading: dict[str, Any]) -> None:
-    """Refuse options of another format, which would change nothing."""
-    for option, harmless, format in (
-        ("missing", "stop", "jsonl"),
-        ("metadata", "drop", "parquet"),
-    ):
-        if reading[option] != harmless and source.format != format:
-            allowed = f"{harmless} for {source.format}: only {format} has another"
-            raise InvalidParameterError(f"--{option}", reading[option], allowed)
-
-
 def _logical(columns: tuple[str, ...], named: tuple[str, ...]) -> dict[str, str]:
-    """Return the name that each column has for a key: its own, or that of --as."""
+    """The name that each column has for a key: its own, or that of --as."""
     names = {column: column for column in columns}
     for setting in named:
         column = next((c for c in columns if setting.startswith(f"{c}=")), None)
@@ -354,32 +263,89 @@ def _logical(columns: tuple[str, ...], named: tuple[str, ...]) -> dict[str, str]
     return names
 
 
+def _check_format(
+    name: str, given: str, harmless: str, source: AbstractSource, format: str
+) -> None:
+    """Refuse an option of another format, which would change nothing."""
+    if given != harmless and source.format != format:
+        allowed = f"{harmless} for {source.format}: only {format} has another"
+        raise InvalidParameterError(f"--{name}", given, allowed)
+
+
 def _check_paths(
-    input: str, output: str, report: str | None, *, public: str | None, key: str | None
+    input: str, output: str, report: str | None, read: Sequence[str | None]
 ) -> None:
     """Refuse to write one file over another of the same run, --force or not."""
-    read = [path for path in (public, key) if path is not None]
-    taken = {
-        "--output": (output, read),
-        "--report": (report, [*read, output, *([input] if input != "-" else [])]),
+    from mondegreen.io.target import is_same_file
+
+    clashes: list[tuple[str, str | None, str | None]]
+    clashes = [("--output", output, path) for path in read]
+    clashes += [("--report", report, path) for path in [*read, input]]
+    if output != "-":
+        clashes.append(("--report", report, output))
+    for name, path, other in clashes:
+        if path and other and is_same_file(other, path):
+            raise InvalidParameterError(name, path, "a file of its own")
+    if report == output == "-":
+        raise InvalidParameterError("--report", report, "a file of its own")
+
+
+def _announce(
+    guarantee: Guarantee, earlier: Sequence[Pass], *, quiet: bool, verbose: bool
+) -> None:
+    """Print the promise before work starts; where it is quiet, its warnings alone."""
+    if not quiet:
+        click.echo(guarantee if verbose else guarantee.summary(), err=True)
+    else:
+        if not guarantee.is_private:
+            click.echo(f"NOT PRIVATE: {guarantee.reason_not_private}", err=True)
+        if guarantee.warning:
+            click.echo(guarantee.warning, err=True)
+    for each in earlier:
+        if not (quiet and each.is_private):
+            click.echo(f"Privatized before: {each}", err=True)
+
+
+def _reported(report: str | None) -> list[Pass]:
+    """The passes that a report tells of."""
+    if report is None:
+        return []
+    try:
+        passes = json.loads(options.read_bytes(report, _LONGEST))["passes"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        problem = "not a report of mondegreen privatize"
+        raise SourceError(report, problem, hint="see --report") from None
+    return from_json(json.dumps(passes))
+
+
+def _report(
+    passes: Sequence[Pass],
+    guarantee: Guarantee,
+    source: AbstractSource,
+    columns: tuple[str, ...],
+    counts: dict[str, int],
+) -> bytes:
+    """The report of a run. Counts of unknown or changed words are not in it.
+
+    Such counts are functions of the private words, and nothing bounds what they tell;
+    the numbers of rows and words are part of what passes in clear anyway.
+    """
+    from mondegreen import __version__
+
+    report: dict[str, Any] = {
+        "format": _REPORT,
+        "mondegreen": __version__,
+        "is_private": all_private(passes),
+        "guarantee": guarantee.to_dict(),
+        "passes": [each.to_dict() for each in passes],
+        "input": {"format": source.format, "columns": list(columns)},
+        "counts": counts,
     }
-    for option, (path, others) in taken.items():
-        if path is not None and any(_is_same_file(path, other) for other in others):
-            raise InvalidParameterError(option, path, "a file of its own")
-
-
-def _is_same_file(one: str, other: str) -> bool:
-    """Whether two paths are one regular file, or both standard output."""
-    if "-" in (one, other):
-        return one == other
-    path, second = Path(one).resolve(), Path(other).resolve()
-    if path.is_file() and second.is_file():
-        return path.samefile(second)  # a hard link too
-    return path == second and not path.exists()
+    return (json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 @contextlib.contextmanager
-def _written(target: Any, data: bytes) -> Iterator[None]:
+def _beside(target: Any, data: bytes) -> Iterator[None]:
     """Write a report beside the output; neither appears if one cannot be written."""
     if target is None:
         yield
@@ -393,10 +359,3 @@ def _written(target: Any, data: bytes) -> Iterator[None]:
             raise target.failure(error) from None
         yield
         target.commit()
-
-
-def _report_target(report: str | None, *, force: bool) -> Any:
-    """Return where the report goes, refusing now what could not be written later."""
-    from mondegreen.io.target import Target
-
-    return None if report is None else Target(str(Path(report)), force=force)

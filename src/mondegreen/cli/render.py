@@ -1,44 +1,64 @@
-"""What the verbs print: tables, facts and their JSON twins, on standard output."""
+"""What the verbs print: data on standard output; messages and progress beside it."""
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
+if TYPE_CHECKING:
+    from mondegreen.calibration.sample import Sample
+    from mondegreen.io.base import AbstractSource
+    from mondegreen.mechanisms.base import AbstractMechanism
+    from mondegreen.privatizer.privatizer import Privatizer
+    from mondegreen.space.space import Space
+
 
 def echo_json(value: object) -> None:
-    """Print a value as JSON."""
     click.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
-def echo_facts(facts: Mapping[str, object]) -> None:
-    """Print a fact per line."""
-    width = max(map(len, facts))
-    for key, value in facts.items():
-        click.echo(f"{key:{width}}  {_cell(value)}")
+def echo_facts(facts: Mapping[str, object], *, as_json: bool = False) -> None:
+    """Print a fact per line, or all of them as JSON."""
+    if as_json:
+        echo_json(facts)
+    else:
+        click.echo("\n".join(table([(key, _cell(facts[key])) for key in facts])))
 
 
-def echo_table(rows: Sequence[Mapping[str, object]]) -> None:
-    """Print rows under their names, in columns.
+def echo_table(rows: Sequence[Mapping[str, object]], *, as_json: bool = False) -> None:
+    """Print rows with the same keys, at least one, under these; or as JSON."""
+    if as_json:
+        echo_json(rows)
+        return
+    cells = [[_cell(row[key]) or "-" for key in row] for row in rows]
+    click.echo("\n".join(table([list(rows[0]), *cells])))
 
-    Parameters
-    ----------
-    rows : sequence of mappings with the same keys
-        At least one.
+
+def table(
+    rows: Sequence[Sequence[str]], align: str = "", indent: str = ""
+) -> list[str]:
+    """Set cells in columns, as wide as the widest: nothing is folded or cut.
+
+    ``align`` holds a ``<`` or ``>`` for each column; all are ``<`` if it is empty.
     """
-    table = [list(rows[0])]
-    for row in rows:
-        table.append([_cell(row[k]) or "-" for k in row])
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for line in table:
-        cells = (f"{cell:{n}}" for cell, n in zip(line, widths, strict=True))
-        click.echo("  ".join(cells).rstrip())
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = align or "<" * len(widths)
+    return [
+        indent
+        + "  ".join(
+            f"{cell:{side}{width}}"
+            for cell, side, width in zip(row, sides, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def _cell(value: object) -> str:
-    """Return a value as people read it."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -46,3 +66,79 @@ def _cell(value: object) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {_cell(each)}" for key, each in value.items())
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def say(message: str) -> None:
+    """Print a message on a line of its own."""
+    start = "\r\x1b[K" if sys.stderr.isatty() else ""
+    click.echo(start + message, err=True)
+
+
+def shower(quiet: bool) -> Callable[[str], None]:
+    """Make what shows a changing line on a terminal, and nothing elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        return lambda message: None
+    return lambda message: click.echo(f"\r\x1b[K{message}", err=True, nl=False)
+
+
+@contextlib.contextmanager
+def progress(source: AbstractSource, *, quiet: bool) -> Iterator[Callable[[], None]]:
+    """Show how much of a source has been read; yields a function to call per batch."""
+    if quiet or source.total is None or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task(f"reading ({source.unit})", total=source.total)
+        yield lambda: bar.update(task, completed=source.position)
+
+
+def write_whole(target: Any, data: bytes) -> None:
+    """Write all of a file: it appears whole or not at all."""
+    with contextlib.closing(target):
+        target.open()
+        target.write(data)
+        target.commit()
+
+
+def prepared(
+    mechanism: AbstractMechanism, space: Space, *, quiet: bool, **how: Any
+) -> Privatizer:
+    """Make a privatizer, and show what takes a while on a large space of one's own."""
+    from mondegreen.privatizer.privatizer import Privatizer
+
+    show = shower(quiet)
+    mechanism.warm_up(space, lambda share: show(f"calibrating {share:.0%}"))
+    privatizer = Privatizer(mechanism, space, **how)
+    state = privatizer.state
+    if state.certificate_takes_long and not quiet:
+        say("Computing the exact epsilon of this setting, once; it is kept.")
+        state.certificate(lambda share: show(f"exact epsilon {share:.0%}"))
+    show("")
+    return privatizer
+
+
+def read_public(
+    path: str, format: Any, columns: tuple[str, ...], space: Space, *, quiet: bool
+) -> Sample:
+    """Count the words of a public sample, which ``calibrate`` and ``chances`` take."""
+    from mondegreen.calibration.sample import read_sample
+    from mondegreen.io.open import open_source
+
+    with (
+        open_source(path, format=format, columns=columns, missing="pass") as source,
+        progress(source, quiet=quiet) as advance,
+    ):
+        sample = read_sample(source, space, advance)
+    if not quiet:
+        say("SAMPLE must be PUBLIC: what is chosen on a text tells about that text.")
+    return sample

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Iterator
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from mondegreen.cli import completion
-from mondegreen.cli.options import columns_option
-from mondegreen.errors import ConfigurationError, DecodeError, SourceError
+from mondegreen.cli import options
+from mondegreen.cli.options import FILE, POSITIVE, argument, command, option
+from mondegreen.cli.render import echo_json, shower, table
+from mondegreen.errors import ConfigurationError, SourceError
 from mondegreen.wording import amount
 
 if TYPE_CHECKING:
@@ -20,6 +23,11 @@ if TYPE_CHECKING:
     from mondegreen.scores.corpus import CorpusScores
     from mondegreen.scores.similarity import SentenceModel
     from mondegreen.space.space import Space
+
+
+Pairs = tuple[list[str | None], list[str | None]]
+
+_ROWS: Final = 1024
 
 
 _NOT_PRIVATE: Final = (
@@ -31,77 +39,56 @@ _NOT_SHOWN: Final = (
 )
 
 
-@click.command()
-@click.argument("original", type=click.Path(path_type=str))
-@click.argument("release", type=click.Path(path_type=str))
-@columns_option
-@click.option(
-    "--format",
-    type=click.Choice(["txt", "csv", "tsv", "jsonl", "parquet"]),
-    help="Of both files.  [default: what their names tell]",
-)
-@click.option(
-    "--space",
-    default="glove-840b-34k",
-    show_default=True,
-    metavar="NAME|PATH",
-    shell_complete=completion.spaces,
-    help="Words and vectors of the release. See: mondegreen space list.",
-)
-@click.option(
-    "--rare",
-    type=click.IntRange(min=1),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="How many of the rarest words to look for in the release (LOW).",
-)
-@click.option(
-    "--english",
-    type=click.Path(path_type=str),
-    metavar="FILE",
-    help="Words that count as English, one a line; their share is a score then.",
-)
-@click.option(
-    "--sentence-model",
-    "model",
-    metavar="MODULE:FUNCTION",
-    help="Compare whole texts too (CS), by any callable from a list of texts to an "
-    "array, one row each.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the scores as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@command()
 def score(
-    original: str,
-    release: str,
-    columns: tuple[str, ...],
-    format: Any,
-    space: str,
-    rare: int,
-    english: str | None,
-    model: str | None,
-    as_json: bool,
-    quiet: bool,
+    original: str = argument(type=FILE),
+    release: str = argument(type=FILE),
+    columns: tuple[str, ...] = options.COLUMNS,
+    format: Any = options.format_option(
+        "Of both files.  [default: what their names tell]"
+    ),
+    space: str = options.space_option(
+        "Words and vectors of the release. See: mondegreen space list."
+    ),
+    rare: int = option(
+        1000,
+        "How many of the rarest words to look for in the release (LOW).",
+        metavar="N",
+        type=POSITIVE,
+    ),
+    english: str | None = option(
+        None,
+        "Words that count as English, one a line; their share is a score then.",
+        type=FILE,
+    ),
+    model: str | None = option(
+        None,
+        "Compare whole texts too (CS), by any callable from a list of texts to an "
+        "array, one row each.",
+        "--sentence-model",
+        metavar="MODULE:FUNCTION",
+    ),
+    as_json: bool = options.JSON,
+    quiet: bool = options.QUIET,
 ) -> None:
     """Judge a finished RELEASE by its ORIGINAL.
 
     Pairs the rows of two files of one format, and the words of each pair, and counts
-    what changed. The result is computed from the private text and is not private
-    itself. It says what became of this text, not what the mechanism promises.
+    what changed. The result is computed from the private text, so it is not private.
+    It says what became of this text, not what the mechanism promises.
 
     \b
     mondegreen score reviews.csv safe.csv --column review
     mondegreen score notes.txt safe.txt --json
     """  # noqa: D301
-    from mondegreen.cli.render import echo_json
     from mondegreen.io.open import open_source
     from mondegreen.passes import from_json
     from mondegreen.space.store import load_space
 
     if original == release:
         raise ConfigurationError("ORIGINAL and RELEASE must be two files")
-    encode = _loaded(model) if model else None
-    listed = _word_list(english) if english else None
+    encode = _imported(model) if model else None
+    listed = set(options.read_lines(english)) if english else None
     loaded = load_space(space)
     with (
         open_source(original, format=format, columns=columns, missing="pass") as mine,
@@ -115,11 +102,9 @@ def score(
         found = {"private": False, "note": _NOT_PRIVATE, "rows": rows}
         echo_json({**found, **scores.to_dict(), "cs": cs, "checks": checks})
         return
-    click.echo("\n".join([_NOT_PRIVATE, "", *_lines(rows, scores, cs), "", "checks"]))
-    click.echo(
-        "\n".join(f"  {check['result']:<4}  {check['check']}" for check in checks)
-    )
-    click.echo(f"\n{_NOT_SHOWN}")
+    lines = [_NOT_PRIVATE, "", *_lines(rows, scores, cs), "", "checks"]
+    lines += [f"  {check['result']:<4}  {check['check']}" for check in checks]
+    click.echo("\n".join([*lines, "", _NOT_SHOWN]))
 
 
 def _scored(
@@ -132,52 +117,97 @@ def _scored(
     *,
     quiet: bool,
 ) -> tuple[CorpusScores, float | None]:
-    """Read both files once; return the scores, and CS where there is a model."""
-    from mondegreen.cli.progress import shower
+    """Read both files once: the scores, and CS where there is a model."""
     from mondegreen.scores.corpus import CorpusScorer
-    from mondegreen.scores.release import text_pairs
     from mondegreen.scores.similarity import sentence_cosines
 
     scorer = CorpusScorer(space, rare=rare, english=english)
     show = shower(quiet)
     total, count = 0.0, 0
-
-    def advance() -> None:
+    for texts, released in text_pairs(original, release):
         if original.total:
             show(f"scoring {min(1.0, original.position / original.total):.0%}")
-
-    for texts, released in text_pairs(original, release, advance):
         scorer.add(texts, released)
-        if encode is not None:
-            both = [
-                (text, found)
-                for text, found in zip(texts, released, strict=True)
-                if text is not None and found is not None
-            ]
-            if both:
-                firsts, seconds = [a for a, _ in both], [b for _, b in both]
-                cosines = sentence_cosines(firsts, seconds, encode)
-                known = cosines[cosines == cosines]  # a zero vector has no direction
-                total, count = total + float(known.sum()), count + len(known)
+        both = [
+            (text, found)
+            for text, found in zip(texts, released, strict=True)
+            if text is not None and found is not None
+        ]
+        if encode is not None and both:
+            firsts, seconds = [one for one, _ in both], [other for _, other in both]
+            cosines = sentence_cosines(firsts, seconds, encode)
+            known = cosines[cosines == cosines]  # a zero vector has no direction
+            total, count = total + float(known.sum()), count + len(known)
     show("")
     return scorer.scores(), 100 * total / count if count else None
 
 
+def text_pairs(original: AbstractSource, release: AbstractSource) -> Iterator[Pairs]:
+    """Yield chunks of texts and their releases, in constant memory.
+
+    Every text column of a row gives one pair, and a list of texts one for each item.
+    A list of another length than that of its original counts as withheld. Errors quote
+    no text.
+    """
+    rows = zip_longest(_rows(original), _rows(release))
+    number = 0
+    while chunk := list(islice(rows, _ROWS)):
+        texts: list[str | None] = []
+        released: list[str | None] = []
+        for mine, theirs in chunk:
+            number += 1
+            if mine is None or theirs is None:
+                raise _of_other_length(original, release)
+            for cell, other in zip(mine, theirs, strict=True):
+                left, right = _aligned(cell, other)
+                if any(
+                    text is None and found is not None
+                    for text, found in zip(left, right, strict=True)
+                ):
+                    problem = "a text where the original has none"
+                    hint = "are the two files in one order?"
+                    raise SourceError(release.name, problem, row=number, hint=hint)
+                texts += left
+                released += right
+        yield texts, released
+
+
+def _rows(source: AbstractSource) -> Iterator[list[Any]]:
+    """Yield the values of the text columns of each row."""
+    for batch in source.batches():
+        columns = [batch.column(name).to_pylist() for name in source.text_columns]
+        yield from map(list, zip(*columns, strict=True))
+
+
+def _aligned(cell: Any, other: Any) -> Pairs:
+    """The texts of one cell and their releases."""
+    if not isinstance(cell, list):
+        return [cell], [None if isinstance(other, list) else other]
+    if not isinstance(other, list) or len(other) != len(cell):
+        return cell, [None] * len(cell)
+    return cell, other
+
+
+def _of_other_length(original: AbstractSource, release: AbstractSource) -> SourceError:
+    """Say which file ends first; the other is not read to its end."""
+    shorter, longer = sorted((original, release), key=lambda source: source.rows_read)
+    return SourceError(
+        shorter.name,
+        f"it ends after {amount(shorter.rows_read, 'row')}; {longer.name} has more",
+        hint="a release has the rows of its original, in their order",
+    )
+
+
 def _lines(rows: int, scores: CorpusScores, cs: float | None) -> list[str]:
-    """Return what is printed, one score a line."""
+    """One score a line, with what it is of."""
+    texts = f"{amount(scores.texts, 'text')}, {scores.withheld:,} withheld"
+    rare = f"of the {scores.rare_types:,} rarest types, whatever they replaced"
+    paired = f"{scores.paired:,} paired with a released word"
     facts: list[tuple[str, str, str]] = [
-        (
-            "rows",
-            f"{rows:,}",
-            f"{amount(scores.texts, 'text')}, {scores.withheld:,} withheld",
-        ),
-        (
-            "words",
-            f"{scores.words:,}",
-            f"{scores.paired:,} paired with a released word",
-        ),
+        ("rows", f"{rows:,}", texts),
+        ("words", f"{scores.words:,}", paired),
         ("words changed (PP)", _percent(scores.pp), amount(scores.changed, "word")),
-        ("rare types left (LOW)", _percent(scores.low), _rare_types(scores)),
+        ("rare types left (LOW)", _percent(scores.low), rare),
         (
             "rare words unchanged",
             _percent(scores.rare_unchanged),
@@ -192,18 +222,13 @@ def _lines(rows: int, scores: CorpusScores, cs: float | None) -> list[str]:
     if scores.english_release is not None:
         before = f"original {_percent(scores.english_original)}"
         facts.append(("English words", _percent(scores.english_release), before))
-    first, second = (max(len(fact[i]) for fact in facts) for i in (0, 1))
-    return [f"{a:{first}}  {b:>{second}}  {c}".rstrip() for a, b, c in facts]
-
-
-def _rare_types(scores: CorpusScores) -> str:
-    return f"of the {scores.rare_types:,} rarest types, whatever they replaced"
+    return table(facts, align="<><")
 
 
 def _checks(
     scores: CorpusScores, passes: list[Pass], columns: tuple[str, ...], space: Space
 ) -> list[dict[str, str]]:
-    """Return what two files can show about a release, and whether it is so."""
+    """What two files can show about a release, and whether it is so."""
     from mondegreen.text.tokenizer import tokenize
 
     several = sum(count != 1 for count in tokenize(space.words).counts())
@@ -243,19 +268,7 @@ def _but(count: int, one: str, many: str) -> str:
     return f"; {count:,} {one if count == 1 else many}" if count else ""
 
 
-def _word_list(path: str) -> set[str]:
-    """Return the words of a file, one a line."""
-    try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        problem = error.strerror or type(error).__name__
-        raise SourceError(path, f"cannot be read: {problem}") from None
-    except UnicodeDecodeError as error:
-        raise DecodeError(path, offset=error.start) from None
-    return {line.strip() for line in text.splitlines() if line.strip()}
-
-
-def _loaded(name: str) -> SentenceModel:
+def _imported(name: str) -> SentenceModel:
     """Import the sentence model; modules of the current folder are found."""
     module, colon, path = name.partition(":")
     if not (module and colon and path):

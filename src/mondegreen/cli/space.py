@@ -1,28 +1,35 @@
-"""The verb ``space``: list, describe, build, verify and fetch public spaces."""
+"""``mondegreen space``: list, describe and verify public spaces, and make them."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Final
+
 import click
 
-from mondegreen.cli.render import echo_facts, echo_json, echo_table
-from mondegreen.cli.space_binarize import binarize
-from mondegreen.cli.space_build import build, facts_of, fetch
-from mondegreen.cli.space_tree import branch_of, tree
+from mondegreen.cli.options import DEFAULT_SPACE, JSON, argument, command, option
+from mondegreen.cli.render import echo_facts, echo_table
+from mondegreen.cli.space_build import binarize, build, facts_of, fetch, tree
+from mondegreen.errors import SpaceError, SpaceIntegrityError
 
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+if TYPE_CHECKING:
+    from mondegreen.space.space import Space
+
+
+_SHOWN: Final = 24  # words of a node that are listed
 
 
 @click.group()
 def space() -> None:
     """Manage the public spaces that words are drawn from.
 
+    A space is a vocabulary with a vector for every word.
+
     Example: mondegreen space list
     """
 
 
-@space.command("list")
-@_JSON
-def list_spaces(as_json: bool) -> None:
+@command(name="list")
+def list_spaces(as_json: bool = JSON) -> None:
     """List the spaces that can be loaded or fetched.
 
     Example: mondegreen space list --json
@@ -47,21 +54,20 @@ def list_spaces(as_json: bool) -> None:
     for public in PUBLIC_SPACES.values():
         if public.name not in space_names():
             absent = dict.fromkeys(("words", "dim", "dtype"))
-            licence = {"licence": public.licence, "path": None}
+            path = None if as_json else f"(mondegreen space fetch {public.name})"
+            licence = {"licence": public.licence, "path": path}
             rows.append({"name": public.name, **absent, **licence})
-    if as_json:
-        echo_json(rows)
-    else:
-        for row in rows:
-            row["path"] = row["path"] or f"(mondegreen space fetch {row['name']})"
-        echo_table(rows)
+    echo_table(rows, as_json=as_json)
 
 
-@space.command()
-@click.argument("name", default="glove-840b-34k")
-@click.option("--branch", metavar="WORD", help="Show the word tree around a word.")
-@_JSON
-def info(name: str, branch: str | None, as_json: bool) -> None:
+@command()
+def info(
+    name: str = argument(default=DEFAULT_SPACE),
+    branch: str | None = option(
+        None, "Show the word tree around a word.", metavar="WORD"
+    ),
+    as_json: bool = JSON,
+) -> None:
     """Describe a space, given by NAME or path; its digest is checked.
 
     Example: mondegreen space info glove-840b-34k --branch doctor
@@ -71,23 +77,16 @@ def info(name: str, branch: str | None, as_json: bool) -> None:
 
     path = locate(name)
     loaded = read_space(path)
-    facts = facts_of(read_header(path)) if branch is None else branch_of(loaded, branch)
-    if as_json:
-        echo_json(facts)
-    else:
-        echo_facts(facts)
+    about = facts_of(read_header(path)) if branch is None else _around(loaded, branch)
+    echo_facts(about, as_json=as_json)
 
 
-@space.command()
-@click.argument("names", nargs=-1, required=True)
-@click.option("--digest", help="The digest the space must have.")
-@click.option("--deep", is_flag=True, help="Nothing more: it always measures.")
-@_JSON
+@command()
 def verify(
-    names: tuple[str, ...],
-    digest: str | None,
-    deep: bool,
-    as_json: bool,
+    names: tuple[str, ...] = argument(nargs=-1, required=True),
+    digest: str | None = option(None, "The digest the space must have."),
+    deep: bool = option(False, "Nothing more: it always measures."),
+    as_json: bool = JSON,
 ) -> None:
     """Check spaces, given by NAME or path, and measure all their distances again.
 
@@ -95,7 +94,6 @@ def verify(
 
     Example: mondegreen space verify glove-840b-34k
     """
-    from mondegreen.errors import SpaceIntegrityError
     from mondegreen.space.codes import measure_codes
     from mondegreen.space.geometry import check_measured, measure
     from mondegreen.space.store import load_space
@@ -113,13 +111,35 @@ def verify(
             check_measured(loaded.codes.geometry, now, name)
         facts = {"verified": True, "distances": "measured again, all pairs"}
         found.append({"name": name, **facts, "digest": loaded.digest})
-    if as_json:
-        echo_json(found)
-    else:
-        echo_table(found)
+    echo_table(found, as_json=as_json)
 
 
-space.add_command(binarize)
-space.add_command(build)
-space.add_command(fetch)
-space.add_command(tree)
+for _verb in (list_spaces, info, verify, binarize, build, fetch, tree):
+    space.add_command(_verb)
+
+
+def _around(space: Space, word: str) -> dict[str, object]:
+    """The nodes around a word, so that a person can judge the tree."""
+    from mondegreen.space.store import tree_of
+
+    found = tree_of(space)
+    if found is None:
+        raise SpaceError(
+            f"space {space.name!r} has no word tree: make one with space tree"
+        )
+    word_id = space.id_of(word)
+    if word_id == space.vocab_size:
+        raise SpaceError(f"space {space.name!r} has no such word")
+    facts: dict[str, object] = {"word": word, "tree": found.digest}
+    below = 0
+    for level in range(1, found.levels + 1):
+        members = found.members(level, int(found.nodes[level, word_id]))
+        if len(members) == below:  # the same words again
+            continue
+        below = len(members)
+        # The frequent words of a large node say most; the space lists them first.
+        words = [space.words[i] for i in sorted(members.tolist())[:_SHOWN]]
+        more = f" ... ({len(members):,} words)" if len(members) > _SHOWN else ""
+        height = f"level {level}, height {found.heights[level]:g}"
+        facts[height] = " ".join(words) + more
+    return facts

@@ -1,99 +1,85 @@
-"""The commands that make a space: ``space build`` and ``space fetch``."""
+"""``mondegreen space build | fetch | binarize | tree``: the verbs that make a space."""
 
 from __future__ import annotations
 
-import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, final
 
 import click
 
-from mondegreen.cli.progress import say, shower
-from mondegreen.cli.render import echo_facts
+from mondegreen.cli.options import (
+    FORCE,
+    JSON,
+    POSITIVE,
+    QUIET,
+    argument,
+    command,
+    option,
+)
+from mondegreen.cli.render import echo_facts, say, shower
+from mondegreen.errors import SpaceError
 
 if TYPE_CHECKING:
     from mondegreen.space.file import SpaceHeader
-    from mondegreen.space.vectors.build import Built
+    from mondegreen.space.space import Space
     from mondegreen.space.vectors.readers import BadRows
     from mondegreen.space.vectors.source import VectorSource
 
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-_FORCE = click.option("--force", is_flag=True, help="Replace an existing output.")
-_SKIP = click.option(
-    "--skip-bad", is_flag=True, help="Drop and count bad rows instead of stopping."
-)
-_NBSP = click.option(
-    "--allow-nbsp", is_flag=True, help="Keep words that hold a no-break space."
-)
-_DTYPE = click.option(
-    "--dtype",
-    type=click.Choice(["float16", "float32"]),
-    help="Type of the coordinates.  [default: float32; float16 where the input is]",
-)
-_QUIET = click.option("--quiet", is_flag=True, help="Show no progress.")
 _FORMATS = click.Choice(["glove", "word2vec", "word2vec-binary", "fasttext", "npy"])
-
-
-@click.command(short_help="Build a space from a file of word vectors.")
-@click.argument("vectors", type=_FILE)
-@click.option(
-    "-o",
-    "--output",
-    required=True,
+_OUTPUT = option(
+    ...,
+    "Space to write; by custom its name ends with .safetensors.",
+    "-o --output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Space to write; by custom its name ends with .safetensors.",
 )
-@click.option("--name", help="Name of the space.  [default: OUTPUT without its suffix]")
-@click.option("--format", "form", type=_FORMATS, help="[default: found in the file]")
-@click.option(
-    "--words",
-    type=_FILE,
-    help="Keep only the words of this file, one a line. For .npy without "
-    "--word-list: the word of every row.",
+_DTYPE = option(
+    None,
+    "Type of the coordinates.  [default: float32; float16 where the input is]",
+    type=click.Choice(["float16", "float32"]),
 )
-@click.option(
-    "--word-list",
-    type=_FILE,
-    help="For .npy: the word of every row.  [default: X.words.txt beside X.npy]",
-)
-@click.option("--limit", type=click.IntRange(1), help="Keep the first so many words.")
-@click.option(
-    "--about",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="A fact to store with the space, such as licence=CC0-1.0. Repeatable.",
-)
-@click.option(
-    "--metric",
-    type=click.Choice(["euclidean", "poincare"]),
-    default="euclidean",
-    show_default=True,
-    help="Distance between vectors; poincare for points of the Poincaré ball.",
-)
-@_DTYPE
-@_SKIP
-@_NBSP
-@_FORCE
-@_QUIET
-@_JSON
+
+
+@command(short_help="Build a space from a file of word vectors.")
 def build(
-    vectors: Path,
-    output: Path,
-    name: str | None,
-    form: str | None,
-    words: Path | None,
-    word_list: Path | None,
-    limit: int | None,
-    about: tuple[str, ...],
-    metric: str,
-    dtype: str | None,
-    skip_bad: bool,
-    allow_nbsp: bool,
-    force: bool,
-    quiet: bool,
-    as_json: bool,
+    vectors: Path = argument(type=_FILE),
+    output: Path = _OUTPUT,
+    name: str | None = option(
+        None, "Name of the space.  [default: OUTPUT without its suffix]"
+    ),
+    form: str | None = option(
+        None, "[default: found in the file]", "--format", type=_FORMATS
+    ),
+    words: Path | None = option(
+        None,
+        "Keep only the words of this file, one a line. For .npy without --word-list: "
+        "the word of every row.",
+        type=_FILE,
+    ),
+    word_list: Path | None = option(
+        None,
+        "For .npy: the word of every row.  [default: X.words.txt beside X.npy]",
+        type=_FILE,
+    ),
+    limit: int | None = option(None, "Keep the first so many words.", type=POSITIVE),
+    about: tuple[str, ...] = option(
+        (),
+        "A fact to store with the space, such as licence=CC0-1.0. Repeatable.",
+        metavar="KEY=VALUE",
+    ),
+    metric: str = option(
+        "euclidean",
+        "Distance between vectors; poincare for points of the Poincaré ball.",
+        type=click.Choice(["euclidean", "poincare"]),
+    ),
+    dtype: str | None = _DTYPE,
+    skip_bad: bool = option(False, "Drop and count bad rows instead of stopping."),
+    allow_nbsp: bool = option(False, "Keep words that hold a no-break space."),
+    force: bool = FORCE,
+    quiet: bool = QUIET,
+    as_json: bool = JSON,
 ) -> None:
     """Build a space from VECTORS: GloVe, word2vec, fastText .vec or .npy.
 
@@ -106,49 +92,31 @@ def build(
     refuse_existing(output, force=force)
     if (form == "npy" or vectors.suffix == ".npy") and word_list is None:
         word_list, words = words, None
-    facts = _key_values(about)
+    if not all("=" in pair for pair in about):
+        raise click.BadParameter("must be KEY=VALUE", param_hint="--about")
+    facts = dict(pair.split("=", 1) for pair in about)
+    name = name or output.name.removesuffix(".safetensors")
     bad = BadRows(skip=skip_bad)
+    more = {"metric": metric, "limit": limit, "dtype": dtype, "allow_nbsp": allow_nbsp}
+    shown = _Shown(output, force=force, quiet=quiet, as_json=as_json)
     with open_vectors(vectors, bad, form=form, word_list=word_list) as source:
-        _build_and_save(
-            source,
-            output,
-            name or output.name.removesuffix(".safetensors"),
-            bad,
-            words=words,
-            limit=limit,
-            about=facts,
-            metric=metric,
-            dtype=dtype,
-            allow_nbsp=allow_nbsp,
-            force=force,
-            quiet=quiet,
-            as_json=as_json,
-        )
+        _build(source, shown, name, bad, words, about=facts, **more)
 
 
-@click.command()
-@click.argument("name")
-@click.option(
-    "--limit",
-    type=click.IntRange(0),
-    default=100_000,
-    show_default=True,
-    help="Keep the first, most frequent, so many words; 0 keeps all. Time grows "
-    "with the square.",
-)
-@click.option("--words", type=_FILE, help="Keep only the words of this file.")
-@_DTYPE
-@_FORCE
-@_QUIET
-@_JSON
+@command()
 def fetch(
-    name: str,
-    limit: int,
-    words: Path | None,
-    dtype: str | None,
-    force: bool,
-    quiet: bool,
-    as_json: bool,
+    name: str = argument(),
+    limit: int = option(
+        100_000,
+        "Keep the first, most frequent, so many words; 0 keeps all. Time grows with "
+        "the square.",
+        type=click.IntRange(0),
+    ),
+    words: Path | None = option(None, "Keep only the words of this file.", type=_FILE),
+    dtype: str | None = _DTYPE,
+    force: bool = FORCE,
+    quiet: bool = QUIET,
+    as_json: bool = JSON,
 ) -> None:
     """Download a public space by NAME, and build it into the cache.
 
@@ -169,79 +137,66 @@ def fetch(
     archive = download(
         public.address,
         sha256=public.sha256,
-        progress=lambda done, total: show(f"downloaded {_megabytes(done, total)}"),
+        progress=lambda done, total: show(
+            f"downloaded {done / 1e6:,.1f}"
+            + (f" of {total / 1e6:,.1f} MB" if total else " MB")
+        ),
         note=say,
     )
     output.parent.mkdir(parents=True, exist_ok=True)
     bad = BadRows(skip=True)
+    about = {"licence": public.licence, "source": public.address}
+    more = {"limit": limit or None, "dtype": dtype}
+    shown = _Shown(output, force=force, quiet=quiet, as_json=as_json)
     with open_member(archive, public.member, bad) as source:
-        _build_and_save(
-            source,
-            output,
-            public.name,
-            bad,
-            words=words,
-            limit=limit or None,
-            about={"licence": public.licence, "source": public.address},
-            dtype=dtype,
-            allow_nbsp=False,
-            force=force,
-            quiet=quiet,
-            as_json=as_json,
-        )
+        _build(source, shown, public.name, bad, words, about=about, **more)
     say(f"{archive} is kept for other spaces; it can be deleted")
 
 
-def _build_and_save(
+@final
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """Where a space goes, and how it is told of."""
+
+    output: Path
+    force: bool
+    quiet: bool
+    as_json: bool
+
+    def save(self, space: Space, **more: object) -> None:
+        from mondegreen.space.file import read_header
+        from mondegreen.space.store import save_space
+
+        save_space(space, self.output, force=self.force)
+        facts = {**facts_of(read_header(self.output)), **more}
+        echo_facts(facts, as_json=self.as_json)
+
+
+def _build(
     source: VectorSource,
-    output: Path,
+    shown: _Shown,
     name: str,
     bad: BadRows,
-    *,
     words: Path | None,
-    limit: int | None,
-    about: dict[str, str],
-    metric: str = "euclidean",
-    dtype: str | None,
-    allow_nbsp: bool,
-    force: bool,
-    quiet: bool,
-    as_json: bool,
+    **more: Any,
 ) -> None:
-    """Build, save, and say what was made and what was left out."""
-    from mondegreen.space.file import read_header
-    from mondegreen.space.store import save_space
+    """Build, save, and say what was left out, and what is never looked up."""
     from mondegreen.space.vectors.build import build_space
     from mondegreen.space.vectors.readers import read_words
 
     only = None
     if words is not None:
         only = {word for word in read_words(words, bad) if word}
-    show = shower(quiet)
+    show = shower(shown.quiet)
     built = build_space(
         source,
         name,
         bad=bad,
         only=only,
-        limit=limit,
-        dtype=dtype,
-        allow_nbsp=allow_nbsp,
-        about=about,
-        metric=metric,
-        scratch=output.parent,
+        scratch=shown.output.parent,
         progress=lambda stage, done: show(f"{stage}: {done:,} words"),
+        **more,
     )
-    save_space(built.space, output, force=force)
-    _report(built)
-    facts = facts_of(read_header(output))
-    if as_json:
-        click.echo(json.dumps(facts | {"dropped": dict(built.dropped)}, indent=2))
-    else:
-        echo_facts(facts)
-
-
-def _report(built: Built) -> None:
-    """Say on stderr what was left out, and what will never be looked up."""
     for problem, count in built.dropped.items():
         say(f"dropped {count:,}: {problem}")
     if built.missing:
@@ -251,10 +206,12 @@ def _report(built: Built) -> None:
             f"warning: words with an upper case letter: {built.upper_case:,}; text is "
             "looked up in lower case, so they can be drawn but never looked up"
         )
+    dropped = {"dropped": dict(built.dropped)} if shown.as_json else {}
+    shown.save(built.space, **dropped)
 
 
 def facts_of(header: SpaceHeader) -> dict[str, object]:
-    """Return what a header says, flat."""
+    """Flatten what a header says."""
     return {
         "name": header.name,
         "digest": header.digest,
@@ -269,15 +226,136 @@ def facts_of(header: SpaceHeader) -> dict[str, object]:
     }
 
 
-def _key_values(pairs: tuple[str, ...]) -> dict[str, str]:
-    """Read KEY=VALUE pairs."""
-    for pair in pairs:
-        if "=" not in pair:
-            raise click.BadParameter("must be KEY=VALUE", param_hint="--about")
-    return dict(pair.split("=", 1) for pair in pairs)
+@command(short_help="Make a binary code for every word of a space.")
+def binarize(
+    space: str = argument(),
+    output: Path = _OUTPUT,
+    bits: int = option(
+        256, "Length of a code, a multiple of 8.", type=click.IntRange(8, 4096)
+    ),
+    method: str = option(
+        "tissier",
+        "Near-lossless binarization, trained; or random hyperplanes.",
+        type=click.Choice(["tissier", "hyperplane"]),
+    ),
+    codes_only: bool = option(
+        False,
+        "Leave the vectors out: a small file that binary mechanisms alone accept.",
+    ),
+    force: bool = FORCE,
+    quiet: bool = QUIET,
+    as_json: bool = JSON,
+) -> None:
+    """Make a binary code for every word of SPACE, given by name or path.
+
+    Codes are learned from the vectors of the space, which are public, and from
+    nothing else.
+
+    Example: mondegreen space binarize glove-840b-34k -o small.safetensors --codes-only
+    """
+    from mondegreen.space.binarize import with_codes
+    from mondegreen.space.codes import check_bits
+    from mondegreen.space.space import Space
+    from mondegreen.space.store import load_space, refuse_existing
+
+    refuse_existing(output, force=force)
+    loaded = load_space(space)
+    show = shower(quiet)
+    made = with_codes(
+        loaded,
+        bits=check_bits(bits),
+        method=method,
+        progress=lambda done: show(f"binarize: {done}%"),
+    )
+    if codes_only and made.codes is not None:
+        about = {**loaded.about, "vectors": loaded.digest}
+        made = Space.from_codes(made.name, made.words, made.codes, about)
+    _Shown(output, force=force, quiet=quiet, as_json=as_json).save(made)
 
 
-def _megabytes(done: int, total: int | None) -> str:
-    """Say how much of a download is there."""
-    of = f" of {total / 1e6:,.1f}" if total else ""
-    return f"{done / 1e6:,.1f}{of} MB"
+@command(short_help="Build a word tree for a space.")
+def tree(
+    space: str = argument(),
+    output: Path = _OUTPUT,
+    leaf: int = option(22, "Fewest words of a group.", type=click.IntRange(1, 10_000)),
+    branch: int = option(
+        16, "Fewest groups of a branch.", type=click.IntRange(1, 10_000)
+    ),
+    wordnet: Path | None = option(
+        None,
+        "Folder of a WordNet 3 database: groups keep part of speech and inflection.",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+    ),
+    opposites: Path | None = option(
+        None,
+        "Pairs of words, two a line, that should not share a group.",
+        type=_FILE,
+    ),
+    frequency: float = option(
+        0.0,
+        "Weight of frequency; above 0 only where the words of SPACE are in falling "
+        "order of a public frequency.",
+        type=click.FloatRange(0, 100),
+    ),
+    contrast: float = option(
+        0.7,
+        "Weight of the directions in which opposites differ most.",
+        type=click.FloatRange(0, 100),
+    ),
+    force: bool = FORCE,
+    quiet: bool = QUIET,
+    as_json: bool = JSON,
+) -> None:
+    """Build a word tree for SPACE, given by name or path, and save both.
+
+    Groups, branches and classes are made from the vectors of the space and the lists
+    given here, all of them public, and from nothing else. WordNet gives opposites too.
+
+    Example: mondegreen space tree vectors.safetensors -o tree.safetensors --leaf 22
+    """
+    from mondegreen.space.store import (
+        load_space,
+        refuse_existing,
+        with_tree,
+    )
+    from mondegreen.space.tree_build import build_tree
+    from mondegreen.space.word_classes import FUNCTION_CLASSES, WordNet, word_classes
+
+    refuse_existing(output, force=force)
+    loaded = load_space(space)
+    show = shower(quiet)
+    pairs = _pairs(loaded, opposites) if opposites is not None else []
+    classes = None
+    if wordnet is not None:
+        show("tree: part of speech")
+        database = WordNet(wordnet)
+        classes = word_classes(loaded.words, loaded.vectors, database)
+        pairs += [(loaded.id_of(a), loaded.id_of(b)) for a, b in database.antonyms()]
+    pairs = [pair for pair in pairs if max(pair) < loaded.vocab_size]
+    built = build_tree(
+        loaded,
+        leaf=leaf,
+        branch=branch,
+        classes=classes,
+        joined=FUNCTION_CLASSES,
+        opposites=pairs,
+        frequency=frequency,
+        contrast=contrast,
+        about={"classes": "WordNet 3.0"} if wordnet is not None else {},
+        progress=lambda name: show(f"tree: {name}"),
+    )
+    show("")
+    nodes = " > ".join(f"{len(bound) - 1:,}" for bound in built.bounds)
+    shown = _Shown(output, force=force, quiet=quiet, as_json=as_json)
+    shown.save(with_tree(loaded, built), tree=built.digest, nodes=nodes)
+
+
+def _pairs(space: Space, path: Path) -> list[tuple[int, int]]:
+    """Read two words a line; pairs that the space lacks are left out later."""
+    pairs = []
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+        fields = line.split()
+        if len(fields) != 2:
+            raise SpaceError(f"{path}, line {number}: two words a line are needed")
+        pairs.append((space.id_of(fields[0]), space.id_of(fields[1])))
+    return pairs

@@ -24,6 +24,7 @@ from mondegreen.errors import (
 from mondegreen.io.base import AbstractSink, AbstractSource, Metadata, id_in_text
 from mondegreen.io.stream import BATCH_ROWS
 from mondegreen.io.target import Target
+from mondegreen.passes import METADATA_KEY
 from mondegreen.text import columns as nested
 
 BATCH_BYTES: Final = 4 << 20
@@ -33,7 +34,7 @@ ROW_GROUP_BYTES: Final = 16 << 20
 """About the data in one row group of the output; it is held in memory."""
 
 _PROBE_ROWS: Final = 64
-_PROMISE: Final = b"mondegreen"
+_PROMISE: Final = METADATA_KEY.encode()
 
 _READ_BYTES: Final = 1 << 20
 _MAX_FOOTER: Final = 1 << 28

@@ -135,7 +135,7 @@ class Target:
 
 
 def is_same_file(one: str, other: str) -> bool:
-    """Whether two paths, ``-`` to read or to write, are one regular file.
+    """Whether two paths, ``-`` to read or to write, are one regular file, or will be.
 
     Links are seen through, and so are names in ``/dev`` and a shell's ``<`` and ``>``.
     """
@@ -143,10 +143,12 @@ def is_same_file(one: str, other: str) -> bool:
     return mine is not None and mine == theirs
 
 
-def _identity(path: str, stream: IO[str]) -> tuple[int, int] | None:
+def _identity(path: str, stream: IO[str]) -> tuple[int, int] | Path | None:
     """Identify a regular file on this machine; None for all else."""
     try:
         found = os.fstat(stream.fileno()) if path == "-" else Path(path).stat()
+    except FileNotFoundError:
+        return Path(path).resolve()
     except (OSError, ValueError, AttributeError):
         return None
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None

@@ -196,6 +196,22 @@ class AbstractMechanism(ABC):
     space_metrics: ClassVar[tuple[str, ...]] = ("euclidean",)
     """Metrics of the spaces it can be prepared for; see :func:`check_space`."""
 
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """Names that parameters had, and have. The old ones are accepted for a version;
+    digests know parameters by them for ever, see :meth:`digested`."""
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that are out of the interval that they declare.
+
+        Floats are kept: 8, 8.0 and ``np.float32(8)`` must be one mechanism, with one
+        digest, and calculate in double precision.
+        """
+        for declared in fields(self):  # type: ignore[arg-type]
+            within, value = declared.metadata["within"], getattr(self, declared.name)
+            if within and not (value is None and declared.metadata["optional"]):
+                number = check_interval(declared.name, value, *within)
+                object.__setattr__(self, declared.name, number)
+
     @abstractmethod
     def prepare(self, space: Space) -> State:
         """Return the mechanism ready to sample on ``space``."""
@@ -220,6 +236,7 @@ class AbstractMechanism(ABC):
             "parameters": parameters,
             "epsilon": parameters["epsilon"],
             "metric": self.metric,
+            # A space of codes alone has no other distances than those stated.
             "scale": space.geometry.to_dict() if space.has_vectors else {},
             "space": space.name,
             "space_digest": space.digest,
@@ -240,28 +257,55 @@ class AbstractMechanism(ABC):
         }
 
     @classmethod
+    def digested(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return parameters under the first names that they had.
+
+        Keyed noise depends on them: a release must repeat itself after a renaming.
+        """
+        first = {name: old for old, name in cls.renamed.items()}
+        return {first.get(key, key): value for key, value in parameters.items()}
+
+    @classmethod
     def parameters(cls) -> list[dict[str, Any]]:
         """Describe the parameters: name, default, range and meaning, for tables."""
         return [_describe(f) for f in fields(cls)]  # type: ignore[arg-type]
 
 
-def parameter(default: Any = ..., *, range: str, unit: str = "", help: str) -> Any:
-    """Declare a field of a mechanism with its range, unit and meaning."""
-    metadata = {"range": range, "unit": unit, "help": help}
+def parameter(
+    default: Any = ...,
+    *,
+    range: str,
+    unit: str = "",
+    help: str,
+    within: tuple[float, float, str] | None = None,
+    optional: bool = False,
+) -> Any:
+    """Declare a field of a mechanism with its range, unit and meaning.
+
+    ``within`` is the least and the largest number, and how an error says so; unless it
+    is given the mechanism checks the field itself.
+    """
+    metadata = {
+        "range": range,
+        "unit": unit,
+        "help": help,
+        "within": within,
+        "optional": optional,
+    }
     if default is ...:
         return field(metadata=metadata)
     return field(default=default, metadata=metadata)
 
 
-def check_space(mechanism: AbstractMechanism, space: Space) -> None:
-    """Refuse a space whose metric the mechanism is not made for.
+def epsilon_parameter(help: str, unit: str = "per unit of distance") -> Any:
+    """Declare epsilon, which has no default."""
+    low, high = EPSILON_RANGE
+    within = (low, high, f"a number in [{low:g}, {high:g}]")
+    return parameter(range="[1e-9, 1e9]", unit=unit, help=help, within=within)
 
-    Raises
-    ------
-    SpaceError
-        If the space has codes alone, or its metric is not among
-        ``mechanism.space_metrics``. Says what to use instead.
-    """
+
+def check_space(mechanism: AbstractMechanism, space: Space) -> None:
+    """Refuse a space whose metric the mechanism is not made for; say what to use."""
     if space.metric in mechanism.space_metrics:
         return
     name = f"space {space.name!r}"
@@ -293,11 +337,7 @@ def check_epsilon(epsilon: float) -> float:
 def check_interval(
     name: str, value: float, low: float, high: float, allowed: str
 ) -> float:
-    """Return a value as a float; refuse what is no real number in the interval.
-
-    Mechanisms keep the float: 8, 8.0 and ``np.float32(8)`` must be one mechanism,
-    with one digest, and calculate in double precision.
-    """
+    """Return a value as a float; refuse what is no real number in the interval."""
     real = (int, float, np.integer, np.floating)
     if isinstance(value, bool) or not isinstance(value, real):
         raise InvalidParameterError(name, value, allowed)
@@ -326,5 +366,5 @@ def _describe(declared: Field[Any]) -> dict[str, Any]:
         "name": declared.name,
         "default": None if required else declared.default,
         "required": required,
-        **declared.metadata,
+        **{key: declared.metadata[key] for key in ("range", "unit", "help")},
     }

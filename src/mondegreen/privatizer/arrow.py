@@ -1,17 +1,17 @@
-"""Arrow batches and arrays through a privatizer."""
+"""Arrow batches and arrays, their texts replaced by what a function makes of them."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from mondegreen.errors import InvalidParameterError, MissingColumnError
-from mondegreen.passes import Pass, from_json, to_json
+from mondegreen.passes import METADATA_KEY, Pass, from_json, to_json
 from mondegreen.sampling.records import SeenIds, record_ids
 from mondegreen.text.columns import (
     Steps,
@@ -27,96 +27,79 @@ from mondegreen.text.columns import (
     view_type,
 )
 
-if TYPE_CHECKING:
-    from mondegreen.privatizer.privatizer import Privatizer
+Replace = Callable[
+    [Sequence[Any], Sequence[str] | None, str, Sequence[int] | None],
+    tuple[list[str | None], int],
+]
+"""From texts, the ids of their records, their logical column, and how many texts of
+the same record and column precede each, to the released texts and their words."""
 
-
-_METADATA = b"mondegreen"
+_METADATA = METADATA_KEY.encode()
 
 
 def logical_names(columns: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
-    """Return the logical name of each column, its own where none is given.
+    """Give each column its logical name, its own where none is given.
 
-    Raises
-    ------
-    InvalidParameterError
-        If two columns would share a name: equal texts of a record would then have
-        equal releases in both.
-
-    Examples
-    --------
-    >>> logical_names(["a", "b"]), logical_names({"review": "body"})
-    ({'a': 'a', 'b': 'b'}, {'review': 'body'})
+    Two columns may not share a name: equal texts of a record would then have equal
+    releases in both.
     """
     if isinstance(columns, str):
         raise InvalidParameterError("columns", "one string", "a sequence of strings")
-    own = {} if isinstance(columns, Mapping) else {name: name for name in columns}
-    names = dict(columns) if isinstance(columns, Mapping) else own
+    is_named = isinstance(columns, Mapping)
+    names = dict(columns) if is_named else {name: name for name in columns}
     if len(set(names.values())) < len(names):
         shared = "one logical name for two columns"
         raise InvalidParameterError("columns", shared, "a name of its own for each")
     return names
 
 
-def privatize_batch(
-    privatizer: Privatizer,
+def replace_in_batch(
+    replace: Replace,
     batch: pa.RecordBatch,
     columns: Sequence[str] | Mapping[str, str],
     id_column: str | None,
-    number: int | None,
-    unique_ids: bool,
-    metadata: bool,
-) -> pa.RecordBatch:
-    """Do what :meth:`mondegreen.privatizer.privatizer.Privatizer.arrow` says."""
+    *,
+    unique_ids: bool = False,
+    dotted: bool = True,
+) -> tuple[pa.RecordBatch, int]:
+    """Replace the texts of some columns; return the batch and its number of words.
+
+    Where names are ``dotted``, ``msg.body`` is a field of a struct too.
+    """
     names = logical_names(columns)
-    located = {name: _located(batch.schema, name) for name in names}
+    located = {name: _located(batch.schema, name, dotted) for name in names}
     records = None
     if id_column is not None:
-        records = _records(batch, _located(batch.schema, id_column))
+        records = _records(batch, _located(batch.schema, id_column, dotted))
     if unique_ids:
         SeenIds().add(records)
-    batch, _ = _replaced(privatizer, batch, names, located, records, number)
-    stated = (batch.schema.metadata or {}).get(_METADATA)
-    if metadata:
-        passes = [Pass(name, privatizer.guarantee) for name in names]
-        stated = to_json([*from_json(stated), *passes]).encode()
-    kept = None if stated is None else {_METADATA: stated}
-    return batch.cast(pa.schema([bare(each) for each in batch.schema], kept))
+    words = 0
+    for name, (index, *steps) in located.items():
+        array, what = batch.column(index), f"column {name!r}"
+        column, count = _replaced(
+            replace, array, tuple(steps), what, names[name], records
+        )
+        field = batch.schema.field(index).with_type(column.type)
+        batch = batch.set_column(index, field, column)
+        words += count
+    return batch, words
 
 
-def count_batch(
-    privatizer: Privatizer,
-    batch: pa.RecordBatch,
-    columns: Sequence[str] | Mapping[str, str],
-    id_column: str | None,
-    number: int | None,
-) -> tuple[pa.RecordBatch, int]:
-    """Do what :meth:`mondegreen.privatizer.privatizer.Privatizer.counted` says."""
-    names = logical_names(columns)
-    located = {name: (_index(batch.schema, name),) for name in names}
-    records = None
-    if id_column is not None:
-        records = _records(batch, (_index(batch.schema, id_column),))
-    return _replaced(privatizer, batch, names, located, records, number)
-
-
-def privatize_column(
-    privatizer: Privatizer,
+def replace_in_array(
+    replace: Replace,
     array: pa.Array | pa.ChunkedArray,
     ids: Any,
     column: str,
-    number: int | None,
-    unique_ids: bool,
+    *,
+    unique_ids: bool = False,
 ) -> pa.Array | pa.ChunkedArray:
-    """Do what :meth:`mondegreen.privatizer.privatizer.Privatizer.column` says."""
+    """Replace the texts of an array of strings, or of lists of strings."""
     if not isinstance(array, pa.Array | pa.ChunkedArray):
         raise InvalidParameterError("array", type(array).__name__, "an Arrow array")
     if isinstance(ids, pa.Array | pa.ChunkedArray):
         ids = read_ids(_whole(ids))
     records = record_ids(ids, len(array), SeenIds() if unique_ids else None)
-    released, _ = _released(
-        privatizer, _whole(array), (), "array", column, records, number
-    )
+    released, _ = _replaced(replace, _whole(array), (), "array", column, records)
     if isinstance(array, pa.Array):
         return released
     ends = np.cumsum([0, *map(len, array.chunks)]).tolist()
@@ -124,62 +107,44 @@ def privatize_column(
     return pa.chunked_array(chunks, type=released.type)
 
 
+def with_passes(batch: pa.RecordBatch, passes: Sequence[Pass]) -> pa.RecordBatch:
+    """Add passes to those that the metadata states; all other metadata goes."""
+    stated = (batch.schema.metadata or {}).get(_METADATA)
+    if passes:
+        stated = to_json([*from_json(stated), *passes]).encode()
+    kept = None if stated is None else {_METADATA: stated}
+    return batch.cast(pa.schema([bare(each) for each in batch.schema], kept))
+
+
 def _replaced(
-    privatizer: Privatizer,
-    batch: pa.RecordBatch,
-    names: Mapping[str, str],
-    located: Mapping[str, Steps],
-    records: list[str] | None,
-    number: int | None,
-) -> tuple[pa.RecordBatch, int]:
-    """Return the batch with its columns privatized, and the number of words."""
-    words = 0
-    for name, (index, *steps) in located.items():
-        field = batch.schema.field(index)
-        column, count = _released(
-            privatizer,
-            batch.column(index),
-            tuple(steps),
-            f"column {name!r}",
-            names[name],
-            records,
-            number,
-        )
-        batch = batch.set_column(index, field.with_type(column.type), column)
-        words += count
-    return batch, words
-
-
-def _released(
-    privatizer: Privatizer,
+    replace: Replace,
     array: pa.Array,
     steps: Steps,
     what: str,
     column: str,
     records: list[str] | None,
-    number: int | None,
 ) -> tuple[pa.Array, int]:
-    """Privatize the texts of one array, wherever in it they lie."""
+    """Replace the texts of one array, wherever in it they lie."""
     if view_type(array.type, steps) is None:
-        raise InvalidParameterError(
-            what, str(array.type), "strings or lists of strings"
-        )
+        allowed = "strings or lists of strings"
+        raise InvalidParameterError(what, str(array.type), allowed)
     text = view(array, steps)
     flat, own = (text.flatten(), None) if is_list(text.type) else (text, None)
     if records is not None and is_list(text.type):
         lengths = np.asarray(pc.fill_null(pc.list_value_length(text), 0))
         records = np.repeat(np.array(records, dtype=object), lengths).tolist()
         own = places(text)
-    texts, words = privatizer.texts(read_text(flat), records, column, number, own)
+    texts, words = replace(read_text(flat), records, column, own)
     released = pa.array(texts, pa.string())
     if is_list(text.type):
         released = lists(text, released, text.type)
     return rebuild(array, steps, released), words
 
 
-def _located(schema: pa.Schema, name: str) -> Steps:
-    """Return where a column, or a field of a struct, is."""
-    found = find_paths(list(schema), name)
+def _located(schema: pa.Schema, name: str, dotted: bool) -> Steps:
+    """Find a column, or a field of a struct."""
+    whole = [(index,) for index in schema.get_all_field_indices(name)]
+    found: list[Steps] = find_paths(list(schema), name) if dotted else whole
     if not found:
         raise MissingColumnError("the batch", name, schema.names)
     if len(found) > 1:
@@ -188,19 +153,8 @@ def _located(schema: pa.Schema, name: str) -> Steps:
     return found[0]
 
 
-def _index(schema: pa.Schema, name: str) -> int:
-    """Return where a whole column is."""
-    found = schema.get_all_field_indices(name)
-    if not found:
-        raise MissingColumnError("the batch", name, schema.names)
-    if len(found) > 1:
-        several = f"{len(found)} columns"
-        raise InvalidParameterError(f"column {name!r}", several, "one column")
-    return int(found[0])
-
-
 def _records(batch: pa.RecordBatch, steps: Steps) -> list[str]:
-    """Return the ids of the rows."""
+    """Read the ids of the rows."""
     array = batch.column(steps[0])
     for step in steps[1:]:
         if is_list(array.type):

@@ -9,9 +9,9 @@ from typing import Any, Final, overload
 
 from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms import mechanism as registered
-from mondegreen.privatizer.privatizer import Privatizer
-from mondegreen.privatizer.release import is_null
-from mondegreen.privatizer.spec import cached_space, prepared_on
+from mondegreen.privatizer.privatizer import Privatizer, prepared
+from mondegreen.privatizer.release import is_null, words_of
+from mondegreen.privatizer.spec import cached_space
 from mondegreen.sampling.noise import NoiseSource
 from mondegreen.sampling.records import record_ids
 from mondegreen.space.space import Space
@@ -56,8 +56,8 @@ def privatize(
     Parameters
     ----------
     texts : str, list, tuple, pandas or polars Series, or Arrow array
-        Text; ``None``, NaN and ``pandas.NA`` are nulls, and come back as they are. A
-        tuple comes back as a list.
+        ``None``, NaN and ``pandas.NA`` are nulls, and come back as they are. A tuple
+        comes back as a list.
     epsilon : float
         That of the mechanism; there is no default.
     mechanism : str
@@ -94,25 +94,20 @@ def privatize(
     >>> [t and len(t.split()) for t in mg.privatize(["Two texts.", None], epsilon=10.0)]
     [2, None]
     """
-    words = tuple(keep)
-    if isinstance(keep, str) or not all(isinstance(word, str) for word in words):
-        raise InvalidParameterError("keep", type(keep).__name__, "many strings")
     chosen = registered(mechanism, epsilon=epsilon, **settings)
     policies = {
         "unknown": unknown,
-        "keep": sorted(set(words)),
+        "keep": sorted(set(words_of(keep))),
         "case": case,
         "allow_unproved": allow_unproved,
     }
     found = space if isinstance(space, Space) else cached_space(space)
-    base = prepared_on(
-        lambda: found, found.digest, Privatizer, chosen.to_dict(), policies
-    )
+    base = prepared(chosen.to_dict(), found.digest, lambda: found, policies)
     return _contained(base.with_noise(noise), texts, ids, column)
 
 
 def _contained(privatizer: Privatizer, texts: Any, ids: Any, column: str) -> Any:
-    """Privatize what a container holds, and return one of its kind."""
+    """Privatize what a container holds, into one of its kind."""
     if isinstance(texts, str) or is_null(texts):
         one = None if ids is None else [ids]
         return _listed(privatizer, [texts], one, column)[0]
@@ -130,7 +125,7 @@ def _contained(privatizer: Privatizer, texts: Any, ids: Any, column: str) -> Any
 def _listed(
     privatizer: Privatizer, texts: Sequence[Any], ids: Any, column: str
 ) -> list[Any]:
-    """Return the texts as a list, nulls as they are."""
+    """Privatize texts into a list, nulls as they are."""
     records = record_ids(ids, len(texts))
     released: list[Any] = []
     for first in range(0, len(texts), _TEXTS):
@@ -144,7 +139,7 @@ def _listed(
 
 
 def _pandas(privatizer: Privatizer, series: Any, ids: Any, *, column: str) -> Any:
-    """Return a pandas Series with the same index, name and type."""
+    """Privatize a pandas Series, with the same index, name and type."""
     texts = _listed(privatizer, list(series), ids, column)
     # The categories of a column are its texts, and the release has others.
     is_category = type(series.dtype).__name__ == "CategoricalDtype"
@@ -154,7 +149,7 @@ def _pandas(privatizer: Privatizer, series: Any, ids: Any, *, column: str) -> An
 
 
 def _polars(privatizer: Privatizer, series: Any, ids: Any, *, column: str) -> Any:
-    """Return a polars Series with the same name, and type but for an Enum."""
+    """Privatize a polars Series, with the same name, and type but for an Enum."""
     given = series.to_arrow()
     if str(given.type) == "null":
         return series

@@ -23,16 +23,10 @@ PATH: Final = Path(__file__).parents[1] / "text" / "data" / "ordinary.txt"
 
 @functools.cache
 def ordinary_words() -> tuple[str, ...]:
-    """Return 1,000 running words of public text, alike ones side by side.
+    """Read 1,000 running words of public text, alike ones side by side.
 
     They stand for 16 million words of openly licensed English, which NOTICE names:
     each word as often as its share of them.
-
-    Examples
-    --------
-    >>> words = ordinary_words()
-    >>> len(words), words[0]
-    (1000, 'the')
     """
     lines = PATH.read_text(encoding="utf-8").splitlines()
     pairs = (line.split() for line in lines)
@@ -50,7 +44,7 @@ Table = NDArray[np.floating[Any]]
 
 
 def ordinary_text(state: State, lookup: Lookup) -> tuple[float, float | None, str]:
-    """Return which share of public words stays, which near meaning, and whose they are.
+    """Estimate which share of public words stays, which near meaning; and say whose.
 
     Words of ordinary English, or, where the space knows less than half of these, of
     its vocabulary. Kept words stay; masked and dropped ones do not.
@@ -70,24 +64,11 @@ def ordinary_text(state: State, lookup: Lookup) -> tuple[float, float | None, st
 
 
 def shares_kept(state: State, ids: Ids) -> tuple[float, float | None]:
-    """Return which share of words stays, and which stays within near meaning.
+    """Estimate which share of words stays, and which stays or is near in meaning.
 
-    Parameters
-    ----------
-    state : State
-        A prepared mechanism.
-    ids : int32 array, shape (T,)
-        Public words, alike ones as often as they stand in ordinary text.
+    From one draw for each word, with a fixed seed: with 1,000 of them either is right
+    to 0.03 (95 %). The second is None in a space without vectors.
 
-    Returns
-    -------
-    tuple of float in [0, 1]
-        From one draw for each word, with a fixed seed: with 1,000 of them either is
-        right to 0.03 (95 %). The second counts those that stay too, and is None in a
-        space without vectors.
-
-    Examples
-    --------
     >>> import mondegreen as mg
     >>> state = mg.mechanism("tree", epsilon=10.0).prepare(mg.load_space())
     >>> same, near = shares_kept(state, np.arange(1000, dtype=np.int32))
@@ -105,7 +86,7 @@ def shares_kept(state: State, ids: Ids) -> tuple[float, float | None]:
 
 
 def near_words(state: State, ids: Ids, outputs: Ids) -> NDArray[np.bool_]:
-    """Return whether each output is near its input in meaning.
+    """Tell whether each output is near its input in meaning.
 
     That is: in its group of the word tree, if there is one, or among its 24 nearest
     words by distance (1 % of the words, in a small space). The unknown word has no
@@ -124,7 +105,7 @@ def near_words(state: State, ids: Ids, outputs: Ids) -> NDArray[np.bool_]:
 
 
 def _among_nearest(space: Space, ids: Ids, outputs: Ids) -> NDArray[np.bool_]:
-    """Return whether at most 23 other words are nearer to an input than its output."""
+    """Whether at most 23 other words are nearer to an input than its output."""
     allowed = min(_NEAREST, space.vocab_size // 100)
     found = np.empty(len(ids), dtype=bool)
     order = _euclidean(space) if space.metric == "euclidean" else _by_formula(space)
@@ -139,7 +120,7 @@ def _among_nearest(space: Space, ids: Ids, outputs: Ids) -> NDArray[np.bool_]:
 
 
 def _euclidean(space: Space) -> Callable[[Ids], Table]:
-    """Return what sorts all words by their distance to inputs, (rows, V), quickly."""
+    """Make what ranks all words by their distance to inputs, (rows, V), quickly."""
     words = space.vectors.astype(np.float32)  # as good as ranks need
     squares = np.einsum("ij,ij->i", words, words)
 
@@ -153,5 +134,5 @@ def _euclidean(space: Space) -> Callable[[Ids], Table]:
 
 
 def _by_formula(space: Space) -> Callable[[Ids], Table]:
-    """Return the same for any metric."""
+    """Make the same for any metric."""
     return lambda ids: distances(space.metric, space.points(ids), space.vectors)

@@ -57,7 +57,9 @@ def privatize_batches(
         batches = _checked(batches, id_column)
     if jobs == 1:
         for number, batch in enumerate(batches):
-            yield privatizer.counted(batch, names, id_column=id_column, number=number)
+            yield privatizer.arrow_with_count(
+                batch, names, id_column=id_column, number=number
+            )
         return
     needed = [*names, *([id_column] if id_column else [])]
     waiting: collections.deque[tuple[pa.RecordBatch, Future[Any]]] = collections.deque()
@@ -257,7 +259,7 @@ def _work(
     number: int,
 ) -> tuple[bytes, int]:
     """Privatize one batch in a worker."""
-    batch, words = privatizer.counted(
+    batch, words = privatizer.arrow_with_count(
         _from_bytes(data), columns, id_column=id_column, number=number
     )
     return _to_bytes(batch.select(list(columns))), words

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
@@ -12,10 +13,20 @@ import numpy as np
 from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError, UnprovedGuaranteeError
 from mondegreen.guarantee import Guarantee
+from mondegreen.mechanisms import mechanism as registered
 from mondegreen.mechanisms.base import AbstractMechanism, State
+from mondegreen.passes import Pass
 from mondegreen.privatizer.ordinary import ordinary_text
 from mondegreen.privatizer.release import Release, draw, texts_of, words_of
-from mondegreen.privatizer.spec import prepared, settings_digest, spec_of
+from mondegreen.privatizer.spec import (
+    POLICIES,
+    Kept,
+    canonical_json,
+    check_spec,
+    settings_digest,
+    space_of,
+    spec_of,
+)
 from mondegreen.sampling.noise import Batch, NoiseSource, OSNoise
 from mondegreen.sampling.records import BatchNumbers, SeenIds, record_ids
 from mondegreen.space.space import Space
@@ -27,6 +38,7 @@ from mondegreen.text.tokenizer import TokenizedBatch
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from mondegreen.privatizer.arrow import Replace
 
 _STREAM_TEXTS: Final = 1024
 
@@ -45,9 +57,9 @@ class Privatizer:
         What becomes of words outside the vocabulary; see
         :class:`mondegreen.text.policy.Lookup`. They are never copied to the output.
     keep : iterable of str
-        *Public* words that pass in clear, a declared stratum.
+        *Public* words that pass in clear, which the guarantee says.
     case : {"lower", "restore"}
-        ``restore`` copies the case of each input word, a declared stratum.
+        ``restore`` copies the case of each input word, which the guarantee says.
     noise : NoiseSource, optional
         :class:`OSNoise` if not given.
     allow_unproved : bool
@@ -61,7 +73,7 @@ class Privatizer:
     Notes
     -----
     *Privacy.* Words reach the mechanism as integers, which is all it sees. Every
-    output word is drawn by it, or is a declared stratum. Errors stop the batch; no
+    output word is drawn by it, or is said to pass in clear. Errors stop the batch; no
     text is ever returned in place of its release.
 
     Examples
@@ -126,17 +138,7 @@ class Privatizer:
     def __call__(
         self, text: str, *, id: str | int | None = None, **options: Any
     ) -> Release:
-        """Privatize one text.
-
-        Parameters
-        ----------
-        text : str
-            The text.
-        id : str or int, optional
-            Identifier of the record; needed by keyed noise.
-        **options
-            ``column``, ``number`` and ``include_originals`` of :meth:`batch`.
-        """
+        """Privatize one text; options are those of :meth:`batch`."""
         (release,) = self.batch([text], None if id is None else [id], **options)
         if release is None:
             raise InvalidParameterError("text", type(text).__name__, "a string")
@@ -157,7 +159,7 @@ class Privatizer:
         Parameters
         ----------
         texts : sequence of str or null
-            The texts; ``None``, NaN, ``pandas.NA`` and ``pandas.NaT`` are nulls.
+            ``None``, NaN, ``pandas.NA`` and ``pandas.NaT`` are nulls.
         ids : sequence of str or int, optional
             One identifier per text; needed by keyed noise. ``7`` and ``"7"`` are the
             same record. Two records of one id and one text repeat each other.
@@ -174,26 +176,24 @@ class Privatizer:
 
         Raises
         ------
-        InvalidParameterError
+        InvalidParameterError, DataError
             If a text is neither a string nor a null, or an id neither a string nor an
-            integer. Names the type alone.
-        DataError
-            If an id occurs twice under ``unique_ids``.
+            integer; or if an id occurs twice under ``unique_ids``.
         """
         records = record_ids(ids, len(texts), SeenIds() if unique_ids else None)
         tokens, codes = self._release(texts, records, column, number)
         ends = np.cumsum(tokens.counts())
-        releases: list[Release | None] = []
-        for parts, end in zip(tokens.parts, ends.tolist(), strict=True):
-            if parts is None:
-                releases.append(None)
-                continue
+
+        def release(parts: list[str], end: int) -> Release:
             mine = codes[end - len(parts) // 2 : end]
-            text, spans = self._detokenizer.spans(
-                parts, mine, include_originals=include_originals
-            )
-            releases.append(Release(text, spans, self.guarantee))
-        return releases
+            shown = {"include_originals": include_originals}
+            text, spans = self._detokenizer.spans(parts, mine, **shown)
+            return Release(text, spans, self.guarantee)
+
+        return [
+            None if parts is None else release(parts, end)
+            for parts, end in zip(tokens.parts, ends.tolist(), strict=True)
+        ]
 
     def stream(
         self,
@@ -205,14 +205,9 @@ class Privatizer:
     ) -> Iterator[Release | None]:
         """Privatize any number of texts in constant memory, order kept.
 
-        Parameters
-        ----------
-        texts : iterable of str or null
-            Read as far as the releases are asked for, in chunks of 1,024.
-        ids, column
-            As for :meth:`batch`.
-        unique_ids : bool
-            Refuse an id that has occurred; some 110 bytes of memory for each record.
+        Texts are read as far as the releases are asked for, in chunks of 1,024. To
+        refuse an id that has occurred takes some 110 bytes of memory for each record.
+        Parameters are those of :meth:`batch`.
         """
         iterator, names = iter(texts), None if ids is None else iter(ids)
         seen = SeenIds() if unique_ids else None
@@ -232,19 +227,14 @@ class Privatizer:
     ) -> pa.Array | pa.ChunkedArray:
         """Privatize an Arrow array of strings, or of lists of strings.
 
-        Parameters
-        ----------
-        array : pyarrow.Array or pyarrow.ChunkedArray
-            The same kind, type and chunks come back, nulls kept; a dictionary that has
-            no room for the released texts gets indices of 32 bits.
-        ids : array or sequence of str or int, optional
-            One identifier per row; needed by keyed noise.
-        column, number, unique_ids
-            As for :meth:`batch`.
+        The same kind, type and chunks come back, nulls kept; a dictionary that has no
+        room for the released texts gets indices of 32 bits. ``ids`` may be an array;
+        parameters are those of :meth:`batch`.
         """
-        from mondegreen.privatizer.arrow import privatize_column
+        from mondegreen.privatizer.arrow import replace_in_array
 
-        return privatize_column(self, array, ids, column, number, unique_ids)
+        replace = self._replace(number)
+        return replace_in_array(replace, array, ids, column, unique_ids=unique_ids)
 
     def arrow(
         self,
@@ -281,14 +271,16 @@ class Privatizer:
         MissingColumnError, InvalidParameterError
             If a column is absent, or holds anything but text, or ids are no ids.
         """
-        from mondegreen.privatizer.arrow import privatize_batch
+        from mondegreen.privatizer.arrow import replace_in_batch, with_passes
 
-        number = self._numbers.next(number)
-        return privatize_batch(
-            self, batch, columns, id_column, number, unique_ids, metadata
+        replace = self._replace(number)
+        batch, _ = replace_in_batch(
+            replace, batch, columns, id_column, unique_ids=unique_ids
         )
+        made = [Pass(name, self.guarantee) for name in columns] if metadata else []
+        return with_passes(batch, made)
 
-    def counted(
+    def arrow_with_count(
         self,
         batch: pa.RecordBatch,
         columns: Sequence[str] | Mapping[str, str],
@@ -300,31 +292,35 @@ class Privatizer:
 
         A dot in a name is a dot here: the sources of files have followed the paths.
         """
-        from mondegreen.privatizer.arrow import count_batch
+        from mondegreen.privatizer.arrow import replace_in_batch
 
-        return count_batch(self, batch, columns, id_column, self._numbers.next(number))
+        replace = self._replace(number)
+        return replace_in_batch(replace, batch, columns, id_column, dotted=False)
+
+    counted = arrow_with_count  # its name before 0.2
+
+    def _replace(self, number: int | None) -> Replace:
+        return functools.partial(self.texts, number=self._numbers.next(number))
 
     def texts(
         self,
         texts: Sequence[Any],
         records: Sequence[str] | None,
         column: str,
-        number: int | None = None,
         places: Sequence[int] | None = None,
+        *,
+        number: int | None = None,
     ) -> tuple[list[str | None], int]:
         """Return the released texts alone, and the number of words.
 
-        What the Arrow way stands on: ids are strings, and ``places`` says how many
-        texts of the same record and column precede each.
+        ``records`` are ids as strings; ``places`` says how many texts of the same
+        record and column precede each.
         """
         tokens, codes = self._release(texts, records, column, number, places)
         return self._detokenizer.join(tokens, codes), len(codes)
 
     def with_noise(self, noise: NoiseSource | None) -> Privatizer:
-        """Return the same privatizer, its prepared state shared, with other noise.
-
-        :class:`OSNoise` if None.
-        """
+        """Share the prepared state, with other noise: :class:`OSNoise` if None."""
         other = Privatizer.__new__(Privatizer)
         other.__dict__.update(self.__dict__)
         other.noise = OSNoise() if noise is None else noise
@@ -332,15 +328,11 @@ class Privatizer:
         return other
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as JSON values, from which another process can build it.
+        """Write the settings as JSON values, from which another process can build it.
 
         The space is named with its digest, and with its path where it is a file of
-        your own. The keep-list is public and is in it. Noise is not, and no key.
-
-        Raises
-        ------
-        ConfigurationError
-            If the space is in memory alone.
+        your own; one in memory alone is refused. The keep-list is public and is in it.
+        Noise is not, and no key.
         """
         return spec_of(self.mechanism, self.space, self._policies())
 
@@ -350,19 +342,13 @@ class Privatizer:
     ) -> Privatizer:
         """Build from what :meth:`to_dict` returned; once per process and settings.
 
-        Parameters
-        ----------
-        spec : mapping
-            JSON values.
-        noise : NoiseSource, optional
-            :class:`OSNoise` if not given. It is no part of what is kept.
+        Noise, :class:`OSNoise` if not given, is no part of what is kept.
 
         Raises
         ------
-        ConfigurationError
-            If it is not what :meth:`to_dict` returns.
-        SpaceIntegrityError
-            If the space of that name has another digest here.
+        ConfigurationError, SpaceIntegrityError
+            If it is not what :meth:`to_dict` returns, or the space of that name has
+            another digest here.
 
         Examples
         --------
@@ -372,10 +358,16 @@ class Privatizer:
         >>> one.state is two.state
         True
         """
-        return prepared(spec, cls).with_noise(noise)
+        check_spec(spec)
+        named = spec["space"]
+        policies = {name: spec[name] for name in POLICIES}
+        digest, law = str(named["digest"]), spec["mechanism"]
+        return prepared(law, digest, lambda: space_of(named), policies).with_noise(
+            noise
+        )
 
     def _policies(self) -> dict[str, Any]:
-        """Return what is set besides mechanism and space, as JSON values."""
+        """What is set besides mechanism and space, as JSON values."""
         return {
             "unknown": self._lookup.unknown,
             "keep": sorted(set(self._keep)),
@@ -384,9 +376,14 @@ class Privatizer:
         }
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the settings; the heavy state is prepared again where it is used."""
+        """Pickle the settings; the heavy state is prepared again where it is used.
+
+        A copy does not know which numbers of batches are taken.
+        """
         options = {**self._policies(), "keep": self._keep, "noise": self.noise}
-        return _restore, (self.mechanism, self.space, options)
+        build = functools.partial(Privatizer, **options)
+        uncounted = {"_numbers": BatchNumbers(is_counting=False)}
+        return build, (self.mechanism, self.space), uncounted
 
     def _release(
         self,
@@ -396,13 +393,13 @@ class Privatizer:
         number: int | None,
         places: Sequence[int] | None = None,
     ) -> tuple[TokenizedBatch, Ids]:
-        """Return the tokens of the texts, and the codes that replace them."""
+        """Cut the texts into tokens, and draw the codes that replace them."""
         scope, number = self._scope(column), self._numbers.next(number)
         batch = Batch(number, scope, texts_of(texts), records, places)
         return draw(self.state, self._lookup, self.noise, batch)
 
     def _scope(self, column: str) -> bytes:
-        """Return a digest of the settings and of the logical column."""
+        """Digest the settings and the logical column."""
         if not isinstance(column, str):
             raise InvalidParameterError("column", type(column).__name__, "a string")
         name = column.encode("utf-8", "surrogatepass")
@@ -419,10 +416,20 @@ class Privatizer:
         )
 
 
-def _restore(
-    mechanism: AbstractMechanism, space: Space, options: dict[str, Any]
+_PREPARED: Final[Kept[Privatizer]] = Kept()
+
+
+def prepared(
+    law: Mapping[str, Any],
+    digest: str,
+    space: Callable[[], Space],
+    policies: Mapping[str, Any],
 ) -> Privatizer:
-    """Build a copy, which does not know which numbers of batches are taken."""
-    privatizer = Privatizer(mechanism, space, **options)
-    privatizer._numbers = BatchNumbers(is_counting=False)
-    return privatizer
+    """Find the privatizer of a mechanism on the space of a digest, or build it."""
+
+    def build() -> Privatizer:
+        mechanism = registered(law["name"], **law["parameters"])
+        return Privatizer(mechanism, space(), **policies)
+
+    key = {"mechanism": law, "space": digest, **policies}
+    return _PREPARED.get(canonical_json(key), build)

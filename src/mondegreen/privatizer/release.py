@@ -48,8 +48,6 @@ class Release:
 def is_null(value: object) -> bool:
     """Whether a value stands for a missing text: None, NaN, or pandas' NA and NaT.
 
-    Examples
-    --------
     >>> [is_null(value) for value in (None, float("nan"), np.float32("nan"), "", 0)]
     [True, True, True, False, False]
     """
@@ -64,15 +62,8 @@ def is_null(value: object) -> bool:
 
 
 def texts_of(given: Sequence[Any]) -> Sequence[str | None]:
-    """Return texts, and None for each null.
+    """Put None for each null; errors name the type alone.
 
-    Raises
-    ------
-    InvalidParameterError
-        If one is neither a string nor a null. Names the type alone.
-
-    Examples
-    --------
     >>> texts_of(["a", float("nan"), None])
     ['a', None, None]
     """
@@ -92,7 +83,7 @@ def texts_of(given: Sequence[Any]) -> Sequence[str | None]:
 
 
 def words_of(keep: Iterable[str]) -> tuple[str, ...]:
-    """Return the entries of a keep-list; one string is no list of its characters."""
+    """Check the entries of a keep-list; one string is no list of its characters."""
     if isinstance(keep, Iterable) and not isinstance(keep, str):
         entries = tuple(keep)
         if all(isinstance(each, str) for each in entries):
@@ -103,12 +94,9 @@ def words_of(keep: Iterable[str]) -> tuple[str, ...]:
 def draw(
     state: State, lookup: Lookup, noise: NoiseSource, batch: Batch
 ) -> tuple[TokenizedBatch, Ids]:
-    """Return the tokens of the texts of a batch, and the codes that replace them.
+    """Cut the texts of a batch into tokens, and draw the codes that replace them.
 
-    Raises
-    ------
-    MondegreenError
-        If a word got no noise, or the mechanism drew what is no word.
+    It fails if a word got no noise, or the mechanism drew what is no word.
     """
     tokens = tokenize(batch.texts)
     codes = lookup.codes(tokens)
@@ -127,7 +115,7 @@ def draw(
 
 
 def _sampled(state: State, ids: Ids, rng: np.random.Generator, words: int) -> Ids:
-    """Return what the mechanism draws, if all of it is words of the space.
+    """Let the mechanism draw, and check that all of it is words of the space.
 
     A negative number, such as a search returns that found nothing, would be read
     as the code of a kept word and print the original.

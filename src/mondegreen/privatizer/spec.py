@@ -1,4 +1,4 @@
-"""A privatizer as JSON values, and the prepared ones that a process keeps."""
+"""A privatizer as JSON values, and what a process keeps ready."""
 
 from __future__ import annotations
 
@@ -8,20 +8,14 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, final
+from typing import Any, Final, Generic, TypeVar, final
 
 from mondegreen.errors import ConfigurationError, SpaceIntegrityError, UnknownNameError
-from mondegreen.mechanisms import mechanism
 from mondegreen.mechanisms.base import AbstractMechanism, State
 from mondegreen.space.space import Space
 from mondegreen.space.store import DEFAULT_SPACE, load_space, locate
 
-if TYPE_CHECKING:
-    from mondegreen.privatizer.privatizer import Privatizer
-
-
 _FORMAT: Final = "mondegreen-privatizer/1"
-
 _KEPT: Final = 4
 _FIELDS: Final = {
     "format": str,
@@ -32,6 +26,7 @@ _FIELDS: Final = {
     "case": str,
     "allow_unproved": bool,
 }
+POLICIES: Final = ("unknown", "keep", "case", "allow_unproved")
 
 _Value = TypeVar("_Value")
 
@@ -39,19 +34,13 @@ _Value = TypeVar("_Value")
 def spec_of(
     mechanism: AbstractMechanism, space: Space, policies: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return settings as JSON values.
-
-    Raises
-    ------
-    ConfigurationError
-        If the space is in memory alone.
-    """
-    law, named = mechanism.to_dict(), _space_spec(space)
+    """Write settings as JSON values; a space in memory alone has no description."""
+    law, named = mechanism.to_dict(), _named(space)
     return {"format": _FORMAT, "mechanism": law, "space": named, **policies}
 
 
-def _space_spec(space: Space) -> dict[str, str]:
-    """Return how another process finds a space: by name and digest, or by path."""
+def _named(space: Space) -> dict[str, str]:
+    """Say how another process finds a space: by name and digest, or by path."""
     if space.path is None:
         raise ConfigurationError(
             f"space {space.name!r} is in memory alone, where no other process finds "
@@ -71,121 +60,23 @@ def settings_digest(
     state: State,
     policies: Mapping[str, Any],
 ) -> bytes:
-    """Return a digest of all that shapes a release besides column, text, id and key.
+    """Digest all that shapes a release besides column, text, id and key.
 
     SHA-256 of JSON with sorted keys and no spaces. Codes, tree and integers of a law
     are public, and may come with the package and not with the space.
     """
+    law = mechanism.to_dict()
     settings = {
-        "mechanism": mechanism.to_dict(),
+        "mechanism": {**law, "parameters": mechanism.digested(law["parameters"])},
         "space": space.digest,
         **dict.fromkeys(("codes", "tree", "law")),
         **state.digests,
         **policies,
     }
-    return hashlib.sha256(_canonical(settings).encode()).digest()
+    return hashlib.sha256(canonical_json(settings).encode()).digest()
 
 
-def prepared(spec: Mapping[str, Any], build: Callable[..., Privatizer]) -> Privatizer:
-    """Return the privatizer of a spec, built the first time that it is asked for.
-
-    Raises
-    ------
-    ConfigurationError
-        If it is not what ``Privatizer.to_dict`` returns.
-    SpaceIntegrityError
-        If the space of that name has another digest here.
-    """
-    _check(spec)
-    named = spec["space"]
-
-    def space() -> Space:
-        found = cached_space(Path(named["path"]) if "path" in named else named["name"])
-        if found.digest != named["digest"]:
-            raise SpaceIntegrityError(
-                f"space {named['name']!r} is another one here than the settings name: "
-                f"its digest is {found.digest[:12]}, not {str(named['digest'])[:12]}"
-            )
-        return found
-
-    return prepared_on(
-        space,
-        str(named["digest"]),
-        build,
-        spec["mechanism"],
-        {name: spec[name] for name in ("unknown", "keep", "case", "allow_unproved")},
-    )
-
-
-def prepared_on(
-    space: Callable[[], Space],
-    digest: str,
-    build: Callable[..., Privatizer],
-    law: Mapping[str, Any],
-    policies: Mapping[str, Any],
-) -> Privatizer:
-    """Return the privatizer of a mechanism on the space of a digest."""
-    key = _canonical({"mechanism": law, "space": digest, **policies})
-
-    def made() -> Privatizer:
-        chosen = mechanism(law["name"], **law["parameters"])
-        return build(chosen, space(), **policies)
-
-    found: Privatizer = _PREPARED.get(key, made)
-    return found
-
-
-def cached_space(name_or_path: str | Path | None) -> Space:
-    """Return a space; its file is read again only where it has changed."""
-    path = locate(DEFAULT_SPACE if name_or_path is None else name_or_path)
-    try:
-        status = path.stat()
-    except OSError:
-        return load_space(path)  # which says what is wrong
-    key = (str(path.absolute()), status.st_ino, status.st_size, status.st_mtime_ns)
-    return _SPACES.get(str(key), lambda: load_space(path))
-
-
-@final
-class _Slot(Generic[_Value]):
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.value: _Value | None = None
-
-
-@final
-class _Kept(Generic[_Value]):
-    """The values that were asked for last, each built once however many ask."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._slots: dict[str, _Slot[_Value]] = {}
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._unlock)
-
-    def _unlock(self) -> None:
-        """Forget the locks that another thread of the parent may have held."""
-        self._lock = threading.Lock()
-        for slot in self._slots.values():
-            slot.lock = threading.Lock()
-
-    def get(self, key: str, build: Callable[[], _Value]) -> _Value:
-        with self._lock:
-            slot = self._slots.pop(key, None) or _Slot()
-            self._slots[key] = slot  # the last one now
-            while len(self._slots) > _KEPT:
-                del self._slots[next(iter(self._slots))]
-        with slot.lock:
-            if slot.value is None:
-                slot.value = build()
-            return slot.value
-
-
-_PREPARED: Final[_Kept[Any]] = _Kept()
-_SPACES: Final[_Kept[Space]] = _Kept()
-
-
-def _check(spec: Mapping[str, Any]) -> None:
+def check_spec(spec: Mapping[str, Any]) -> None:
     """Refuse what ``to_dict`` does not return; a setting that is lost would matter."""
     if not isinstance(spec, Mapping) or spec.get("format") != _FORMAT:
         raise ConfigurationError(
@@ -209,10 +100,71 @@ def _check(spec: Mapping[str, Any]) -> None:
         )
 
 
-def _canonical(values: Mapping[str, Any]) -> str:
-    """Return JSON that is the same for the same values."""
+def space_of(named: Mapping[str, str]) -> Space:
+    """Load the space that settings name, if it is the same one here."""
+    found = cached_space(Path(named["path"]) if "path" in named else named["name"])
+    if found.digest != named["digest"]:
+        raise SpaceIntegrityError(
+            f"space {named['name']!r} is another one here than the settings name: "
+            f"its digest is {found.digest[:12]}, not {named['digest'][:12]}"
+        )
+    return found
+
+
+def cached_space(name_or_path: str | Path | None) -> Space:
+    """Load a space; its file is read again only where it has changed."""
+    path = locate(DEFAULT_SPACE if name_or_path is None else name_or_path)
+    try:
+        status = path.stat()
+    except OSError:
+        return load_space(path)  # which says what is wrong
+    key = (str(path.absolute()), status.st_ino, status.st_size, status.st_mtime_ns)
+    return _SPACES.get(str(key), lambda: load_space(path))
+
+
+def canonical_json(values: Mapping[str, Any]) -> str:
+    """Write JSON that is the same for the same values."""
     try:
         return json.dumps(values, sort_keys=True, separators=(",", ":"))
     except (TypeError, ValueError):
         pass
     raise ConfigurationError("settings must be JSON values")
+
+
+@final
+class _Slot(Generic[_Value]):
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.value: _Value | None = None
+
+
+@final
+class Kept(Generic[_Value]):
+    """The values that were asked for last, each built once however many ask."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._slots: dict[str, _Slot[_Value]] = {}
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._unlock)
+
+    def _unlock(self) -> None:
+        """Forget the locks that another thread of the parent may have held."""
+        self._lock = threading.Lock()
+        for slot in self._slots.values():
+            slot.lock = threading.Lock()
+
+    def get(self, key: str, build: Callable[[], _Value]) -> _Value:
+        """Find the value of a key, building it where it is not kept."""
+        with self._lock:
+            slot = self._slots.pop(key, None) or _Slot()
+            self._slots[key] = slot  # the last one now
+            while len(self._slots) > _KEPT:
+                del self._slots[next(iter(self._slots))]
+        with slot.lock:
+            if slot.value is None:
+                slot.value = build()
+            return slot.value
+
+
+_SPACES: Final[Kept[Space]] = Kept()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError, UnprovedGuaranteeError
+from mondegreen.mechanisms import mechanism_class
 from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.noise.private_vectors import VectorState
 from mondegreen.mechanisms.term_frequency import draw_term_frequencies
@@ -65,8 +66,7 @@ def term_frequencies(
     -----
     *Privacy.* Any two documents, of any lengths, differ by at most
     :func:`mondegreen.mechanisms.term_frequency.term_frequency_loss`: ``size * epsilon``
-    nats for ``syntf``. Nothing of the text passes in clear, not even its length. See
-    :func:`mondegreen.mechanisms.term_frequency.draw_term_frequencies`.
+    nats for ``syntf``. Nothing of the text passes in clear, not even its length.
 
     Examples
     --------
@@ -104,15 +104,8 @@ def word_vectors(
     state : VectorState
         Of :class:`mondegreen.mechanisms.noise.private_vectors.PrivateVectors`.
     texts : sequence of str
-        Documents.
-    noise : NoiseSource, optional
-        :class:`OSNoise` if not given.
-    ids : sequence of str or int, optional
-        One identifier per text; needed by keyed noise.
-    column : str
-        Logical column, for keyed noise: another one has other noise.
-    number : int
-        Number of the batch, for seeded noise: another one for every call.
+    noise, ids, column, number
+        As for :func:`term_frequencies`.
 
     Returns
     -------
@@ -164,7 +157,9 @@ def _drawn(
     settings = {
         **scope,
         "mechanism": guarantee.mechanism,
-        "parameters": dict(guarantee.parameters),
+        "parameters": mechanism_class(guarantee.mechanism).digested(
+            guarantee.parameters
+        ),
         "space": state.space.digest,
         "law": state.digests.get("law"),
     }

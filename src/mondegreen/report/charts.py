@@ -1,308 +1,432 @@
-"""The charts of a study: which scores are drawn, against what, and how to read them."""
+"""The one way to draw: figures by matplotlib, for pages and for files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, final
+import functools
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
-from mondegreen.report.chart import Axis, Chart, Ends, Line, Point, Unit
-from mondegreen.report.study import Study, score_of
-
-if TYPE_CHECKING:
-    from mondegreen.calibration.score_bounds import ScoreBounds
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Score:
-    """A score that has a curve."""
-
-    name: str
-    title: str
-    says: str
-    label: str
-    unit: Unit
-    is_log: bool = False
-
-
-_CURVES: Final = (
-    _Score(
-        "n_w_sample",
-        "Words of a text that stay",
-        "Of the words of a text like the sample, so many come out unchanged.",
-        "share of running words",
-        "share",
-    ),
-    _Score(
-        "n_w_mean",
-        "Words of the vocabulary that stay",
-        "The chance that a word comes out as itself (N_w), averaged over the "
-        "vocabulary, where rare words count as much as frequent ones.",
-        "mean of N_w",
-        "share",
-    ),
-    _Score(
-        "n_w_95",
-        "The most exposed words",
-        "For 95% of the vocabulary the chance to stay is at most this; the other "
-        "5% are more exposed.",
-        "95th percentile of N_w",
-        "share",
-    ),
-    _Score(
-        "s_w_05",
-        "Likely outputs of the most exposed words",
-        "S_w is the size of the smallest set of outputs that holds nearly all of the "
-        "probability. 95% of the vocabulary have at least this many likely outputs.",
-        "5th percentile of S_w, words",
-        "number",
-        True,
-    ),
-    _Score(
-        "bayes_risk_sample",
-        "Best guess wrong: word frequencies known",
-        "An adversary who knows the mechanism and how frequent words are sees one "
-        "output and names the likeliest input. This is how often that name is wrong "
-        "(Bayes risk); nobody with this knowledge is wrong less often.",
-        "Bayes risk",
-        "share",
-    ),
-    _Score(
-        "bayes_risk_uniform",
-        "Best guess wrong: all words alike",
-        "The same adversary, for whom every word of the vocabulary is as likely as "
-        "any other beforehand.",
-        "Bayes risk",
-        "share",
-    ),
-    _Score(
-        "utility_loss_share_sample",
-        "What a reader loses",
-        "Expected distance between a word of the sample and what it becomes, as a "
-        "share of the distance to a word drawn blindly. 0%: nothing changed. 100%: "
-        "no better than words out of a hat.",
-        "utility loss, share of a blind draw",
-        "share",
-    ),
-    _Score(
-        "utility_loss_share_uniform",
-        "What a reader loses, all words alike",
-        "The same for a text in which every word of the vocabulary is as frequent as "
-        "any other.",
-        "utility loss, share of a blind draw",
-        "share",
-    ),
-    _Score(
-        "certified_epsilon",
-        "Certified epsilon: what is really spent",
-        "What the law that is really sampled spends, computed over all pairs of words "
-        "and rounded up; for laws that are not known, what the proof allows. In nats "
-        "per unit of the mechanism's own metric: compare only curves of one metric.",
-        "nats per unit of distance",
-        "number",
-        True,
-    ),
-    _Score(
-        "near_loss",
-        "The promise for near words",
-        "The most by which an output can move the odds between a word and its nearest "
-        "neighbour: 1 nat is a factor of 2.7, 3 nats of 20, 7 nats of 1,100.",
-        "nats",
-        "nats",
-        True,
-    ),
-    _Score(
-        "worst_loss",
-        "The promise for any two words",
-        "The most by which an output can move the odds between any two words of the "
-        "vocabulary, however unlike. Nats of different mechanisms mean the same.",
-        "nats",
-        "nats",
-        True,
-    ),
+from mondegreen.errors import InvalidParameterError
+from mondegreen.report.figures import (
+    Axis,
+    Bars,
+    Chart,
+    Figure,
+    Histograms,
+    Line,
+    Point,
+)
+from mondegreen.report.numbers import Ends, exactly, in_words, written
+from mondegreen.report.svg import (
+    ADVANCE,
+    CARD,
+    COLOURS,
+    FONT,
+    INK,
+    QUIET,
+    RULE,
+    canvas,
+    check_drawing,
+    element,
+    plain,
+    png_file,
+    size,
+    svg_file,
 )
 
-_PRIOR_RISK: Final = {
-    "bayes_risk_sample": "prior_risk_sample",
-    "bayes_risk_uniform": "prior_risk_uniform",
-}
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
 
-AGAINST: Final = {
-    "epsilon": "nominal epsilon",
-    "worst_loss": "worst loss",
-    "bayes_risk": "Bayes risk",
-}
-"""What curves are drawn against, and what the page calls it."""
+FORMATS: Final = ("png", "svg")
 
-
-def styles(study: Study) -> dict[str, int]:
-    """Return a number for each curve of a study, which tells colour and marker."""
-    return {name: place for place, name in enumerate(study.curves())}
-
-
-def main_prior(study: Study) -> str:
-    """Return the prior to read first: that of the sample, where it was measured."""
-    known = any(
-        score_of(each, "bayes_risk_sample") is not None
-        for curve in study.curves().values()
-        for each in curve
-    )
-    return "sample" if known else "uniform"
+# Five dashes, eight markers and eight hues: no two of forty curves share all three, so
+# that colour alone never has to be told apart.
+_DASHES: Final = ((), (8, 4), (2, 3), (10, 3, 2, 3), (5, 2))
+_MARKERS: Final = "osD^vXhP"
+_WIDTH: Final = 2.2
+_LONGEST: Final = 44
+"""Characters of a name in a drawing; tables have the whole name."""
+_ROW: Final = 36
+"""Height of a row, in pixels."""
 
 
-def curve_charts(study: Study, against: str = "epsilon") -> list[Chart]:
-    """Return a chart for each score of which something is known.
+def inline(figure: Chart | Histograms, width: int, height: int, kind: str) -> str:
+    """Draw a figure for a page, which names it and has its legend.
 
-    Parameters
-    ----------
-    study : Study
-    against : str
-        One of :data:`AGAINST`.
+    ``kind`` is a class, which tells drawings of one figure apart.
     """
-    name = against
-    if against == "bayes_risk":
-        name = f"bayes_risk_{main_prior(study)}"
-    charts = []
-    for score in _CURVES:
-        if score.name != name:
-            chart = _curve_chart(study, score, name, f"{score.name}-by-{against}")
-            charts += [chart] if chart is not None else []
-    return charts
-
-
-def frontier(study: Study) -> Chart | None:
-    """Return Bayes risk against utility loss; None where neither is known."""
-    prior = main_prior(study)
-    risk = f"bayes_risk_{prior}"
-    for name, label, unit in _losses(prior):
-        lines, missing = _lines(study, _reader(name), _reader(risk))
-        if lines:
-            across = Axis.around(label, unit, _values(lines, "x"), from_zero=True)
-            return _frontier(across, lines, missing, _limits(study, risk))
-    return None
-
-
-def _frontier(
-    across: Axis,
-    lines: tuple[Line, ...],
-    missing: tuple[str, ...],
-    limits: tuple[tuple[str, float], ...],
-) -> Chart:
-    """Return the chart of the frontier."""
-    return Chart(
-        key="frontier",
-        title="Privacy against usefulness",
-        says="Each curve is one mechanism, each point one epsilon. Higher: the best "
-        "guess is wrong more often. Further left: less is lost. Of two points, one "
-        "that is higher and not further right is better by these two measures, "
-        "whatever the epsilons are.",
-        x=across,
-        y=Axis.around(
-            "Bayes risk", "share", [*_values(lines, "y"), *(y for _, y in limits)]
-        ),
-        lines=lines,
-        reference=limits,
-        missing=missing,
-        corner="more private, more useful",
+    about = (
+        f'class="plot {kind}" role="img" aria-labelledby="{figure.key}-title" '
+        f'aria-describedby="{figure.key}-says"'
     )
+    with _drawn(figure, width, height) as (drawing, tips):
+        return element(drawing, f"{figure.key} {kind}", about, tips)
 
 
-def _losses(prior: str) -> tuple[tuple[str, str, Unit], ...]:
-    """Return the utility losses that could be drawn, best first."""
-    return (
-        (
-            f"utility_loss_share_{prior}",
-            "utility loss, share of a blind draw",
-            "share",
-        ),
-        (f"utility_loss_{prior}", "utility loss, unit of distance", "number"),
-    )
+def picture(
+    figure: Figure, format: str = "svg", *, follows_theme: bool = False
+) -> bytes:
+    """Draw a figure as a file, with its title and the names of its curves."""
+    check_drawing("a picture")
+    if format not in FORMATS:
+        raise InvalidParameterError("format", format, " or ".join(FORMATS))
+    with _drawn(figure, 640, 420, top=30) as (drawing, tips):
+        drawing.set(frameon=True, facecolor=CARD)
+        width, height = size(drawing)
+        look: dict[str, Any] = {"weight": 700, "size": 15, "color": INK}
+        drawing.text(12 / width, 1 - 22 / height, plain(figure.title), **look)
+        if format == "png":
+            return png_file(drawing)
+        about = figure.title, figure.says, tips
+        return svg_file(drawing, *about, follows_theme=follows_theme)
 
 
-def _curve_chart(study: Study, score: _Score, by: str, key: str) -> Chart | None:
-    """Return the chart of one score."""
-    above = 0.0 if score.is_log else None
-    lines, missing = _lines(study, _reader(by), _reader(score.name, above))
-    if not lines:
-        return None
-    limits = _limits(study, score.name)
-    values = [*_values(lines, "y"), *(value for _, value in limits)]
-    return Chart(
-        key=key,
-        title=score.title,
-        says=score.says,
-        x=_across(by, lines),
-        y=Axis.around(score.label, score.unit, values, is_log=score.is_log),
-        lines=lines,
-        reference=limits,
-        missing=missing,
-    )
+def picture_format(path: str) -> str:
+    """Read from the name of a file which format it asks for.
+
+    >>> picture_format("word.SVG")
+    'svg'
+    """
+    suffix = Path(path).suffix.lower().removeprefix(".")
+    if suffix not in FORMATS:
+        raise InvalidParameterError("--plot", path, "a file named .png or .svg")
+    return suffix
 
 
-def _across(by: str, lines: Sequence[Line]) -> Axis:
-    """Return the axis that a score is drawn against."""
-    values = _values(lines, "x")
-    if by == "epsilon":
-        label = "nominal epsilon, each mechanism in its own metric"
-        return Axis.around(label, "number", values, is_log=True)
-    if by == "worst_loss":
-        label = "worst loss between any two words, nats"
-        return Axis.around(label, "nats", values, is_log=True)
-    return Axis.around("Bayes risk", "share", values)
+@functools.cache
+def swatch(style: int) -> str:
+    """Draw a piece of a curve, for a legend in a page; it has no identifiers."""
+    from matplotlib.markers import MarkerStyle
+    from matplotlib.patches import PathPatch
+
+    with canvas(36, 16) as drawing:
+        axes = drawing.add_axes((0, 0, 1, 1), xlim=(0, 36), ylim=(0, 16))
+        axes.set_axis_off()
+        _draw(axes, [(2, 8), (34, 8)], _look(style))
+        shape = MarkerStyle(_MARKERS[style % len(_MARKERS)])
+        place: Any = shape.get_transform()
+        place = place.scale(8.4).translate(18, 8)
+        look = {"facecolor": _hue(style), "edgecolor": CARD, "linewidth": 1.2}
+        path = shape.get_path().transformed(place)
+        axes.add_patch(PathPatch(path, clip_on=False, zorder=3, **look))
+        about = 'class="plot swatch" width="36" height="16" aria-hidden="true"'
+        return element(drawing, f"swatch-{style}", about)
 
 
-Reader = Callable[["ScoreBounds"], Ends | None]
+@contextmanager
+def _drawn(
+    figure: Figure, width: int, height: int, top: int = 0
+) -> Iterator[tuple[Drawing, list[str]]]:
+    """Draw a figure; also hand out what its markers tell.
 
-
-def _reader(name: str, above: float | None = None) -> Reader:
-    """Return what reads a score; values that a logarithm cannot show are unknown."""
-    if name == "epsilon":
-        return lambda measurement: (measurement.epsilon, measurement.epsilon)
-    if name == "worst_loss":
-        above = 0.0
-
-    def read(measurement: ScoreBounds) -> Ends | None:
-        ends = score_of(measurement, name)
-        return (
-            None if ends is None or (above is not None and ends[0] <= above) else ends
-        )
-
-    return read
-
-
-def _lines(
-    study: Study, x: Reader, y: Reader
-) -> tuple[tuple[Line, ...], tuple[str, ...]]:
-    """Return the lines of what is known, and the names of mechanisms without one."""
-    numbers = styles(study)
-    lines, missing = [], []
-    for name, curve in study.curves().items():
-        points = []
-        for measurement in curve:
-            across, up = x(measurement), y(measurement)
-            if across is not None and up is not None:
-                chosen = study.is_chosen(measurement)
-                points.append(Point(measurement.epsilon, across, up, chosen))
-        if points:
-            lines.append(Line(name, numbers[name], tuple(points)))
+    Space at the top is for a title, and the drawing names its curves then.
+    """
+    tips: list[str] = []
+    with canvas(width, height + top) as drawing:
+        if isinstance(figure, Chart):
+            _chart(drawing, figure, tips, top)
+        elif isinstance(figure, Histograms):
+            _histograms(drawing, figure, top)
         else:
-            missing.append(name)
-    return tuple(lines), tuple(missing)
+            _bars(drawing, figure, top)
+        yield drawing, tips
 
 
-def _values(lines: Iterable[Line], axis: str) -> list[float]:
-    """Return all ends along one axis."""
-    return [
-        end for line in lines for point in line.points for end in getattr(point, axis)
-    ]
+def _chart(drawing: Drawing, chart: Chart, tips: list[str], top: int) -> None:
+    """Draw curves, what is certain over what is not."""
+    axes = _axes(drawing, chart.x, chart.y)
+    for line in sorted(chart.lines, key=_uncertainty, reverse=True):
+        _line(axes, chart, line, tips)
+    across = axes.get_yaxis_transform()
+    if chart.limit is not None:
+        place = chart.limit[1]
+        dots = {"color": QUIET, "linestyle": (0, (1, 3)), "linewidth": 1.6}
+        _draw(axes, [(0, place), (1, place)], {**dots, "transform": across})
+    names = [_short(line.name) for line in chart.lines] if top else []
+    right = 30 + ADVANCE * max(map(len, names)) if len(names) > 1 else 24
+    _settle(drawing, axes, chart.x, chart.y, top, right)
+    halo = {"gid": "halo"}
+    if chart.limit is not None:
+        name, place = chart.limit
+        _note(axes, across, (1, place), name, (0, 8), ha="right", size=11, **halo)
+    if chart.corner and size(drawing)[0] > 500:
+        look = {"color": INK, "weight": 700, "va": "top", **halo}
+        text = f"↖ {chart.corner}"
+        spot = (0, 1) if chart.limit is None else (0, chart.limit[1])
+        where = axes.transAxes if chart.limit is None else across
+        _note(axes, where, spot, text, (10, -14), **look)
+    ceiling = None if chart.limit is None else chart.limit[1]
+    for point in (p for line in chart.lines for p in line.points if p.is_chosen):
+        _ring(drawing, axes, point, ceiling)
+    if len(names) > 1:
+        _end_labels(axes, chart.lines, names)
 
 
-def _limits(study: Study, name: str) -> tuple[tuple[str, float], ...]:
-    """Return the risk before any output is seen, which no mechanism can exceed."""
-    for curve in study.curves().values():
-        for measurement in curve:
-            ends = score_of(measurement, _PRIOR_RISK.get(name, ""))
-            if ends is not None:
-                return (("before any output is seen", ends[1]),)
-    return ()
+def _axes(drawing: Drawing, x: Axis, y: Axis | None) -> Axes:
+    """Make empty axes; rows have no y.
+
+    Ticks and grid are drawn by hand, in half the time that matplotlib takes for them.
+    """
+    axes = drawing.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    axes.margins(0.04)
+    for name, axis in (("x", x), ("y", y)):
+        if axis is not None and axis.is_log:
+            getattr(axes, f"set_{name}scale")("log")
+    return axes
+
+
+def _line(axes: Axes, chart: Chart, line: Line, tips: list[str]) -> None:
+    """Draw a curve, or the band that holds it.
+
+    Where only intervals are known, the two edges of the band are drawn and nothing
+    between them, which could be taken for an estimate. Each edge joins one corner of
+    what is known at every point: upper left and lower right where the curve rises, the
+    other two where it falls. So the band follows the curve, and where all ends rise or
+    all fall it holds everything that is known of every point.
+    """
+    first, last = line.points[0], line.points[-1]
+    across, up = (_middle(getattr(last, c)) - _middle(getattr(first, c)) for c in "xy")
+    side = 0 if across * up >= 0 else 1
+    upper = [(point.x[side], point.y[1]) for point in line.points]
+    lower = [(point.x[1 - side], point.y[0]) for point in line.points]
+    look = _look(line.style)
+    if upper != lower:
+        above, below = (last, first) if up >= 0 else (first, last)
+        corners = (above.x[1 - side], above.y[1]), (below.x[side], below.y[0])
+        band = [*upper, corners[up < 0], *reversed(lower), corners[up >= 0]]
+        fill: dict[str, Any] = {"color": look["color"], "alpha": 0.16, "lw": 0}
+        axes.fill(*zip(*band, strict=True), clip_on=False, **fill)
+    for edge in [lower] if upper == lower else [lower, upper]:
+        if len(edge) > 1:
+            _draw(axes, edge, look)
+    for point, *spots in zip(line.points, lower, upper, strict=True):
+        _mark(axes, line.style, list(dict.fromkeys(spots)), f"tip-{len(tips)}")
+        name = "" if point.epsilon is None else f", ε = {exactly(point.epsilon)}"
+        tips.append(f"{line.name}{name}: {in_words(point.y, chart.y.unit)}")
+
+
+def _settle(
+    drawing: Drawing, axes: Axes, x: Axis, y: Axis, top: int, right: float
+) -> None:
+    """Set limits, ticks, grid and labels, and margins that hold them."""
+    width, height = size(drawing)
+    axes.autoscale_view()
+    rungs = _ticks(axes, "y", y, height / 50)
+    names = [written(rung, y.unit) for rung in rungs]
+    _place(drawing, axes, (16 + ADVANCE * max(map(len, names)), right, top + 32))
+    across = axes.get_yaxis_transform()
+    for rung, name in zip(rungs, names, strict=True):
+        _rule(axes, [(0, rung), (1, rung)], RULE, across)
+        _note(axes, across, (0, rung), name, (-6, 0), ha="right", va="center_baseline")
+    drawing.text(8 / width, 1 - (top + 16) / height, y.label)
+    _base(drawing, axes, x)
+
+
+def _base(drawing: Drawing, axes: Axes, x: Axis) -> None:
+    """Draw the line below, with its ticks and label."""
+    width, height = size(drawing)
+    up = axes.get_xaxis_transform()
+    _rule(axes, [(0, 0), (1, 0)], QUIET, axes.transAxes)
+    for place in _ticks(axes, "x", x, width / 75):
+        _rule(axes, [(place, 0), (place, -4 / axes.bbox.height)], QUIET, up)
+        _note(axes, up, (place, 0), written(place, x.unit), (0, -17), ha="center")
+    drawing.text(1 - 16 / width, 11 / height, plain(x.label), ha="right")
+
+
+def _place(drawing: Drawing, axes: Axes, margins: tuple[float, float, float]) -> None:
+    """Set the margins to the left, to the right and above, in pixels."""
+    (width, height), (left, right, top) = size(drawing), margins
+    across, up = (width - left - right) / width, (height - top - 48) / height
+    axes.set_position((left / width, 48 / height, across, up))
+
+
+def _ticks(axes: Axes, name: str, axis: Axis, most: float) -> list[float]:
+    """Set the limits of an axis around what was drawn; choose a handful of ticks."""
+    from matplotlib.ticker import LogLocator, MaxNLocator
+
+    ruler = getattr(axes, f"{name}axis")
+    _, largest = ruler.get_data_interval()
+    low, high = ruler.get_view_interval()
+    if axis.unit == "share" and 0.6 < largest <= 1:
+        high = 1.0
+    if axis.unit == "share" or axis.from_zero:
+        low = 0.0
+    getattr(axes, f"set_{name}lim")(low, high)
+    count = max(3, min(6, int(most)))
+    decades = math.log10(high / low) if axis.is_log else 0.0
+    if decades > 1:
+        pairs = ((1, 2, 5), (1, 3))
+        digits = next((each for each in pairs if len(each) * decades < count), (1,))
+        found = LogLocator(subs=digits, numticks=count).tick_values(low, high)
+    else:
+        found = MaxNLocator(count - 1, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    slack = (high - low) * 1e-9
+    return [float(each) for each in found if low - slack <= each <= high + slack]
+
+
+def _look(style: int) -> dict[str, Any]:
+    """Choose colour and dash of a curve."""
+    dash = tuple(part / _WIDTH for part in _DASHES[style % len(_DASHES)])
+    return {
+        "color": _hue(style),
+        "linewidth": _WIDTH,
+        "linestyle": (0, dash) if dash else "solid",
+    }
+
+
+def _hue(style: int) -> str:
+    return COLOURS[f"c{style % 8}"][0]
+
+
+def _mark(axes: Axes, style: int, places: Sequence[Ends], gid: str = "") -> None:
+    """Draw the marker of a curve at some places."""
+    look = {"markersize": 8.4, "markeredgecolor": CARD, "markeredgewidth": 1.2}
+    shape = {"marker": _MARKERS[style % len(_MARKERS)], "color": _hue(style)}
+    _draw(axes, places, {**look, **shape, "linestyle": "", "gid": gid or None})
+
+
+def _draw(axes: Axes, places: Sequence[Ends], look: dict[str, Any]) -> None:
+    from matplotlib.lines import Line2D
+
+    xs, ys = zip(*places, strict=True)
+    axes.add_line(Line2D(xs, ys, clip_on=False, **look))
+
+
+def _middle(ends: Ends) -> float:
+    return (ends[0] + ends[1]) / 2
+
+
+def _uncertainty(line: Line) -> float:
+    """Tell how much of a curve is not known: nothing of an exact one."""
+    return max(high - low for point in line.points for low, high in (point.x, point.y))
+
+
+def _short(name: str) -> str:
+    name = plain(name)
+    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+
+
+def _rule(axes: Axes, ends: Sequence[Ends], colour: str, transform: Any) -> None:
+    look = {"color": colour, "linewidth": 1, "transform": transform, "zorder": 0}
+    _draw(axes, ends, look)
+
+
+def _note(
+    axes: Axes, transform: Any, at: Ends, text: str, by: Ends, **look: Any
+) -> None:
+    """Write text beside a place, shifted by so many pixels."""
+    from matplotlib.transforms import ScaledTranslation
+
+    shift = ScaledTranslation(by[0] / 72, by[1] / 72, axes.figure.dpi_scale_trans)
+    axes.text(*at, text, transform=transform + shift, **look)
+
+
+def _ring(drawing: Drawing, axes: Axes, point: Point, ceiling: float | None) -> None:
+    """Draw a ring around what is known of the chosen setting, and its name.
+
+    The name is below the ring where it would touch the top, or what is at the ceiling.
+    """
+    from matplotlib.patches import FancyBboxPatch
+
+    inches = drawing.dpi_scale_trans
+    corners = list(zip(point.x, point.y, strict=True))
+    (left, bottom), (right, top) = axes.transData.transform(corners) / 72
+    ring = FancyBboxPatch(
+        (left, bottom),
+        right - left,
+        top - bottom,
+        "round, pad=0.12, rounding_size=0.12",
+    )
+    ring.set(transform=inches, fill=False, edgecolor=INK, linewidth=1.8)
+    drawing.add_artist(ring)
+    frame = axes.bbox.transformed(inches.inverted())
+    highest = frame.y1
+    if ceiling is not None:
+        highest = axes.transData.transform((point.x[0], ceiling))[1] / 72
+    is_left = right < (frame.x0 + frame.x1) / 2
+    look: dict[str, Any] = {"color": INK, "weight": 700, "gid": "halo"}
+    drawing.text(
+        right + 0.18 if is_left else left - 0.18,
+        bottom - 0.24 if top > highest - 0.5 else top + 0.12,
+        "chosen",
+        transform=inches,
+        ha="left" if is_left else "right",
+        **look,
+    )
+
+
+def _end_labels(axes: Axes, lines: Sequence[Line], names: Sequence[str]) -> None:
+    """Write names to the right of where curves end, moved apart where they overlap."""
+    ends = [(_middle(line.points[-1].x), _middle(line.points[-1].y)) for line in lines]
+    places = axes.transData.transform(ends)
+    order = sorted(range(len(names)), key=lambda place: float(places[place][1]))
+    heights: list[float] = []
+    for place in order:
+        least = heights[-1] + 1.2 * FONT if heights else -math.inf
+        heights.append(max(places[place][1], least))
+    too_high = max(0.0, heights[-1] - axes.bbox.y1)
+    for place, height in zip(order, heights, strict=True):
+        hue = _hue(lines[place].style)
+        axes.annotate(
+            names[place], ends[place], (axes.bbox.x1 + 12, height - too_high),
+            textcoords="figure points", va="center_baseline", color=hue,
+            arrowprops={"arrowstyle": "-", "color": hue, "alpha": 0.5, "lw": 0.8,
+                        "shrinkA": 0, "shrinkB": 5},
+        )  # fmt: skip
+
+
+def _rows(
+    drawing: Drawing, x: Axis, names: Sequence[str], top: int, right: float
+) -> Axes:
+    """Make a drawing as high as its rows, the first of them above."""
+    drawing.set_figheight((top + 54 + _ROW * len(names)) / 72)
+    axes = _axes(drawing, x, None)
+    axes.set_ylim(len(names), 0)
+    _place(drawing, axes, (16 + ADVANCE * max(map(len, names)), right, top + 6))
+    return axes
+
+
+def _row(axes: Axes, place: int, name: str, **look: Any) -> None:
+    across = axes.get_yaxis_transform()
+    look = {"ha": "right", "va": "center_baseline"} | look
+    _note(axes, across, (0, place + 0.55), name, (-6, 0), **look)
+
+
+def _histograms(drawing: Drawing, figure: Histograms, top: int) -> None:
+    """Draw a histogram in each row, whose highest bar fills the height."""
+    axes = _rows(drawing, figure.x, [row.title for row in figure.rows], top, 62)
+    across = axes.get_yaxis_transform()
+    axes.set_xlim(figure.edges[0], figure.edges[-1])
+    look: dict[str, Any] = {"fill": True, "color": _hue(figure.style), "lw": 0}
+    for place, row in enumerate(figure.rows):
+        bold = {"color": INK, "weight": 700} if row.is_chosen else {}
+        _row(axes, place, row.title, **bold)
+        base, most = place + 0.9, max(row.shares)
+        heights = [base - 0.78 * share / most for share in row.shares]
+        axes.stairs(heights, figure.edges, baseline=base, clip_on=False, **look)
+        _rule(axes, [(0, base), (1, base)], RULE, across)
+        spot, said = (1, place + 0.55), f"↑ {written(most, 'share')}"
+        _note(axes, across, spot, said, (8, 0), size=11, va="center_baseline")
+    _base(drawing, axes, figure.x)
+
+
+def _bars(drawing: Drawing, figure: Bars, top: int) -> None:
+    """Draw a bar in each row, with its value, and its interval as a line."""
+    names = [_short(bar.name) for bar in figure.bars]
+    axes = _rows(drawing, figure.x, names, top, 110)
+    for place, (bar, name) in enumerate(zip(figure.bars, names, strict=True)):
+        _row(axes, place, name)
+        height = place + 0.55
+        axes.barh(height, bar.value, 0.62, color=_hue(bar.style), clip_on=False)
+        if bar.ends[0] < bar.ends[1]:
+            span = [(end, height) for end in bar.ends]
+            _draw(axes, span, {"color": INK, "linewidth": 1.4})
+        spot = max(bar.value, bar.ends[1]), height
+        said = in_words(bar.ends, figure.x.unit)
+        _note(axes, axes.transData, spot, said, (8, 0), va="center_baseline")
+    _base(drawing, axes, figure.x)

@@ -16,10 +16,7 @@ from mondegreen.space.space import Space
 Floats = NDArray[np.float64]
 
 RANKS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-"""The k of which distances are shown."""
-
 PERCENTILES: Final = (5, 20, 50, 80, 95)
-
 _ENTRIES: Final = 1 << 23
 """Distances computed together: 64 MiB."""
 
@@ -29,17 +26,8 @@ _ENTRIES: Final = 1 << 23
 class NeighbourDistances:
     """Percentiles, over words, of the distance to the k-th nearest other word.
 
-    Parameters
-    ----------
-    k : tuple of int
-        1 is the nearest other word.
-    percentiles : tuple of float, in [0, 100]
-    distances : tuple of tuple of float, unit of distance
-        For each k, one number for each percentile.
-    words : int
-        How many words were looked at.
-    vocab_size : int
-        How many there are.
+    ``distances`` has a row for each k, with a number for each percentile; ``words`` of
+    the ``vocab_size`` words were looked at.
     """
 
     k: tuple[int, ...]
@@ -49,54 +37,28 @@ class NeighbourDistances:
     vocab_size: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return JSON values."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> NeighbourDistances:
-        """Build from what :meth:`to_dict` returned."""
-        rows = tuple(tuple(row) for row in values["distances"])
-        return cls(
-            tuple(values["k"]),
-            tuple(values["percentiles"]),
-            rows,
-            values["words"],
-            values["vocab_size"],
-        )
+        rows = tuple(map(tuple, values["distances"]))
+        lists = {name: tuple(values[name]) for name in ("k", "percentiles")}
+        return cls(**{**values, **lists, "distances": rows})
 
 
 def neighbour_distances(
     space: Space, words: int = 2000, seed: int = 0
 ) -> NeighbourDistances | None:
-    """Return how far the k-th nearest words are, from some words to all.
+    """Measure how far the k-th nearest words are, from some words to all.
 
-    Parameters
-    ----------
-    space : Space
-        Its vectors are public, so that this costs no privacy.
-    words : int, at least 1
-        So many are drawn at random, without replacement; all, if there are no more.
-    seed : int
-        Of that draw.
+    So many words are drawn at random, without replacement; all, if there are no more.
+    The vectors are public, so that this costs no privacy. None for a space without
+    vectors, or of a single word. Euclidean distances come from products in float64 and
+    are right to seven digits; words at one point may appear a millionth apart.
 
-    Returns
-    -------
-    NeighbourDistances or None
-        None for a space without vectors, or of a single word.
+    Feyisetan et al., "Privacy- and Utility-Preserving Textual Analysis via Calibrated
+    Multivariate Perturbations", WSDM 2020, Figure 1.
 
-    Notes
-    -----
-    *Numerics.* Distances are to all words; only the words they are measured from are
-    sampled. Euclidean ones come from products in float64, and are right to seven
-    digits; words at one point may appear a millionth apart.
-
-    References
-    ----------
-    .. [1] Feyisetan et al. "Privacy- and Utility-Preserving Textual Analysis via
-       Calibrated Multivariate Perturbations." WSDM 2020, Figure 1.
-
-    Examples
-    --------
     >>> space = Space.from_arrays("line", ["a", "b", "c"], [[0], [1], [3]])
     >>> found = neighbour_distances(space)
     >>> found.k, [row[2] for row in found.distances]
@@ -111,26 +73,26 @@ def neighbour_distances(
         ids = np.sort(drawn).astype(np.int32)
     ranks = np.array([k for k in RANKS if k < total])
     found = np.empty((len(ids), len(ranks)))
-    gaps_of = _gaps(space)
+    distances_of = _distances(space)
     step = max(1, _ENTRIES // total)
     for start in range(0, len(ids), step):
         block = ids[start : start + step]
-        gaps = gaps_of(block)
-        gaps[np.arange(len(block)), block] = -1.0  # itself, before all others
-        gaps.partition(ranks, axis=1)
-        found[start : start + step] = gaps[:, ranks]
-    rows = np.percentile(found, PERCENTILES, axis=0).T
+        rows = distances_of(block)
+        rows[np.arange(len(block)), block] = -1.0  # itself, before all others
+        rows.partition(ranks, axis=1)
+        found[start : start + step] = rows[:, ranks]
+    percentiles = np.percentile(found, PERCENTILES, axis=0).T.round(6)
     return NeighbourDistances(
         tuple(ranks.tolist()),
         PERCENTILES,
-        tuple(tuple(row) for row in rows.round(6).tolist()),
+        tuple(map(tuple, percentiles.tolist())),
         len(ids),
         total,
     )
 
 
-def _gaps(space: Space) -> Callable[[Ids], Floats]:
-    """Return what gives the distances from some words to all."""
+def _distances(space: Space) -> Callable[[Ids], Floats]:
+    """Make what computes the distances from some words to all."""
     if space.metric != "euclidean":
         return lambda ids: distances(space.metric, space.vectors[ids], space.vectors)
     wide = space.vectors.astype(np.float64)
@@ -138,11 +100,11 @@ def _gaps(space: Space) -> Callable[[Ids], Floats]:
     squares = np.einsum("ij,ij->i", wide, wide)
 
     def euclidean(ids: Ids) -> Floats:
-        gaps = wide[ids] @ wide.T
-        gaps *= -2
-        gaps += squares
-        gaps += squares[ids, None]
-        np.maximum(gaps, 0, out=gaps)
-        return np.sqrt(gaps, out=gaps)
+        rows = wide[ids] @ wide.T
+        rows *= -2
+        rows += squares
+        rows += squares[ids, None]
+        np.maximum(rows, 0, out=rows)
+        return np.sqrt(rows, out=rows)
 
     return euclidean

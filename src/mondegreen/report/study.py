@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, final
 from mondegreen.errors import UnknownNameError
 from mondegreen.mechanisms import mechanism_class
 from mondegreen.report.neighbours import NeighbourDistances, neighbour_distances
+from mondegreen.space.store import DEFAULT_SPACE
+from mondegreen.wording import privatize_command
 
 if TYPE_CHECKING:
     from mondegreen.calibration.score_bounds import ScoreBounds
@@ -105,7 +107,7 @@ class Study:
     version: str = ""
 
     def curves(self) -> dict[str, list[ScoreBounds]]:
-        """Return the measurements of each mechanism, by rising epsilon.
+        """List the measurements of each mechanism, by rising epsilon.
 
         The same mechanism with other parameters is another curve. The chosen setting
         is part of its curve, whether it was measured among the others or not.
@@ -128,7 +130,7 @@ class Study:
         return self.chosen is not None and _setting(setting) == _setting(self.chosen)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return JSON values; a number that is not finite becomes None."""
+        """Make JSON values; a number that is not finite becomes None."""
         values: dict[str, Any] = {
             name: getattr(self, name)
             for name in self.__dataclass_fields__
@@ -163,6 +165,7 @@ class Study:
 
 
 _RECORDS = ("scale", "measurements", "chosen", "neighbours", "releases")
+"""Fields of a study whose JSON is not their value."""
 
 
 def study_of(space: Space, measurements: Sequence[ScoreBounds], **fields: Any) -> Study:
@@ -173,7 +176,7 @@ def study_of(space: Space, measurements: Sequence[ScoreBounds], **fields: Any) -
     space : Space
         The one that was measured.
     measurements : sequence of ScoreBounds
-        Of :meth:`mondegreen.calibration.evaluate.Evaluator.measure`.
+        What :func:`mondegreen.calibration.measurement.measure` returned.
     **fields
         Other fields of :class:`Study`.
 
@@ -198,10 +201,8 @@ def study_of(space: Space, measurements: Sequence[ScoreBounds], **fields: Any) -
 
 
 def curve_name(setting: ScoreBounds | SampleRelease) -> str:
-    """Return a mechanism and its parameters, as one line of text.
+    """Name a mechanism and its parameters, on one line.
 
-    Examples
-    --------
     >>> curve_name(SampleRelease("vickrey", {"t": 0.25, "k": 3}, 12.0, ()))
     'vickrey (k = 3, t = 0.25)'
     """
@@ -213,10 +214,8 @@ def curve_name(setting: ScoreBounds | SampleRelease) -> str:
 
 
 def told_parameters(setting: ScoreBounds | SampleRelease) -> dict[str, Any]:
-    """Return the parameters, but epsilon, that are not what they are by default.
+    """Find the parameters, but epsilon, that are not what they are by default.
 
-    Examples
-    --------
     >>> told_parameters(SampleRelease("tem", {"beta": 0.001, "gamma": 5.0}, 2.0, ()))
     {'gamma': 5.0}
     """
@@ -232,8 +231,40 @@ def told_parameters(setting: ScoreBounds | SampleRelease) -> dict[str, Any]:
     }
 
 
+def command_line(study: Study, chosen: ScoreBounds) -> str:
+    """Write the command that privatizes with a setting."""
+    return privatize_command(
+        chosen.mechanism,
+        chosen.epsilon,
+        told_parameters(chosen),
+        space="" if study.space == DEFAULT_SPACE else study.space,
+        is_private=_is_private(chosen.mechanism),
+    )
+
+
+def python_lines(study: Study, chosen: ScoreBounds) -> str:
+    """Write Python that privatizes a text with a setting."""
+    given = "".join(f", {k}={v!r}" for k, v in told_parameters(chosen).items())
+    space = "" if study.space == DEFAULT_SPACE else repr(study.space)
+    more = "" if _is_private(chosen.mechanism) else ", allow_unproved=True"
+    return f"""import mondegreen as mg
+
+space = mg.load_space({space})
+mechanism = mg.mechanism({chosen.mechanism!r}, epsilon={chosen.epsilon!r}{given})
+privatizer = mg.Privatizer(mechanism, space{more})
+print(privatizer("The text to protect.").text)"""
+
+
+def _is_private(mechanism: str) -> bool:
+    """Tell whether a mechanism has a proof; one from elsewhere is not asked."""
+    try:
+        return mechanism_class(mechanism).is_private
+    except UnknownNameError:
+        return True
+
+
 def score_of(measurement: ScoreBounds, name: str) -> tuple[float, float] | None:
-    """Return the ends of a score; None where it is not known or not finite."""
+    """Look up the ends of a score; None where it is not known or not finite."""
     ends = measurement.scores.get(name)
     if ends is None or any(end is None or not math.isfinite(end) for end in ends):
         return None
@@ -241,13 +272,13 @@ def score_of(measurement: ScoreBounds, name: str) -> tuple[float, float] | None:
 
 
 def _setting(setting: ScoreBounds | SampleRelease) -> tuple[str, str, float]:
-    """Return what tells settings apart."""
+    """Collect what tells settings apart."""
     parameters = json.dumps(dict(setting.parameters), sort_keys=True, default=str)
     return setting.mechanism, parameters, setting.epsilon
 
 
 def _finite(value: Any) -> Any:
-    """Return JSON values without NaN and infinity, which JSON does not have."""
+    """Replace NaN and infinity, which JSON does not have, by None."""
     if isinstance(value, Mapping):
         return {key: _finite(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

@@ -17,21 +17,11 @@ _EXACT: Final = decimal.Context(
 
 
 def flip_threshold(epsilon: float) -> int:
-    r"""Return the least :math:`t` with :math:`t / 2^{64} \ge 1 / (1 + e^\epsilon)`.
+    r"""The least :math:`t` with :math:`t / 2^{64} \ge 1 / (1 + e^\epsilon)`.
 
-    Parameters
-    ----------
-    epsilon : float in (0, inf)
-        Loss of one bit, in nats.
+    Flipping a bit with probability ``t / 2**64`` loses at most epsilon nats: rounding
+    is upwards, towards more noise, and never to zero.
 
-    Returns
-    -------
-    int in 1 .. 2**63
-        Flipping with probability ``t / 2**64`` loses at most epsilon: rounding is
-        upwards, towards more noise, and never to zero.
-
-    Examples
-    --------
     >>> flip_threshold(1.0) / 2**64
     0.2689414213699951
     >>> flip_threshold(700.0), flip_threshold(1e-300) == 2**63
@@ -45,7 +35,7 @@ def flip_threshold(epsilon: float) -> int:
 
 
 def realised_epsilon(threshold: int) -> float:
-    """Return ``ln((2**64 - t) / t)``, what one bit really loses, rounded up."""
+    """``ln((2**64 - t) / t)``, what one bit really loses, rounded up."""
     ratio = _EXACT.divide(decimal.Decimal(_ONE - threshold), decimal.Decimal(threshold))
     loss = float(_EXACT.ln(ratio))
     return math.nextafter(loss, math.inf) if loss else 0.0
@@ -58,20 +48,8 @@ def draw_flips(
 
     Every 32 bits of ``words`` decide one bit, unless they equal the upper half of
     the threshold; then 32 more are drawn. The comparison with all 64 bits is exact.
-
-    Parameters
-    ----------
-    words : uint64 array, shape (T, bits / 2)
-        Uniform; consumed.
-    threshold : int in 1 .. 2**63
-        See :func:`flip_threshold`.
-    rng : numpy.random.Generator
-        Asked only for bits that are undecided, one in 2**32.
-
-    Returns
-    -------
-    uint8 array, shape (T, bits / 8)
-        Packed bits.
+    Words are uniform, shape (T, bits / 2), and consumed; the bits come packed, shape
+    (T, bits / 8). ``rng`` is asked only for bits that are undecided, one in 2**32.
     """
     halves = words.astype("<u8", copy=False).view("<u4")
     upper, lower = divmod(threshold, 1 << _HALF_WORD)

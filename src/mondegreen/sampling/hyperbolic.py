@@ -14,31 +14,14 @@ def hyperbolic_radius(
 ) -> NDArray[np.float64]:
     r"""Draw radii with density proportional to :math:`e^{-\epsilon r} \sinh^{n-1} r`.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Consumed.
-    epsilon : float greater than ``dim - 1``, per unit of hyperbolic distance
-        At or below that the density has no finite integral.
-    rows, dim : int
-        How many, and in which dimension ``n``.
-
-    Returns
-    -------
-    float64 array, shape (rows,)
-
-    Notes
-    -----
-    With :math:`u = e^{-2r}` the density becomes that of
+    Epsilon, per unit of hyperbolic distance, must exceed :math:`n - 1`: at or below
+    that the density has no finite integral. With :math:`u = e^{-2r}` it becomes that of
     :math:`U \sim \mathrm{Beta}((\epsilon - n + 1)/2, n)`, and :math:`r = -\ln(U)/2`.
     Since n is an integer, U is a product of n independent powers of uniforms, so r is
     a sum of independent exponentials with the rates
-    :math:`\epsilon - n + 1, \epsilon - n + 3, \dots, \epsilon + n - 1`.
+    :math:`\epsilon - n + 1, \epsilon - n + 3, \dots, \epsilon + n - 1`. The sum is
+    drawn, since U itself underflows where epsilon is near n - 1.
 
-    *Numerics.* The sum is drawn: U itself underflows where epsilon is near n - 1.
-
-    Examples
-    --------
     >>> r = hyperbolic_radius(np.random.default_rng(0), 9.0, 200_000, 3)
     >>> float(r.mean().round(2)), round(1 / 7 + 1 / 9 + 1 / 11, 2)
     (0.34, 0.34)
@@ -53,27 +36,9 @@ def hyperbolic_laplace(
 ) -> Vectors:
     r"""Draw points of the ball with density :math:`\propto e^{-\epsilon d_H(0, x)}`.
 
-    The density is with respect to hyperbolic volume. Points farther from the origin
-    than double precision can express lie on the edge of the ball.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Consumed.
-    epsilon : float greater than n - 1, per unit of hyperbolic distance
-        See :func:`hyperbolic_radius`.
-    shape : (int, int)
-        Rows and dimension ``n``.
-
-    Returns
-    -------
-    float64 array of that shape
-
-    Examples
-    --------
-    >>> z = hyperbolic_laplace(np.random.default_rng(0), 3.0, (4, 2))
-    >>> bool((np.linalg.norm(z, axis=1) <= 1).all())
-    True
+    The density is with respect to hyperbolic volume; ``shape`` is (rows, n), and
+    epsilon as for :func:`hyperbolic_radius`. Points farther from the origin than double
+    precision can express lie on the edge of the ball.
     """
     points = uniform_direction(rng, shape)
     points *= np.tanh(hyperbolic_radius(rng, epsilon, *shape) / 2)[:, None]
@@ -90,17 +55,10 @@ def mobius_translate(centres: Vectors, points: Vectors) -> Vectors:
         \mu + (1 - \lVert \mu \rVert^2)\, t\, \frac{a}{\lVert a \rVert^2},
         \qquad z = t u,\ \lVert u \rVert = 1,\ a = u + t \mu.
 
-    *Numerics.* Unlike the usual quotient this does not cancel: the error is about
-    :math:`2^{-53} / (1 - \lVert \mu \rVert)` at worst, for z on the edge opposite to
-    the centre.
+    Centres are inside the ball; points inside or on its edge. Unlike the usual quotient
+    this does not cancel: the error is about :math:`2^{-53} / (1 - \lVert \mu \rVert)`
+    at worst, for z on the edge opposite to the centre.
 
-    Parameters
-    ----------
-    centres, points : float64 arrays, shape (rows, n)
-        Centres inside the ball; points inside or on its edge.
-
-    Examples
-    --------
     >>> mobius_translate(np.array([[0.5]]), np.array([[0.5]])).tolist()  # 1 / 1.25
     [[0.8]]
     """
@@ -110,7 +68,7 @@ def mobius_translate(centres: Vectors, points: Vectors) -> Vectors:
     towards += length * centres
     squares = np.einsum("ij,ij->i", towards, towards)[:, None]
     # At length 0 the direction is zero, and so is what it adds.
-    room = 1 - np.einsum("ij,ij->i", centres, centres)[:, None]
-    step = room * length * towards
+    one_minus_norm2 = 1 - np.einsum("ij,ij->i", centres, centres)[:, None]
+    step = one_minus_norm2 * length * towards
     moved: Vectors = centres + np.divide(step, squares, out=step, where=length > 0)
     return moved

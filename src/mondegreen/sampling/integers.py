@@ -35,33 +35,13 @@ def quantize(
     :math:`f \ge 0` is common to all and the excess :math:`x_y \ge 0` is given for some
     and 0 for the others. Only a floor above 0 leaves no outcome impossible.
 
-    Parameters
-    ----------
-    excess : float64 array, shape (listed,), at least one entry
-        Excess of the listed outcomes.
-    floor : float in [0, inf)
-        Weight of an outcome without excess.
-    count : int
-        Number of all outcomes, at least ``len(excess)``.
+    Both parts are rounded down, so each weight is at most 2 below its real value; what
+    is left of :math:`2^{62}` goes to the largest excess, where it is smallest in
+    proportion. The factor :math:`1 - 2^{-46}` outweighs the error of the float sums, so
+    that what is left is never negative. The mechanisms count all of this in their
+    promise. Returned are the integer floor and the integer excess, with
+    ``count * floor + excess.sum() == 2**62`` exactly.
 
-    Returns
-    -------
-    floor : int
-        Integer weight that every outcome has.
-    excess : int64 array, shape (listed,)
-        Integer weight that listed outcomes have besides;
-        ``count * floor + excess.sum() == 2**62`` exactly.
-
-    Notes
-    -----
-    *Numerics.* Both parts are rounded down, so each weight is at most 2 below its
-    real value; what is left of :math:`2^{62}` goes to the largest excess, where it
-    is smallest in proportion. The factor :math:`1 - 2^{-46}` outweighs the error of
-    the float sums, so that what is left is never negative. The mechanisms count all
-    of this in their promise.
-
-    Examples
-    --------
     >>> floor, excess = quantize(np.array([3.0, 0.0]), 1.0, 5)
     >>> floor * 5 + int(excess.sum()) == TOTAL
     True

@@ -13,8 +13,6 @@ def uniform_direction(rng: np.random.Generator, shape: tuple[int, int]) -> Vecto
     Normal vectors divided by their norm. They must lie *on* the sphere: a point
     uniform in the ball changes the law of whatever is scaled by it.
 
-    Examples
-    --------
     >>> u = uniform_direction(np.random.default_rng(0), (4, 3))
     >>> np.linalg.norm(u, axis=1).round(12).tolist()
     [1.0, 1.0, 1.0, 1.0]
@@ -34,26 +32,12 @@ def multivariate_laplace(
     A direction uniform on the sphere times a radius :math:`\Gamma(n, 1/\epsilon)`,
     since the surface of radius :math:`r` grows as :math:`r^{n-1}`.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-        Consumed.
-    epsilon : float in (0, inf), per unit of length
-        The mean radius is ``n / epsilon``.
-    shape : (int, int)
-        Rows and dimension ``n``.
+    ``shape`` is (rows, n); epsilon is per unit of length, and the mean radius
+    ``n / epsilon``.
 
-    Returns
-    -------
-    float64 array of that shape
+    Wu, Li, Kumar, Chaudhuri, Jha, Naughton. "Bolt-on Differential Privacy for
+    Scalable Stochastic Gradient Descent-based Analytics." SIGMOD 2017, Appendix E.
 
-    References
-    ----------
-    .. [1] Wu, Li, Kumar, Chaudhuri, Jha, Naughton. "Bolt-on Differential Privacy for
-       Scalable Stochastic Gradient Descent-based Analytics." SIGMOD 2017, Appendix E.
-
-    Examples
-    --------
     >>> z = multivariate_laplace(np.random.default_rng(0), 10.0, (20_000, 50))
     >>> float(np.linalg.norm(z, axis=1).mean().round(1))  # n / epsilon
     5.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import hmac
 import itertools
@@ -12,7 +11,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NoReturn, Protocol, final
+from typing import Any, ClassVar, Final, NoReturn, Protocol, final
 
 import numpy as np
 from randomgen import ChaCha
@@ -21,6 +20,9 @@ from mondegreen.errors import ConfigurationError, InvalidParameterError
 
 _KEY_BYTES: Final = 32
 _LONGEST_KEY: Final = 4096
+_LEAST_BYTES: Final = 8
+"""Different bytes of a key; one with fewer is no random one."""
+
 _HEX_KEY: Final = re.compile("[0-9a-fA-F]{64}")
 _VARIABLE: Final = re.compile("(?![0-9a-fA-F]{32})[A-Za-z_][A-Za-z0-9_]{0,63}")
 
@@ -30,19 +32,10 @@ _VARIABLE: Final = re.compile("(?![0-9a-fA-F]{32})[A-Za-z_][A-Za-z0-9_]{0,63}")
 class Batch:
     """Texts that are about to be privatized together.
 
-    Parameters
-    ----------
-    number : int or None
-        Running number of the batch, None where nobody counts; only :class:`Seeded`
-        looks at it.
-    scope : bytes
-        Digest of all that shapes the release (mechanism, space, policies, column).
-    texts : sequence of str or None
-        The texts, in order.
-    ids : sequence of str or None
-        The id of the record of each text; only :class:`KeyedNoise` needs them.
-    places : sequence of int or None
-        How many texts of the same column and record precede each; 0 if not given.
+    ``number`` counts batches, for :class:`Seeded` alone; ``scope`` is a digest of all
+    that shapes the release (mechanism, space, policies, column); ``ids`` are those of
+    the records, for :class:`KeyedNoise` alone; ``places`` how many texts of the same
+    column and record precede each, 0 if not given.
     """
 
     number: int | None
@@ -63,19 +56,16 @@ class NoiseSource(Protocol):
         """Whether nobody else can repeat the noise."""
 
     def describe(self) -> str:
-        """Return one sentence for the guarantee."""
+        """One sentence for the guarantee."""
 
     def streams(self, batch: Batch) -> Iterator[tuple[range, np.random.Generator]]:
         """Yield disjoint ranges of texts that cover the batch, each with noise."""
 
 
 def chacha20(key: bytes) -> np.random.Generator:
-    """Return a generator over the ChaCha20 key stream (RFC 8439), nonce 0.
+    """A generator over the ChaCha20 key stream (RFC 8439), nonce 0.
 
-    Parameters
-    ----------
-    key : bytes
-        Exactly 32 bytes, used for this one stream and never again.
+    The key is used for this one stream and never again.
     """
     if len(key) != _KEY_BYTES:
         raise InvalidParameterError("key", f"{len(key)} bytes", "32 bytes")
@@ -99,17 +89,12 @@ class OSNoise:
     False
     """
 
-    @property
-    def is_private(self) -> bool:
-        """True: a key exists for one batch only and is forgotten."""
-        return True
+    is_private: ClassVar[bool] = True  # a key exists for one batch, and is forgotten
 
     def describe(self) -> str:
-        """Return one sentence for the guarantee."""
         return "ChaCha20, a fresh 256-bit key from the operating system for every batch"
 
     def streams(self, batch: Batch) -> Iterator[tuple[range, np.random.Generator]]:
-        """Yield one stream for the whole batch."""
         yield range(len(batch.texts)), chacha20(os.urandom(_KEY_BYTES))
 
 
@@ -144,14 +129,8 @@ def stream_key(
     >>> stream_key(bytes(32), b"settings and column", "7", 0, "a text").hex()[:16]
     '931a17e5685d5697'
     """
-    return _stream_key(master, _digest(scope), record, place, text)
-
-
-def _stream_key(
-    master: bytes, scope_digest: bytes, record: str, place: int, text: str
-) -> bytes:
     fields = (
-        scope_digest,
+        _digest(scope),
         _digest(record.encode("utf-8", "surrogatepass")),
         place.to_bytes(8, "little"),
         _digest(text.encode("utf-8", "surrogatepass")),
@@ -162,6 +141,10 @@ def _stream_key(
         digest_size=_KEY_BYTES,
         person=b"mondegreen-rec",
     ).digest()
+
+
+def _is_key(key: bytes) -> bool:
+    return len(key) >= _KEY_BYTES and len(set(key)) >= _LEAST_BYTES
 
 
 def _digest(field: bytes) -> bytes:
@@ -199,8 +182,10 @@ class KeyedNoise:
 
     __slots__ = ("_again", "_key")
 
+    is_private: ClassVar[bool] = True  # towards all who do not hold the key
+
     def __init__(self, key: bytes) -> None:
-        if len(key) < _KEY_BYTES or len(set(key)) < 8:
+        if not _is_key(key):
             raise InvalidParameterError(
                 "key", "a short or repetitive one", "at least 32 random bytes"
             )
@@ -232,12 +217,9 @@ class KeyedNoise:
             raise ConfigurationError(
                 f"key file {path}: {error.strerror}; {make}"
             ) from None
-        try:
-            if len(key) > _LONGEST_KEY:
-                raise InvalidParameterError("key", "a longer one", "4 KiB at most")
-            source = cls(key)
-        except InvalidParameterError:
-            raise ConfigurationError(f"key file {path} is no key; {make}") from None
+        if len(key) > _LONGEST_KEY or not _is_key(key):
+            raise ConfigurationError(f"key file {path} is no key; {make}")
+        source = cls(key)
         source._again = (cls.from_file, (path,))
         return source
 
@@ -261,48 +243,34 @@ class KeyedNoise:
         value = os.environ.get(name)
         problem = "is not set" if value is None else "is no key of 64 hex digits"
         make = "python -c 'import secrets; print(secrets.token_hex(32))'"
-        source = None
-        if value is not None and _HEX_KEY.fullmatch(value.strip()):
-            with contextlib.suppress(InvalidParameterError):
-                source = cls(bytes.fromhex(value.strip()))
-        if source is None:
+        is_hex = value is not None and _HEX_KEY.fullmatch(value.strip())
+        key = bytes.fromhex(value.strip()) if value is not None and is_hex else b""
+        if not _is_key(key):
             raise ConfigurationError(
                 f"environment variable {name} {problem}; make one: {make}"
             )
+        source = cls(key)
         source._again = (cls.from_env, (name,))
         return source
 
-    @property
-    def is_private(self) -> bool:
-        """True towards everybody who does not hold the key."""
-        return True
-
     def describe(self) -> str:
-        """Return one sentence for the guarantee."""
         return (
             "ChaCha20, keyed by a secret, the record id and the text: the same record "
             "repeats its release; whoever holds the key can test guesses"
         )
 
     def streams(self, batch: Batch) -> Iterator[tuple[range, np.random.Generator]]:
-        """Yield one stream per text.
-
-        Raises
-        ------
-        ConfigurationError
-            If the batch has no ids.
-        """
+        """Yield one stream per text."""
         if batch.ids is None:
             raise ConfigurationError(
                 "keyed noise needs a stable id per record: name its column with --id, "
                 "or pass ids="
             )
-        scope = _digest(batch.scope)
         places = batch.places or itertools.repeat(0, len(batch.texts))
         records = zip(batch.texts, batch.ids, places, strict=True)
         for i, (text, record, place) in enumerate(records):
             if text is not None:
-                key = _stream_key(self._key, scope, record, place, text)
+                key = stream_key(self._key, batch.scope, record, place, text)
                 yield range(i, i + 1), chacha20(key)
 
     def __reduce__(self) -> tuple[Any, tuple[object]]:
@@ -340,27 +308,16 @@ class Seeded:
 
     seed: int
 
+    is_private: ClassVar[bool] = False  # who guesses the seed can undo the release
+
     def __post_init__(self) -> None:
         if not isinstance(self.seed, int) or self.seed < 0:
             raise InvalidParameterError("seed", self.seed, "an integer, at least 0")
 
-    @property
-    def is_private(self) -> bool:
-        """False: whoever knows or guesses the seed can undo the release."""
-        return False
-
     def describe(self) -> str:
-        """Return one sentence for the guarantee."""
         return f"seed {self.seed}: repeatable by anyone, for experiments only"
 
     def streams(self, batch: Batch) -> Iterator[tuple[range, np.random.Generator]]:
-        """Yield one stream for the whole batch.
-
-        Raises
-        ------
-        ConfigurationError
-            If the batch has no number.
-        """
         if batch.number is None:
             raise ConfigurationError(
                 "seeded noise in a copy of a privatizer would start again with the "

@@ -16,16 +16,11 @@ _DIGEST_BYTES: Final = 16
 
 
 def record_id(value: object) -> str:
-    """Return the id of a record as a string; an integer is written in decimal.
+    """The id of a record as a string; an integer is written in decimal.
 
-    Raises
-    ------
-    InvalidParameterError
-        If it is empty, or neither a string nor an integer; names the type alone. A
-        float is refused since ``7`` and ``7.0`` are one number and two texts.
+    A float is refused, since ``7`` and ``7.0`` are one number and two texts; an error
+    names the type alone.
 
-    Examples
-    --------
     >>> record_id(7), record_id("7"), record_id(np.int64(7))
     ('7', '7', '7')
     """
@@ -43,15 +38,7 @@ def record_id(value: object) -> str:
 def record_ids(
     values: Iterable[object] | None, count: int, seen: SeenIds | None = None
 ) -> list[str] | None:
-    """Return the ids of so many records as strings; None where they have none.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there are more or fewer, or one is neither a string nor an integer.
-    DataError
-        If one has been seen.
-    """
+    """The ids of so many records as strings; None where they have none."""
     if isinstance(values, str):
         raise InvalidParameterError("ids", "one string", "a sequence of them")
     found = None if values is None else list(map(record_id, values))
@@ -69,8 +56,6 @@ class SeenIds:
 
     It holds a digest of 16 bytes for each record, which takes some 110 bytes in memory.
 
-    Examples
-    --------
     >>> seen = SeenIds()
     >>> seen.add(["a", "b"])
     >>> seen.add(["c", "a"])
@@ -82,15 +67,7 @@ class SeenIds:
         self._digests: set[bytes] = set()
 
     def add(self, ids: Sequence[str] | None) -> None:
-        """Take the ids of further records.
-
-        Raises
-        ------
-        ConfigurationError
-            If there are none.
-        DataError
-            If one has occurred before; says which record, and not its id.
-        """
+        """Take the ids of further records; an error says which, and not its id."""
         if ids is None:
             raise ConfigurationError("there are no ids, which are to be unique")
         for record in ids:
@@ -111,13 +88,6 @@ class BatchNumbers:
     A fork has the count of its parent, and a pickle would start again: both would give
     numbers that are taken, so that nobody counts there.
 
-    Parameters
-    ----------
-    is_counting : bool
-        False for a copy.
-
-    Examples
-    --------
     >>> import copy
     >>> numbers = BatchNumbers()
     >>> numbers.next(), numbers.next(), numbers.next(7), copy.copy(numbers).next()
@@ -129,13 +99,7 @@ class BatchNumbers:
         self._count = itertools.count()
 
     def next(self, given: int | None = None) -> int | None:
-        """Return the number that was given, or the next one; None where nobody counts.
-
-        Raises
-        ------
-        InvalidParameterError
-            If what was given is no number of a batch.
-        """
+        """The number that was given, or the next one; None where nobody counts."""
         if given is None:
             return next(self._count) if self._process == os.getpid() else None
         if isinstance(given, bool) or not isinstance(given, int) or given < 0:
@@ -143,7 +107,7 @@ class BatchNumbers:
         return given
 
     def fresh(self) -> BatchNumbers:
-        """Return another count from 0, where this one counts."""
+        """Another count from 0, where this one counts."""
         return BatchNumbers(is_counting=self._process == os.getpid())
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -11,6 +11,10 @@ Unit = Literal["share", "words", "nats", "number"]
 PERCENTILES: Final = (50, 75, 90, 95, 99)
 """Percentages of the vocabulary for which a bound of a word's score is given."""
 
+N_W: Final = {f"n_w_{percent}": percent / 100 for percent in PERCENTILES}
+S_W: Final = {f"s_w_{100 - percent:02d}": 1 - percent / 100 for percent in PERCENTILES}
+"""Names of these bounds and their quantiles, where large or small is less private."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -176,7 +180,7 @@ SCORES: Final = tuple(
             "0 to 100 %",
             "neither",
             "weighted mean of utility and privacy; larger is called better",
-            "composite.puc",
+            "corpus.puc",
         ),
     )
 )

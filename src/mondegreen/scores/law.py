@@ -8,12 +8,13 @@ the inputs before it left of :math:`\max_w \pi P`, :math:`\sum_w \pi P` and
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from typing import Any, Final, TypeVar, final
+from typing import Final, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,11 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids
 from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import Progress, State, no_progress
-from mondegreen.scores.definitions import PERCENTILES
+from mondegreen.scores.definitions import N_W, S_W
 from mondegreen.scores.deniability import ORDERS, check_eta, effective_support
 from mondegreen.scores.risk import over_inputs, uniform_prior
 from mondegreen.space.distances import Distances
+from mondegreen.space.space import Space
 
 _BLOCK_BYTES: Final = 96 << 20
 """Distances computed together by a thread: large products are the quickest."""
@@ -85,31 +87,28 @@ class LawScores:
         Percentiles of ``n_w`` and ``s_w`` are values that occur, on the side where
         words are less private.
         """
-        found = _percentiles("n_w", self.stay, up=True)
+        found = {"n_w_mean": self.stay.mean(), "n_w_max": self.stay.max()}
+        for name, share in N_W.items():
+            found[name] = np.quantile(self.stay, share, method="higher")
         if self.support is not None:
-            found.update(_percentiles("s_w", self.support[:-1], up=False))
+            sizes = self.support[:-1]
+            found.update(s_w_mean=sizes.mean(), s_w_min=sizes.min())
+            for name, share in S_W.items():
+                found[name] = np.quantile(sizes, share, method="lower")
         for order, values in self.entropies.items():
-            found[f"entropy_{order:g}_mean"] = float(values[:-1].mean())
-            found[f"entropy_{order:g}_min"] = float(values[:-1].min())
+            found[f"entropy_{order:g}_mean"] = values[:-1].mean()
+            found[f"entropy_{order:g}_min"] = values[:-1].min()
         for name, scores in (("distance", self.distance), ("rank", self.rank)):
             if scores is not None:
-                found[f"{name}_mean"] = float(scores[:-1].mean())
-                found[f"{name}_05"] = float(np.quantile(scores[:-1], 0.05))
+                found[f"{name}_mean"] = scores[:-1].mean()
+                found[f"{name}_05"] = np.quantile(scores[:-1], 0.05)
         for prior, risk in self.risks.items():
-            for name, value in asdict(risk).items():
-                if value is not None:
-                    found[f"{name}_{prior}"] = value
-        return found
-
-
-def _percentiles(name: str, values: NDArray[Any], *, up: bool) -> dict[str, float]:
-    end, worst = ("max", values.max()) if up else ("min", values.min())
-    found = {f"{name}_mean": float(values.mean()), f"{name}_{end}": float(worst)}
-    for percent in PERCENTILES:
-        place = percent if up else 100 - percent
-        value = np.quantile(values, place / 100, method="higher" if up else "lower")
-        found[f"{name}_{place:02d}"] = float(value)
-    return found
+            found.update(
+                {f"{name}_{prior}": each for name, each in asdict(risk).items()}
+            )
+        return {
+            name: float(value) for name, value in found.items() if value is not None
+        }
 
 
 def law_scores(
@@ -152,7 +151,7 @@ def law_scores(
     count = space.vocab_size + 1
     named = {"uniform": uniform_prior(count - 1)} if priors is None else priors
     full = {name: over_inputs(prior, count - 1) for name, prior in named.items()}
-    distances = Distances(space)
+    distances = distances_of(space)
     tables = [_Table(state, full, eta) for state in states]
 
     def work(ids: Ids) -> None:
@@ -167,6 +166,19 @@ def law_scores(
     for _ in in_blocks(work, np.arange(count, dtype=np.int32), size, progress):
         pass
     return [table.scores(has_distances=distances.is_known) for table in tables]
+
+
+@functools.lru_cache(maxsize=1)
+def distances_of(space: Space) -> Distances:
+    """Prepare the distances of a space once, and before threads would each do it."""
+    distances = Distances(space)
+    distances.rows(np.zeros(1, dtype=np.int32))
+    return distances
+
+
+def to_words(space: Space, ids: Ids) -> Floats | None:
+    """Distances of inputs (rows) to all words; None where a space has none."""
+    return distances_of(space).rows(ids)
 
 
 def in_blocks(

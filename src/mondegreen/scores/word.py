@@ -22,9 +22,8 @@ from mondegreen.scores.deniability import (
     stay_probability,
 )
 from mondegreen.scores.interval import Interval, proportion
-from mondegreen.scores.odds import DocumentLoss, Odds, document_loss, odds_of
+from mondegreen.scores.law import to_words
 from mondegreen.scores.word_estimate import estimate_word
-from mondegreen.space.distances import Distances
 
 _ENTROPIES: Final = {order: f"entropy_{order:g}" for order in ORDERS}
 
@@ -35,21 +34,40 @@ Score = float | Interval
 @final
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One likely output of a word.
-
-    Parameters
-    ----------
-    word : str
-        A word of the space.
-    probability : float or Interval
-        That it is released for the input.
-    distance : float or None
-        From the input, in the metric of the space.
-    """
+    """One likely output: a word of the space."""
 
     word: str
     probability: Score
-    distance: float | None
+    distance: float | None  # from the input, in the metric of the space
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Odds:
+    """How far an output can move the odds between two inputs."""
+
+    pair: str  # "near" or "far"
+    other: str  # a word of the space that lies elsewhere
+    distance: float  # in the metric of the guarantee; may be infinite
+    promised: float | None  # nats: epsilon times distance; None where there is none
+    realised: float | None  # nats, over all outputs; None where the law is not known
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DocumentLoss:
+    """What two documents of equal length that differ in ``words`` words lose, in nats.
+
+    Each word by its nearest neighbour (median of the space), by a word at the mean
+    distance, by any word, and by any word but for a chance of ``delta``.
+    """
+
+    words: int
+    nearest: float
+    mean: float
+    any: float
+    any_delta: float
+    delta: float
 
 
 @final
@@ -57,30 +75,11 @@ class Output:
 class WordScores:
     """What one setting means for one input; exact values, or intervals from runs.
 
-    Parameters
-    ----------
-    is_known : bool
-        False where the input is the unknown word.
-    runs : int or None
-        Runs that were drawn; None where all values are exact.
-    eta : float
-        The mass that ``support`` leaves out.
-    stay : float or Interval
-        :math:`N_w`.
-    support : float or Interval
-        :math:`S_w`, the effective support.
-    distinct : int or None
-        Distinct outputs in these runs.
-    entropies : dict of str to float or Interval, nats
-        By name, such as ``entropy_inf``.
-    distance, rank : float, Interval or None
-        Expected, of the output.
-    outputs : tuple of Output
-        The likeliest first.
-    odds : tuple of Odds
-        Against the nearest input that lies elsewhere, and the farthest.
-    document : DocumentLoss or None
-        None where nothing is promised.
+    ``eta`` is the mass that ``support`` (:math:`S_w`) leaves out; ``stay`` is
+    :math:`N_w`. Entropies are in nats, by name. ``runs`` is None where all is exact,
+    ``distinct`` counts the outputs in these runs. The likeliest output comes first;
+    ``odds`` are against the nearest input that lies elsewhere, and the farthest;
+    ``document`` is None where nothing is promised.
     """
 
     is_known: bool
@@ -97,7 +96,7 @@ class WordScores:
     document: DocumentLoss | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return JSON values; an infinite number becomes None."""
+        """JSON values; an infinite number becomes None."""
         found: dict[str, Any] = _plain(asdict(self))
         return found
 
@@ -114,33 +113,11 @@ def score_word(
     delta: float = 1e-6,
     confidence: float = 0.95,
 ) -> WordScores:
-    """Return what a prepared mechanism means for one input.
+    """Score one input of a prepared mechanism; ``V`` is the unknown word.
 
     Exact where the law has a closed form, else from runs, with confidence intervals.
+    ``delta`` is the chance at which the tighter bound of the document may fail.
 
-    Parameters
-    ----------
-    state : State
-        A prepared mechanism.
-    word : int
-        The input; ``V`` is the unknown word.
-    rng : numpy.random.Generator
-        For runs; not used where the law is known.
-    runs : int, at least 2
-        Outputs to draw where the law is not known.
-    eta : float in [0, 1)
-        The mass that the effective support leaves out.
-    top : int, at least 1
-        Likeliest outputs to list.
-    document : int, at least 1
-        Words of the document whose loss is added up.
-    delta : float in (0, 1)
-        Chance at which the tighter bound of the document may fail.
-    confidence : float in (0, 1)
-        Of each interval by itself.
-
-    Examples
-    --------
     >>> import mondegreen as mg
     >>> space = mg.Space.from_arrays("ab", ["a", "b"], [[0], [1]])
     >>> state = mg.mechanism("exponential", epsilon=2.0).prepare(space)
@@ -154,7 +131,7 @@ def score_word(
     if top < 1 or document < 1:
         raise InvalidParameterError("top, document", (top, document), "at least 1")
     ids = np.array([word], dtype=np.int32)
-    row = Distances(state.space).rows(ids)
+    row = to_words(state.space, ids)
     try:
         law = np.exp(state.log_prob(ids))
     except LawUnknownError:
@@ -166,8 +143,8 @@ def score_word(
     return WordScores(
         is_known=word < state.space.vocab_size,
         eta=eta,
-        odds=odds_of(state, word, is_closed=law is not None),
-        document=document_loss(state, document, delta),
+        odds=_odds_of(state, word, is_closed=law is not None),
+        document=_document_loss(state, document, delta),
         **scores,
     )
 
@@ -175,7 +152,6 @@ def score_word(
 def _exact(
     state: State, ids: Ids, law: Floats, row: Floats | None, eta: float, top: int
 ) -> dict[str, Any]:
-    """Return the scores of one known law."""
     ties = np.zeros(law.shape[1]) if row is None else row[0]
     likeliest = np.lexsort((ties, -law[0]))[:top]  # of equals the nearest first
     likeliest = likeliest[law[0][likeliest] > 0]
@@ -206,7 +182,6 @@ def _estimated(
     top: int,
     confidence: float,
 ) -> dict[str, Any]:
-    """Return the scores of one input from runs."""
     found = estimate_word(state, word, runs, rng, eta=eta, confidence=confidence)
     # One half of the runs finds the likeliest outputs, the other measures them: those
     # that are found because they came too often do not come too often again.
@@ -232,7 +207,6 @@ def _estimated(
 def _outputs(
     state: State, ids: Any, shares: Sequence[Score], row: Floats | None
 ) -> tuple[Output, ...]:
-    """Return outputs with their probabilities and distances."""
     words = state.space.words
     return tuple(
         Output(words[i], share, None if row is None else float(row[0, i]))
@@ -240,8 +214,55 @@ def _outputs(
     )
 
 
+def _odds_of(state: State, word: int, *, is_closed: bool) -> tuple[Odds, ...]:
+    """What is promised, and what holds, against a near and a far input."""
+    inputs = np.arange(state.space.vocab_size + 1, dtype=np.int32)
+    gaps = state.distances(np.array([word], dtype=np.int32), inputs)[0]
+    others = np.flatnonzero(gaps[:-1] > 0)
+    if not len(others):
+        return ()
+    # Where the metric of the promise ties, that of the space decides.
+    row = to_words(state.space, np.array([word], dtype=np.int32))
+    ties = np.zeros(len(others)) if row is None else row[0][others]
+    order = others[np.lexsort((ties, gaps[others]))]
+    near, far = int(order[0]), int(order[-1])
+    guarantee = state.guarantee
+    return tuple(
+        Odds(
+            pair=pair,
+            other=state.space.words[other],
+            distance=float(gaps[other]),
+            promised=guarantee.loss(float(gaps[other]))
+            if guarantee.is_proved
+            else None,
+            realised=_largest_ratio(state, word, other) if is_closed else None,
+        )
+        for pair, other in (("near", near), ("far", far))
+    )
+
+
+def _largest_ratio(state: State, word: int, other: int) -> float:
+    """The largest absolute log-ratio of two laws over all outputs, in nats."""
+    first, second = state.log_prob(np.array([word, other], dtype=np.int32))
+    possible = np.isfinite(first) | np.isfinite(second)
+    return float(np.abs(first[possible] - second[possible]).max())
+
+
+def _document_loss(state: State, words: int, delta: float) -> DocumentLoss | None:
+    guarantee = state.guarantee
+    if not guarantee.is_proved or not math.isfinite(guarantee.scale["diameter"]):
+        return None
+    return DocumentLoss(
+        words=words,
+        nearest=words * guarantee.loss(guarantee.scale["nearest"]),
+        mean=words * guarantee.loss(guarantee.scale["mean"]),
+        any=guarantee.text_loss(words),
+        any_delta=guarantee.text_loss(words, delta),
+        delta=delta,
+    )
+
+
 def _plain(value: Any) -> Any:
-    """Return JSON values, in which there is no infinity."""
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):

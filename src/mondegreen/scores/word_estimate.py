@@ -28,7 +28,7 @@ from mondegreen.scores.interval import (
     deviation,
     proportion,
 )
-from mondegreen.space.distances import Distances
+from mondegreen.scores.law import to_words
 from mondegreen.space.space import Space
 
 Counts = NDArray[np.int64]
@@ -37,28 +37,12 @@ Counts = NDArray[np.int64]
 @final
 @dataclass(frozen=True, slots=True)
 class WordEstimate:
-    """What runs of one input tell.
+    """What runs of one input tell: :math:`N_w`, :math:`S_w`, entropies in nats.
 
-    Parameters
-    ----------
-    runs : int
-        Independent outputs of the input.
-    eta : float
-        The mass that ``support`` leaves out.
-    stay : Interval
-        :math:`N_w`.
-    support : Interval
-        :math:`S_w`, the effective support; bounds alone.
-    distinct : int
-        The other :math:`S_w`: distinct outputs seen, at most ``runs``.
-    entropies : mapping of float to Interval, nats
-        By order. Those of order 0 and 1 are bounds alone: no number of runs below the
-        size of the vocabulary bounds them from above.
-    distance, rank : Interval or None
-        Of the output; None where the space has no distances.
-    found, measured : int64 arrays, shape (V,)
-        How often each output was seen in the half of the runs that finds what is
-        likely, and in the half that measures it.
+    ``support`` has bounds alone, and so have the entropies of order 0 and 1: no number
+    of runs below the size of the vocabulary bounds them from above. ``found`` and
+    ``measured`` (V,) count each output in the half of the runs that finds what is
+    likely, and in the half that measures it.
     """
 
     runs: int
@@ -96,31 +80,11 @@ def estimate_word(
     frequent in one half hold :math:`1 - \eta` of the other half, by its Clopper-Pearson
     bound.
 
-    Parameters
-    ----------
-    state : State
-        A prepared mechanism.
-    word : int
-        The input; ``V`` is the unknown word.
-    runs : int, at least 2
-        Outputs to draw; half of them find, half of them measure.
-    rng : numpy.random.Generator
-        Consumed.
-    eta : float in [0, 1)
-        The mass that :math:`S_w` leaves out.
-    confidence : float in (0, 1)
-        Of each interval by itself.
+    Confidence is that of each interval by itself. Sums of shares, collisions and
+    entropies: McDiarmid, "On the Method of Bounded Differences", 1989. The change of an
+    entropy with one run: Antos, Kontoyiannis, "Convergence Properties of Functional
+    Estimates for Discrete Distributions", 2001.
 
-    References
-    ----------
-    .. [1] McDiarmid. "On the Method of Bounded Differences." Surveys in
-       Combinatorics 1989, for sums of shares, collisions and entropies.
-    .. [2] Antos, Kontoyiannis. "Convergence Properties of Functional Estimates for
-       Discrete Distributions." Random Structures & Algorithms 2001, for the change of
-       an entropy with one run.
-
-    Examples
-    --------
     >>> import mondegreen as mg
     >>> space = mg.Space.from_arrays("ab", ["a", "b"], [[0], [2]])
     >>> state = mg.mechanism("laplace", epsilon=1.0).prepare(space)
@@ -154,7 +118,7 @@ def estimate_word(
 
 
 def _support(first: Counts, second: Counts, eta: float, confidence: float) -> Interval:
-    """Return bounds of S_w from the counts of two halves."""
+    """Bounds of S_w from the counts of two halves."""
     alpha = check_confidence(confidence) / 2
     counts = np.sort(first + second)[::-1]
     runs = int(counts.sum())
@@ -170,7 +134,7 @@ def _support(first: Counts, second: Counts, eta: float, confidence: float) -> In
 
 
 def _least_hits(runs: int, share: float, alpha: float) -> int:
-    """Return the fewest hits that show a share; more than ``runs`` if none do."""
+    """The fewest hits that show a share; more than ``runs`` if none do."""
     low, high = 0, runs + 1
     while low < high:
         middle = (low + high) // 2
@@ -184,7 +148,6 @@ def _least_hits(runs: int, share: float, alpha: float) -> int:
 def _entropies(
     first: Counts, second: Counts, confidence: float
 ) -> dict[float, Interval]:
-    """Return the entropies of order 0, 1, 2 and infinity."""
     alpha = check_confidence(confidence)
     counts, largest = first + second, math.log(len(first))
     runs = int(counts.sum())
@@ -211,7 +174,7 @@ def _entropies(
 def _negative_log(
     middle: float, low: float, high: float, largest: float, confidence: float
 ) -> Interval:
-    """Return the interval of -ln of a probability, within 0 and the largest."""
+    """The interval of -ln of a probability, within 0 and the largest."""
 
     def clipped(value: float) -> float:
         return min(largest, max(0.0, -math.log(value))) if value > 0 else largest
@@ -223,8 +186,8 @@ def _negative_log(
 def _places(
     space: Space, word: int, outputs: Ids, confidence: float
 ) -> tuple[Interval | None, Interval | None]:
-    """Return the mean distance and rank of the outputs of one input."""
-    row = Distances(space).rows(np.array([word], dtype=np.int32))
+    """The mean distance and rank of the outputs of one input."""
+    row = to_words(space, np.array([word], dtype=np.int32))
     if row is None:
         return None, None
     gaps = row[0]

@@ -13,15 +13,18 @@ from mondegreen.errors import DataError, InvalidParameterError
 
 _FIELD_ID = b"PARQUET:field_id"
 _LISTS = (
-    (pa.types.is_list, pa.list_),
-    (pa.types.is_large_list, pa.large_list),
-    (pa.types.is_list_view, pa.list_view),
-    (pa.types.is_large_list_view, pa.large_list_view),
+    (types.is_list, pa.list_),
+    (types.is_large_list, pa.large_list),
+    (types.is_list_view, pa.list_view),
+    (types.is_large_list_view, pa.large_list_view),
 )
+
+Steps = tuple[int, ...]
+"""Index of a column, then of a field in each struct on the way; lists take no step."""
 
 
 def bare(field: pa.Field) -> pa.Field:
-    """Return the field without metadata, its own and of all fields inside.
+    """Make the field without metadata, its own and of all fields inside.
 
     Types that Arrow knows keep their parameters, and fields the numbers by which
     table formats find them.
@@ -32,7 +35,6 @@ def bare(field: pa.Field) -> pa.Field:
 
 
 def _bare(kind: pa.DataType) -> pa.DataType:
-    types = pa.types
     if types.is_struct(kind):
         return pa.struct([bare(kind.field(i)) for i in range(kind.num_fields)])
     if types.is_map(kind):
@@ -40,14 +42,9 @@ def _bare(kind: pa.DataType) -> pa.DataType:
         return pa.map_(key, item, keys_sorted=kind.keys_sorted)
     if types.is_fixed_size_list(kind):
         return pa.list_(bare(kind.value_field), kind.list_size)
-    for is_kind, build in _LISTS:
-        if is_kind(kind):
-            return build(bare(kind.value_field))
+    if any(is_kind(kind) for is_kind, _ in _LISTS):
+        return _list_of(bare(kind.value_field), kind)
     return kind
-
-
-Steps = tuple[int, ...]
-"""Index of a column, then of a field in each struct on the way; lists take no step."""
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -76,7 +73,7 @@ def is_id(kind: pa.DataType) -> bool:
 
 
 def find_paths(fields: Sequence[pa.Field], path: str) -> list[Steps]:
-    """Return every way to read a dotted path; names may themselves hold dots."""
+    """List every way to read a dotted path; names may themselves hold dots."""
     found: list[Steps] = []
     for index, field in enumerate(fields):
         if field.name == path:
@@ -92,7 +89,7 @@ def find_paths(fields: Sequence[pa.Field], path: str) -> list[Steps]:
 
 
 def view_type(kind: pa.DataType, steps: Steps) -> pa.DataType | None:
-    """Return the type of the text as a batch shows it; None where there is no text."""
+    """Tell the type of the text as ``view`` shows it; None where there is no text."""
     if is_list(kind):
         inner = view_type(kind.value_type, steps)
         return pa.list_(pa.string()) if inner == pa.string() else None
@@ -102,7 +99,7 @@ def view_type(kind: pa.DataType, steps: Steps) -> pa.DataType | None:
 
 
 def view(array: pa.Array, steps: Steps = ()) -> pa.Array:
-    """Return the text as ``string``, or ``list<string>`` where it lies in lists."""
+    """View the text as ``string``, or ``list<string>`` where it lies in lists."""
     if is_list(array.type):
         inner = view(array.flatten(), steps)
         return lists(array, inner, pa.list_(inner.type))
@@ -112,32 +109,16 @@ def view(array: pa.Array, steps: Steps = ()) -> pa.Array:
 
 
 def read_text(text: pa.Array) -> list[str | None]:
-    """Return strings as Python has them.
-
-    Raises
-    ------
-    DataError
-        If one is not valid UTF-8, which Arrow does not look for. The error of the
-        decoder holds the record, and is not passed on.
-    """
+    """Read strings, one of which may be no UTF-8: Arrow does not look for that."""
     try:
         return text.to_pylist()  # type: ignore[no-any-return]
     except UnicodeDecodeError:
-        pass
+        pass  # it holds the record, and is not passed on
     raise DataError("a text is not valid UTF-8")
 
 
 def read_ids(array: pa.Array) -> list[str]:
-    """Return the ids of records, integers in decimal; each row must have one.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the type is neither that of strings nor of integers, or one is null or
-        empty.
-    DataError
-        If one is not valid UTF-8.
-    """
+    """Read the ids of records, integers in decimal; each row must have one."""
     allowed = "a string or an integer as the identifier in every row"
     if not is_id(array.type):
         hint = ""
@@ -155,7 +136,7 @@ def read_ids(array: pa.Array) -> list[str]:
 
 
 def places(text: pa.Array) -> list[int]:
-    """Return, for each item of lists, how many texts precede it in its list.
+    """Count, for each item of lists, how many texts precede it in its list.
 
     Nulls are no texts: an absent key and a null are told apart by some formats only.
     """
@@ -169,7 +150,7 @@ def places(text: pa.Array) -> list[int]:
 
 
 def rebuild(array: pa.Array, steps: Steps, text: pa.Array | None) -> pa.Array:
-    """Return the column with its text replaced; by nulls if ``text`` is None.
+    """Make the column with its text replaced; by nulls if ``text`` is None.
 
     A row of ``text`` that is null where the list in ``array`` is not makes the whole
     list null: such a row has been refused, and keeps nothing.
@@ -195,7 +176,7 @@ def rebuild(array: pa.Array, steps: Steps, text: pa.Array | None) -> pa.Array:
 
 
 def restore(text: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Return ``string`` or ``list<string>`` as the type of its column.
+    """Give ``string`` or ``list<string>`` the type of its column.
 
     A dictionary that has no room for the released texts gets 32 bits for each.
     """
@@ -204,37 +185,35 @@ def restore(text: pa.Array, kind: pa.DataType) -> pa.Array:
     if not types.is_dictionary(kind):
         return text.cast(kind)
     coded = text.cast(kind.value_type).dictionary_encode()
-    room = np.iinfo(kind.index_type.to_pandas_dtype()).max
-    if len(coded.dictionary) - 1 > room:
+    largest = np.iinfo(kind.index_type.to_pandas_dtype()).max
+    if len(coded.dictionary) - 1 > largest:
         kind = pa.dictionary(pa.int32(), kind.value_type, ordered=kind.ordered)
     return coded.cast(kind)
 
 
 def widened(field: pa.Field, steps: Steps) -> pa.Field:
-    """Return the field with room in its dictionary for more distinct texts.
+    """Make the field with room in its dictionary for more distinct texts.
 
     A category column may count its texts in 8 bits, and a release holds others.
     """
-    return field.with_type(_widened(field.type, steps))
-
-
-def _widened(kind: pa.DataType, steps: Steps) -> pa.DataType:
+    kind = field.type
     if is_list(kind):
-        return _list_of(_widened(kind.value_type, steps), kind)
-    if steps:
+        kind = _list_of(widened(kind.value_field, steps), kind)
+    elif steps:
         fields = [kind.field(i) for i in range(kind.num_fields)]
         fields[steps[0]] = widened(fields[steps[0]], steps[1:])
-        return pa.struct(fields)
-    if types.is_dictionary(kind):
-        return pa.dictionary(pa.int32(), kind.value_type, ordered=kind.ordered)
-    return kind
+        kind = pa.struct(fields)
+    elif types.is_dictionary(kind):
+        kind = pa.dictionary(pa.int32(), kind.value_type, ordered=kind.ordered)
+    return field.with_type(kind)
 
 
 def lists(like: pa.Array, values: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Return lists as long as those of ``like``, null where they are null."""
+    """Make lists as long as those of ``like``, null where they are null."""
     lengths = _lengths(like)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    kind, mask = _list_of(values.type, kind), pc.is_null(like)
+    kind = _list_of(kind.value_field.with_type(values.type), kind)
+    mask = pc.is_null(like)
     if types.is_list_view(kind):
         starts, sizes = (pa.array(part, pa.int32()) for part in (offsets[:-1], lengths))
         return pa.ListViewArray.from_arrays(starts, sizes, values, type=kind, mask=mask)
@@ -251,9 +230,6 @@ def _lengths(like: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return lengths.astype(np.int64)
 
 
-def _list_of(inner: pa.DataType, kind: pa.DataType) -> pa.DataType:
-    """Return the type of lists with other items."""
-    field = kind.value_field.with_type(inner)
-    if types.is_list_view(kind):
-        return pa.list_view(field)
-    return pa.large_list(field) if types.is_large_list(kind) else pa.list_(field)
+def _list_of(field: pa.Field, kind: pa.DataType) -> pa.DataType:
+    """Make the type of lists with other items."""
+    return next(build for is_kind, build in _LISTS if is_kind(kind))(field)

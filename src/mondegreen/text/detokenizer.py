@@ -47,8 +47,6 @@ def copy_shape(model: str, word: str) -> str:
 
     No more of the model than which of the three shows in the result.
 
-    Examples
-    --------
     >>> [copy_shape(model, "warm") for model in ("cold", "Cold", "COLD", "I", "7")]
     ['warm', 'Warm', 'WARM', 'Warm', 'warm']
     """
@@ -65,23 +63,12 @@ def copy_shape(model: str, word: str) -> str:
 class Detokenizer:
     """Prints output codes in place of the words of the input.
 
-    Parameters
-    ----------
-    words : sequence of str
-        The words of the space, by id.
-    case : {"lower", "restore"}
-        ``lower`` prints words as the space, or the keep-list, has them. ``restore``
-        copies the case of the input word (lower, Title or UPPER) onto them.
-    kept : mapping of str to str
-        The spelling of each word of the keep-list, by its canonical form.
+    ``lower`` prints words as the space, or the keep-list, has them; ``restore`` copies
+    the case of the input word (lower, Title or UPPER) onto them. ``kept`` has the
+    spelling of each word of the keep-list by its canonical form. Where two words
+    touched in the input, such as the two of ``don't``, a space is put between them. A
+    dropped word takes one neighbouring space with it.
 
-    Notes
-    -----
-    Where two words touched in the input, such as the two of ``don't``, a space is put
-    between them. A dropped word takes one neighbouring space with it.
-
-    Examples
-    --------
     >>> from mondegreen.text.tokenizer import tokenize
     >>> batch = tokenize(["I don't."])
     >>> Detokenizer(["make", "never", "we"]).join(batch, np.array([2, 0, 1]))
@@ -118,20 +105,10 @@ class Detokenizer:
         return ("are written in the same case (lower, Title or UPPER)",)
 
     def join(self, batch: TokenizedBatch, codes: Ids) -> list[str | None]:
-        """Return the output texts.
+        """Print texts, from one code per word, flat over all of them.
 
-        Parameters
-        ----------
-        batch : TokenizedBatch
-            The input.
-        codes : array of int32
-            One code per word, flat over all texts: an id below ``V`` or a sentinel.
-
-        Raises
-        ------
-        InvalidParameterError
-            If the number of codes is not the number of words, or a code has no word,
-            or that of kept words stands for another word.
+        A code is an id below ``V``, or one of the negative ones; that of kept words
+        may stand for a word of the keep-list only.
         """
         counts = batch.counts()
         flat = self._checked(codes, sum(counts))
@@ -141,32 +118,19 @@ class Detokenizer:
         end = 0
         for parts, count in zip(batch.parts, counts, strict=True):
             start, end = end, end + count
-            texts.append(
-                None
-                if parts is None
-                else "".join(
-                    self._pieces(
-                        parts,
-                        printed[start:end],
-                        flat[start:end] if has_sentinels else [],
-                    )
-                )
-            )
+            if parts is None:
+                texts.append(None)
+                continue
+            mine = flat[start:end] if has_sentinels else []
+            texts.append("".join(self._pieces(parts, printed[start:end], mine)))
         return texts
 
     def spans(
         self, parts: list[str], codes: Ids, *, include_originals: bool = False
     ) -> tuple[str, tuple[Span, ...]]:
-        """Return one output text, the same as :meth:`join`, and where its words are.
+        """Print one text, the same as :meth:`join`, and say where its words are.
 
-        Parameters
-        ----------
-        parts : list of str
-            One text of a :class:`~mondegreen.text.tokenizer.TokenizedBatch`.
-        codes : array of int32
-            One code per word.
-        include_originals : bool
-            Put the words of the input into the spans, which are private from then on.
+        With the words of the input in them, the spans are private.
         """
         flat = self._checked(codes, len(parts) // 2)
         pieces = self._pieces(parts, list(map(self._printed.__getitem__, flat)), flat)
@@ -183,7 +147,7 @@ class Detokenizer:
         return "".join(pieces), spans
 
     def _checked(self, codes: Ids, count: int) -> list[int]:
-        """Return the codes as a list, every one of which can be printed."""
+        """List the codes, every one of which can be printed."""
         if codes.shape != (count,):
             allowed = f"one code for each of {count} words"
             raise InvalidParameterError("codes", f"shape {codes.shape}", allowed)
@@ -198,7 +162,7 @@ class Detokenizer:
     def _pieces(
         self, parts: list[str], printed: list[str], codes: list[int]
     ) -> list[str]:
-        """Return the printed form of each part; no codes means no sentinels."""
+        """Print each part; no codes means no sentinels."""
         pieces = parts.copy()
         if self.case == "restore":
             printed = list(map(copy_shape, parts[1::2], printed))
@@ -231,7 +195,7 @@ class Detokenizer:
             gap = [i + 1] if parts[i + 1] else []
 
     def _spelling(self, word: str, following: str) -> str:
-        """Return what is printed for a word of the public keep-list."""
+        """Spell a word of the public keep-list."""
         kept = self._kept.get(canonical(word, following))
         if kept is None:  # fail closed: whoever wrote the code, the word is not public
             allowed = "that of a word of the keep-list"

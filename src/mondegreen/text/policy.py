@@ -70,32 +70,18 @@ class Lookup:
     through the mechanism like any other; :data:`KEEP`, :data:`MASK` and :data:`DROP`
     are negative and do not go through it.
 
-    Parameters
-    ----------
-    space : Space
-        Its words are the vocabulary. A word is looked up as it is written, then in
-        its :func:`canonical` form; one that is found under neither is unknown.
-    unknown : {"word", "mask", "drop", "fail"}
-        ``word``: code ``V``. ``mask``: printed as ``[unk]``. ``drop``: removed.
-        ``fail``: :class:`OutOfVocabularyError`.
-    keep : iterable of str
-        A *public* list of words that are released whether the vocabulary has them or
-        not. Compared in canonical form, and printed in the spelling of the list,
-        which therefore may have one spelling of a word only.
+    A word is looked up as it is written, then in its :func:`canonical` form; one that
+    the space has under neither is unknown. Unknown words get code ``V`` (``word``), are
+    printed as ``[unk]`` (``mask``), removed (``drop``) or refused (``fail``). Only
+    ``word`` keeps secret which words are unknown.
 
-    Raises
-    ------
-    InvalidParameterError
-        If ``unknown`` is none of the four, or an entry of ``keep`` is not one word, or
-        two entries are spellings of one.
+    ``keep`` is a *public* list of words that are released whether the vocabulary has
+    them or not. It is compared in canonical form, and printed in the spelling of the
+    list, which therefore may have one spelling of a word only.
 
-    Notes
-    -----
-    *Privacy.* Only ``word`` keeps secret which words are unknown. The codes of words
-    seen before are held in memory, bounded, and left behind by pickling.
+    The codes of words seen before are held in memory, bounded, and left behind by
+    pickling.
 
-    Examples
-    --------
     >>> space = Space.from_arrays("line", ["cold", "not", "warm"], [[0], [1], [3]])
     >>> batch = tokenize(["Isn't Oslo COLD?"])
     >>> Lookup(space, keep={"oslo"}).codes(batch).tolist()
@@ -116,14 +102,7 @@ class Lookup:
         self._memo = _Memo(self._code_of)
 
     def codes(self, batch: TokenizedBatch) -> Ids:
-        """Return the codes of all words of all texts, flat and in order.
-
-        Raises
-        ------
-        OutOfVocabularyError
-            Under ``fail``, if a word is unknown. The message says neither which nor
-            where nor how many: those are functions of private words.
-        """
+        """Look up all words of all texts, flat and in order."""
         words = batch.words()
         codes = np.fromiter(
             map(self._memo.__getitem__, words), dtype=np.int32, count=len(words)
@@ -133,6 +112,7 @@ class Lookup:
             if is_negation(words[i + 1]):
                 codes[i] = self._code_of(words[i], words[i + 1])
         if self.unknown == "fail" and (codes == self.vocab_size).any():
+            # Neither which word nor where nor how many: functions of private words.
             raise OutOfVocabularyError(
                 "a record of the batch holds a word outside the vocabulary; choose "
                 'unknown="word" to privatize such words, or "mask" or "drop" to '
@@ -188,12 +168,12 @@ class Lookup:
 
     @property
     def keep_digest(self) -> str:
-        """SHA-256, in hex, of the sorted spellings of the public keep-list."""
+        """SHA-256, in hex, of the sorted spellings of the keep-list."""
         lines = "\n".join(sorted(self.keep.values()))
         return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
 
     def _code_of(self, word: str, following: str = "") -> int:
-        """Return the code of one word."""
+        """Look up one word."""
         plain = canonical(word, following)
         if plain in self.keep:
             return KEEP
@@ -218,10 +198,10 @@ class Lookup:
 
 
 def _spellings(entries: Iterable[str]) -> dict[str, str]:
-    """Return the spelling of each entry by its canonical form."""
+    """Index the spelling of each entry by its canonical form."""
     spellings: dict[str, str] = {}
     for entry in entries:
-        if not _is_one_word(entry):
+        if tokenize([entry]).words() != [entry]:
             raise InvalidParameterError("keep", entry, "a collection of single words")
         if spellings.setdefault(canonical(entry), entry) != entry:
             # Which of them is to be printed? The order of a set cannot tell.
@@ -229,24 +209,11 @@ def _spellings(entries: Iterable[str]) -> dict[str, str]:
     return spellings
 
 
-def _is_one_word(entry: str) -> bool:
-    """Whether an entry reads as one word without any structure around it."""
-    return tokenize([entry]).words() == [entry]
-
-
 def read_keep_list(path: str | Path) -> frozenset[str]:
     """Read a public list of words: UTF-8, one word a line, ``#`` starts a comment.
 
     Entries come as they are written: a canonical form need not be one word (that of
-    ``½`` is ``1⁄2``), and :class:`Lookup` makes it itself.
-
-    Raises
-    ------
-    SourceError
-        If the file cannot be read, or a line holds anything but one word, or another
-        spelling of a word further up; ``row`` is the line.
-    DecodeError
-        If the file is not UTF-8.
+    ``½`` is ``1⁄2``), and :class:`Lookup` makes it itself. Errors name the line.
     """
     try:
         data = Path(path).read_bytes()
@@ -263,9 +230,10 @@ def read_keep_list(path: str | Path) -> frozenset[str]:
         entry = line.partition("#")[0].strip()
         if not entry:
             continue
-        if not _is_one_word(entry):
-            problem = f"the entry reads as {len(tokenize([entry]).words())} words"
-            if len(tokenize([entry]).words()) == 1:
+        words = tokenize([entry]).words()
+        if words != [entry]:
+            problem = f"the entry reads as {len(words)} words"
+            if len(words) == 1:
                 problem = "the entry holds punctuation or other signs beside its word"
             hint = "write one word a line, without spaces and punctuation"
             raise SourceError(path, problem, row=row, hint=hint)

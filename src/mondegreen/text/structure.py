@@ -48,19 +48,9 @@ _UNIT: Final = re.compile(
 def cut_gaps(parts: list[str]) -> list[str]:
     r"""Turn what is too long for a gap into a word.
 
-    Parameters
-    ----------
-    parts : list of str
-        Structure and words in turn, beginning and ending with structure.
+    Structure and words come in turn, as they came. Of a gap of more than 8 units the
+    first two and the last two characters stay, so that a line keeps its end.
 
-    Returns
-    -------
-    list of str
-        The same in turn. Of a gap of more than 8 units the first two and the last two
-        characters stay, so that a line keeps its end.
-
-    Examples
-    --------
     >>> cut_gaps(["", "a", "\n----------\n", "b", "...!"])
     ['', 'a', '\n-', '--------', '-\n', 'b', '...!']
     """

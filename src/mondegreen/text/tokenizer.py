@@ -125,14 +125,9 @@ _LONG: Final = b" " * GAP
 class TokenizedBatch:
     """Texts cut into structure and words, without loss.
 
-    Parameters
-    ----------
-    parts : list
-        Per text ``[structure, word, structure, ..., word, structure]``, whose
-        concatenation is the text; ``None`` where the text is ``None``.
+    Per text ``[structure, word, structure, ..., word, structure]``, whose
+    concatenation is the text; ``None`` where the text is ``None``.
 
-    Examples
-    --------
     >>> tokenize(["I don't!"]).parts
     [['', 'I', ' ', 'do', '', "n't", '!']]
     """
@@ -140,11 +135,11 @@ class TokenizedBatch:
     parts: list[list[str] | None]
 
     def counts(self) -> list[int]:
-        """Return the number of words of each text, 0 for ``None``."""
+        """Count the words of each text, 0 for ``None``."""
         return [len(parts) // 2 if parts else 0 for parts in self.parts]
 
     def words(self) -> list[str]:
-        """Return the words of all texts in order; private, never to be shown."""
+        """List the words of all texts in order; private, never to be shown."""
         return list(chain.from_iterable(p[1::2] for p in self.parts if p))
 
     def __repr__(self) -> str:
@@ -160,19 +155,8 @@ def tokenize(texts: Sequence[str | None]) -> TokenizedBatch:
     content (emoji, symbols, control characters, lone surrogates), or one of the
     endings ``n't 'll 're 've 'd 'm`` behind a word, or a currency sign that is
     neither at a digit nor alone, or what is too long for the gap between two words.
+    Any string is cut, lone surrogates and NUL included, and its parts join to it.
 
-    Parameters
-    ----------
-    texts : sequence of str or None
-        Any strings; lone surrogates and NUL included.
-
-    Returns
-    -------
-    TokenizedBatch
-        ``"".join(parts)`` is the text, for every text.
-
-    Examples
-    --------
     >>> tokenize(["Ann's cat \U0001f431"]).words()
     ['Ann', 'cat', '🐱']
     """
@@ -180,7 +164,7 @@ def tokenize(texts: Sequence[str | None]) -> TokenizedBatch:
 
 
 def _cut(text: str) -> list[str]:
-    """Return structure and words in turn."""
+    """Cut a text into structure and words in turn."""
     if text.isascii():
         parts = _ASCII(text)
         has_long = _LONG in text.encode().translate(_BLANKED)
@@ -191,22 +175,14 @@ def _cut(text: str) -> list[str]:
 
 
 def canonical(word: str, following: str = "") -> str:
-    """Return the form under which a word is looked up and compared.
+    """Write a word in the form under which it is looked up and compared.
 
     A public function of the word: compatibility forms are unified (NFKC), format
     characters removed, letters made small, marks composed (NFC); endings and the
     irregular words in front of ``n't`` are spelled out. Words of more than 256
-    characters are left as they are.
+    characters are left as they are. The next word of the text matters only where it is
+    ``n't``.
 
-    Parameters
-    ----------
-    word : str
-        A word of :func:`tokenize`.
-    following : str
-        The next word of the same text, which matters only where it is ``n't``.
-
-    Examples
-    --------
     >>> canonical("ＯＳＬＯ"), canonical("N’T"), canonical("ca"), canonical("ca", "n't")
     ('oslo', 'not', 'ca', 'can')
     """

@@ -11,8 +11,8 @@ import pytest
 from mondegreen.errors import (
     ConfigurationError,
     InvalidParameterError,
-    MissingExtraError,
     MondegreenError,
+    OptionalDependencyError,
 )
 from mondegreen.space.search.decoders import (
     DECODERS,
@@ -199,7 +199,7 @@ def test_an_unknown_decoder_is_refused():
 @pytest.mark.parametrize("decoder", ["fast", "torch"])
 def test_without_torch_the_error_names_the_extra(decoder, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtraError, match=r"mondegreen\[torch\]"):
+    with pytest.raises(OptionalDependencyError, match=r"mondegreen\[torch\]"):
         decoder_search(decoder, words((3, 2)))
 
 

@@ -23,7 +23,7 @@ from mondegreen.mechanisms.baselines.restricted import (
     RestrictedRow,
     RestrictedState,
 )
-from mondegreen.mechanisms.laws.truncated import ExponentialLaw
+from mondegreen.mechanisms.laws.exponential import ExponentialLaw
 from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.sampling.integers import TOTAL, quantize
 from mondegreen.space.space import Space
@@ -178,7 +178,7 @@ class SantextPlusLaw:
         points = self._space.canonical[np.array(words, dtype=np.int32)]
         rows = self._law.rows(points.tolist())
         for word, (_, row) in zip(words, rows, strict=True):
-            everywhere = row.weights(self._space.vocab_size)[self.frequent :]
+            everywhere = row.weights()[self.frequent :]
             _, weights = quantize(everywhere.astype(np.float64), 0.0, 0)
             stay = self.stay if word < self.frequent else 0
             yield RestrictedRow(word, stay, self._sensitive, np.cumsum(weights))

@@ -1,4 +1,4 @@
-r"""The exact epsilon of exponential laws over a whole vocabulary.
+r"""The exact epsilon of integer laws over a whole vocabulary.
 
 For :math:`P(y \mid w) = e^{-c\, d_g(w, y)} / Z_w` with the metric
 :math:`d_g = \min(d, g)`, no output separates two words :math:`w, w'` better than one
@@ -16,24 +16,37 @@ and is computed as such. This holds in any metric: Euclidean, and hyperbolic in 
 Poincaré ball. What rounding to integers may add, and the errors of distances here, are
 counted on top, so the certificate is never below the epsilon of the law that is
 sampled.
+
+Where two different inputs are always 1 apart (the discrete metric), the largest
+log-ratio is found column by column,
+
+.. math:: \max_y \bigl( \ln \max_w k_y(w) - \ln \min_w k_y(w) \bigr)
+
+with :math:`k_y(w)` the integer weight of the output :math:`y` for the input :math:`w`,
+all of one total. One pass over the inputs is enough, not one over their pairs, and
+nothing is bounded: these are the integers that are sampled.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Final, final
+from typing import TYPE_CHECKING, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
-from mondegreen.mechanisms.laws.truncated import ExponentialLaw
+from mondegreen.arrays import Ids, Weights
+from mondegreen.mechanisms.base import Progress, no_progress
 from mondegreen.space.distances import Distances, stripes
+
+if TYPE_CHECKING:
+    from mondegreen.mechanisms.laws.exponential import ExponentialLaw, IntegerLaw
 
 FORMULA: Final = 2
 """Goes up when a certificate of the same law may come out otherwise."""
@@ -47,37 +60,29 @@ _ASKED: Final = 128
 _BLOCK: Final = 512
 """Words that are compared with the unknown word at a time."""
 
-Progress = Callable[[float], object]
+_STRIPE: Final = 256
+"""Inputs whose integers are looked at together."""
+
+_STEP: Final = 512
+"""Of so many inputs, one is asked for a lower bound in the discrete metric."""
+
+_LOG_MARGIN: Final = 1e-12
+"""Relative rounding up, above the error of two logarithms."""
+
 Floats = NDArray[np.float64]
 
 
 def exact_epsilons(
-    laws: Sequence[ExponentialLaw], progress: Progress = lambda share: None
+    laws: Sequence[ExponentialLaw], progress: Progress = no_progress
 ) -> list[float]:
-    r"""Return the certificate of each law, per unit of its own metric, rounded up.
+    r"""Certificates of laws on one space, per unit of ``min(d, cutoff)``, rounded up.
 
-    Parameters
-    ----------
-    laws : sequence of ExponentialLaw
-        On one space. Many laws at once share the distances, which cost most.
-    progress : callable
-        Called with the share that is done, from 0 to 1.
+    Many laws at once share the distances, which cost most. Where all inputs lie at one
+    point it is the rate, since there is nothing to tell apart. A space that states
+    another smallest distance than that of its points is refused.
 
-    Returns
-    -------
-    list of float
-        Nats per unit of ``min(d, cutoff)``. Where all inputs lie at one point, the
-        rate, since there is nothing to tell apart.
-
-    Raises
-    ------
-    SpaceIntegrityError
-        If a distance that the space states is false.
-
-    Notes
-    -----
-    *Numerics.* Distances and normalisers in float64, over tiles of pairs; each pair
-    is computed once. Memory is a few tiles a thread, whatever the vocabulary. Where
+    *Numerics.* Distances and normalisers in float64, over tiles of pairs; each pair is
+    computed once. Memory is a few tiles a thread, whatever the vocabulary. Where
     :math:`\min(d, g)` is off by at most :math:`e`, and :math:`d` by a share
     :math:`\rho`, each ln Z is off by at most :math:`c e`, and the quotient by the
     factor :math:`1 + \rho`: near the edge of the Poincaré ball that counts.
@@ -96,7 +101,7 @@ def exact_epsilons(
 
 
 def lower_bounds(laws: Sequence[ExponentialLaw]) -> list[float]:
-    """Return what no certificate of these laws can be below, in a blink.
+    """What no certificate of these laws can be below, in a blink.
 
     It is their epsilon in real numbers over a fixed few words, taken evenly from the
     nearest to the unknown word to the farthest, and the unknown word.
@@ -114,7 +119,7 @@ def lower_bounds(laws: Sequence[ExponentialLaw]) -> list[float]:
 
 
 def _least(law: ExponentialLaw, gaps: Floats, some: Ids) -> float:
-    """Return the epsilon of a law in real numbers over some inputs, the last unknown.
+    """The epsilon of a law in real numbers over some inputs, the last unknown.
 
     ``gaps`` are their distances to all inputs.
     """
@@ -133,9 +138,9 @@ def _least(law: ExponentialLaw, gaps: Floats, some: Ids) -> float:
 def log_normalisers(
     tiles: Distances,
     laws: Sequence[ExponentialLaw],
-    progress: Progress = lambda share: None,
+    progress: Progress = no_progress,
 ) -> Floats:
-    """Return ln Z of every input under every law, shape (laws, V + 1)."""
+    """Ln Z of every input under every law, shape (laws, V + 1)."""
     sums = np.zeros((len(laws), tiles.count))
     outputs = tiles.count - 1  # the unknown word is no output
     adding = threading.Lock()
@@ -178,7 +183,6 @@ class _Largest:
         self._lock = threading.Lock()
 
     def raise_to(self, k: int, value: float) -> None:
-        """Take a value if it is larger."""
         with self._lock:
             self.values[k] = max(self.values[k], value)
 
@@ -189,7 +193,7 @@ def _steepest(
     log_sums: Floats,
     progress: Progress,
 ) -> Floats:
-    """Return the certificate of every law for pairs of words; -inf without a pair.
+    """The certificate of every law for pairs of words; -inf without a pair.
 
     A row of a tile is looked at only where its nearest word and the extremes of ln Z
     leave room for more than is known.
@@ -283,14 +287,9 @@ def _add_unknown(
 class _UnknownPairs:
     """The pairs of the unknown word and each word under one law, the nearest first.
 
-    Attributes
-    ----------
-    gaps : float64 array, shape (V,)
-        Distances in the metric of the law.
-    rises : float64 array, shape (V,)
-        ln Z of the word less that of the unknown word.
-    error, charge, share : float
-        What a distance, a log-ratio and a quotient may be off.
+    ``gaps`` are distances in the metric of the law, ``rises`` ln Z of the word less
+    that of the unknown word; ``error``, ``charge`` and ``share`` are what a distance, a
+    log-ratio and a quotient may be off.
     """
 
     law: ExponentialLaw
@@ -310,21 +309,21 @@ class _UnknownPairs:
         return cls(law, cut, rises, error, charge, 1 + tiles.relative_error)
 
     def at_the_word(self) -> float:
-        """Return the largest loss where the output is the word itself."""
+        """The largest loss where the output is the word itself."""
         return float(self._per_unit(self.gaps, -self.rises, slice(None)).max())
 
     def limit(self, block: NDArray[np.intp] | slice = slice(None)) -> Floats:
-        """Return what no output in favour of the unknown word can exceed."""
+        """What no output in favour of the unknown word can exceed."""
         most = self.gaps[block] + 2 * self.error
         return self._per_unit(most, self.rises[block], block)
 
     def at_best(self, block: NDArray[np.intp], nearer: Floats) -> float:
-        """Return the largest loss where an output is so much nearer to the unknown."""
+        """The largest loss where an output is so much nearer to the unknown word."""
         most = np.minimum(nearer, self.gaps[block]) + 2 * self.error
         return float(self._per_unit(most, self.rises[block], block).max())
 
     def reach(self, block: NDArray[np.intp], known: float) -> float:
-        """Return how far from the unknown word outputs can raise what is known.
+        """How far from the unknown word outputs can raise what is known.
 
         An output y is nearer to it than to a word by at most g - d(u, y).
         """
@@ -336,10 +335,51 @@ class _UnknownPairs:
     def _per_unit(
         self, most: Floats, rises: Floats, block: NDArray[np.intp] | slice
     ) -> Floats:
-        """Return a loss per unit of distance; -inf where both lie at one point."""
+        """A loss per unit of distance; -inf where both lie at one point."""
         gaps = self.gaps[block]
         loss = (self.law.rate * most + rises + self.charge) * self.share
-        apart = gaps > 0
         found = np.full(len(gaps), -np.inf)
-        np.divide(loss, gaps, out=found, where=apart)
+        np.divide(loss, gaps, out=found, where=gaps > 0)
         return found
+
+
+def discrete_epsilons(
+    laws: Sequence[IntegerLaw], progress: Progress = no_progress
+) -> list[float]:
+    """The largest log-ratio of two inputs and any output of each law, rounded up."""
+    return [_discrete(law, progress) for law in laws]
+
+
+def discrete_bounds(laws: Sequence[IntegerLaw]) -> list[float]:
+    """What no such certificate can be below: some inputs are asked."""
+    return [_discrete(law, no_progress, step=_STEP) for law in laws]
+
+
+def _discrete(law: IntegerLaw, progress: Progress, *, step: int = 1) -> float:
+    """One certificate, from every so many inputs; infinite where a word is impossible.
+
+    Memory: two integers a word for each of the threads, and a block of laws each.
+    """
+    size = law.space.vocab_size
+    asked = range(size, -1, -step)[::-1]
+    starts = range(0, len(asked), _STRIPE)
+    most = np.zeros(size, dtype=np.int64)
+    least = np.full(size, np.iinfo(np.int64).max)
+
+    def extremes(start: int) -> tuple[Weights, Weights]:
+        above, below = np.zeros_like(most), np.full_like(least, np.iinfo(np.int64).max)
+        for _, row in law.rows(asked[start : start + _STRIPE]):
+            weights = row.weights()
+            np.maximum(above, weights, out=above)
+            np.minimum(below, weights, out=below)
+        return above, below
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for done, (above, below) in enumerate(pool.map(extremes, starts), start=1):
+            np.maximum(most, above, out=most)
+            np.minimum(least, below, out=least)
+            progress(done / len(starts))
+    if (least == 0).any():
+        return math.inf
+    ratios = most.astype(np.float64) / least
+    return math.log(float(ratios.max())) * (1 + _LOG_MARGIN) + _LOG_MARGIN

@@ -9,7 +9,6 @@ r"""A public rating of word pairs, and the integer laws that follow it (SynTF).
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import ClassVar, Final, final
@@ -17,11 +16,16 @@ from typing import ClassVar, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids, rows_within
+from mondegreen.arrays import Ids
 from mondegreen.errors import SpaceError
-from mondegreen.mechanisms.laws.base import Row, row_of
-from mondegreen.sampling.integers import TOTAL
+from mondegreen.mechanisms.laws.certificate import discrete_bounds, discrete_epsilons
+from mondegreen.mechanisms.laws.exponential import IntegerLaw, finest_cutoff, rounding
 from mondegreen.space.space import Space
+
+_CHUNK_WORDS: Final = 8192
+_TILE_ROWS: Final = 2048
+
+Floats = NDArray[np.float64]
 
 
 @final
@@ -32,12 +36,7 @@ class Bigrams:
 
     where :math:`B_w` are the pairs of adjacent characters of w, its start and its end
     counted as a character. Every word shares all with itself, and the unknown word
-    none with any.
-
-    Parameters
-    ----------
-    words : sequence of str
-        Public words, without line breaks.
+    none with any. Words have no line breaks, so that a line break marks both ends.
 
     Examples
     --------
@@ -47,7 +46,6 @@ class Bigrams:
 
     def __init__(self, words: Sequence[str]) -> None:
         known: dict[str, int] = {}
-        # A line break marks both ends, since no word has one.
         sets = [
             {known.setdefault(a + b, len(known)) for a, b in pairwise(f"\n{word}\n")}
             for word in words
@@ -63,69 +61,46 @@ class Bigrams:
         counts = np.bincount(self._bigrams, minlength=len(known))
         self._owners: list[Ids] = np.split(owners[order], np.cumsum(counts)[:-1])
 
-    def overlap(self, word: int) -> NDArray[np.float64]:
-        """Return the coefficients of one input with all words, shape (V,)."""
+    def overlap(self, word: int) -> Floats:
+        """The coefficients of one input with all words, shape (V,)."""
         count = len(self._sizes)
         if word == count:  # the unknown word
             return np.zeros(count)
         own = self._bigrams[self._starts[word] : self._starts[word + 1]]
         owners = np.concatenate([self._owners[bigram] for bigram in own.tolist()])
         shared = np.bincount(owners, minlength=count)
-        shares: NDArray[np.float64] = 2 * shared / (self._sizes + len(own))
+        shares: Floats = 2 * shared / (self._sizes + len(own))
         return shares
-
-
-_BLOCK_BYTES: Final = 72 << 20
-_CHUNK_WORDS: Final = 8192
-_TILE_ROWS: Final = 2048
-_SMALLEST_WEIGHT: Final = 1 << 14
-
-Floats = NDArray[np.float64]
 
 
 @final
 class Rating:
     r"""How good a substitute each word of a space is for each input.
 
-    Parameters
-    ----------
-    space : Space
-        Its vectors and its public words; in any metric.
-    vector_share : float in [0, 1]
-        :math:`\alpha`: weight of the vectors; the rest is for bigrams.
+    ``vector_share`` is :math:`\alpha`; the rest is for bigrams. A vector of length 0
+    has the cosine 0 with all. The unknown word is rated by the vector of its point, and
+    has no bigrams.
 
-    Attributes
-    ----------
-    vector_share : float
-        As given.
-    sensitivity : float
-        Upper bound of :math:`\max_y |\rho(v, y) - \rho(v', y)|` over all inputs.
-    error : float
-        Most that a computed rating differs from the real one.
-
-    Notes
-    -----
-    A vector of length 0 has the cosine 0 with all. The unknown word is rated by the
-    vector of its point, and has no bigrams.
-
-    *Sensitivity.* No rating is above 1 and none below
+    ``sensitivity`` is an upper bound of :math:`\max_y |\rho(v, y) - \rho(v', y)|` over
+    all inputs: no rating is above 1 and none below
     :math:`\alpha (1 + \cos_{\min}) / 2`, with the smallest cosine of an input and a
-    word, over all pairs. The difference is the sensitivity, exactly so where a pair
-    with that cosine shares no bigram.
+    word over all pairs. The difference is the sensitivity, exactly so where a pair with
+    that cosine shares no bigram. ``rating_error`` is the most that a computed rating
+    differs from the real one.
     """
 
     def __init__(self, space: Space, vector_share: float) -> None:
         self._space, self.vector_share = space, vector_share
         self._bigrams = Bigrams(space.words)
         self._inverse_norms = _inverse_norms(space)
-        self.error = (3 * space.dim + 32) * 2.0**-53
+        self.rating_error = (3 * space.dim + 32) * 2.0**-53
         lowest = self._smallest_cosine() if vector_share > 0 else 0.0
         sensitivity = 1 - vector_share * (1 + lowest) / 2
         # At least 2^-20: where all ratings are equal any bound will do.
         self.sensitivity = min(1.0, max(sensitivity + 1e-12, 2.0**-20))
 
     def rows(self, block: Ids) -> Floats:
-        """Return the ratings of all words for each input, (rows, V)."""
+        """The ratings of all words for each input, (rows, V)."""
         space = self._space
         directions = space.points(block) * self._inverse_norms[block, None]
         found = np.empty((len(block), space.vocab_size))
@@ -141,8 +116,19 @@ class Rating:
                 row += (1 - self.vector_share) * self._bigrams.overlap(word)
         return found
 
+    def near(self, block: Ids, cutoff: float) -> Iterator[tuple[Ids, Floats]]:
+        """Yield for each input the words rated above 1 - cutoff, and what they lack."""
+        for ratings in self.rows(block):
+            scores = np.clip(1 - ratings, 0.0, cutoff)
+            near = np.flatnonzero(scores < cutoff).astype(np.int32)
+            yield near, scores[near]
+
+    def error(self, closest: float, cutoff: float) -> float:
+        """The largest error of a score; no smallest distance enters."""
+        return self.rating_error
+
     def _smallest_cosine(self) -> float:
-        """Return a lower bound of all cosines, tile by tile in float32."""
+        """A lower bound of all cosines, tile by tile in float32."""
         space, count = self._space, self._space.vocab_size
         starts = range(0, count + 1, _TILE_ROWS)
         tiles = []
@@ -162,108 +148,47 @@ class Rating:
 
 @functools.lru_cache(maxsize=2)
 def rating_of(space: Space, vector_share: float) -> Rating:
-    """Return a rating that laws at every epsilon share: it takes seconds to measure."""
+    """A rating that laws at every epsilon share: it takes seconds to measure."""
     return Rating(space, vector_share)
 
 
 @final
-class RatingLaw:
+class RatingLaw(IntegerLaw):
     r"""Integer laws :math:`P(y \mid v) \propto \exp(-c \min(1 - \rho(v, y), g))`.
 
-    Parameters
-    ----------
-    rating : Rating
-        Public.
-    space : Space
-        Of the rating.
-    epsilon : float in (0, inf), nats
-        What the law must satisfy for any two inputs.
-
-    Attributes
-    ----------
-    space : Space
-        As given.
-    rate : float
-        :math:`c`: epsilon less what rounding costs, over twice the sensitivity.
-    cutoff : float
-        :math:`g`: 1, or less where weights would fall below 2**14 parts of 2**62.
-    kappa : float
-        Most that rounding moves a log-ratio, in nats.
-
-    Raises
-    ------
-    SpaceError
-        If rounding alone would use up a hundredth of epsilon.
-
-    Notes
-    -----
-    *Privacy.* From one input to another each score moves by at most the sensitivity
+    From one input to another each score moves by at most the sensitivity
     :math:`\Delta`, so weight and normaliser change by :math:`e^{c \Delta}` each, and
     :math:`2 c \Delta + \kappa = \epsilon`. No smallest distance enters: inputs that
     are alike are allowed the whole epsilon too.
-
-    *Numerics.* :math:`\kappa` is that of
-    :class:`mondegreen.mechanisms.laws.truncated.ExponentialLaw`, with the error of a
-    rating in place of that of a distance.
     """
 
+    takes_distances: ClassVar[bool] = False
+    falls_with_distance: ClassVar[bool] = False
+    certify = staticmethod(discrete_epsilons)
+    bound = staticmethod(discrete_bounds)
+
     def __init__(self, rating: Rating, space: Space, epsilon: float) -> None:
-        self._rating, self.space = rating, space
-        count = space.vocab_size
-        rate = epsilon / (2 * rating.sensitivity)
-        resolution = math.log(TOTAL / count / _SMALLEST_WEIGHT)
-        self.cutoff = min(1.0, resolution / rate)
-        smallest = TOTAL / count * math.exp(-rate * self.cutoff)
-        self.kappa = (
-            4 / (smallest - 2)
-            + 4 * rate * rating.error
-            + count * (2 * count + 2.0**17) / 2.0**61
-            + 1e-12
-        )
+        widest = epsilon / (2 * rating.sensitivity)
+        cutoff = min(1.0, finest_cutoff(space, widest))
+        self.kappa = rounding(space, widest, cutoff, rating.rating_error)
         # At a smaller rate and the same cutoff kappa is less.
-        self.rate = (epsilon - self.kappa) / (2 * rating.sensitivity)
-        if self.rate < 0.99 * rate:
+        rate = (epsilon - self.kappa) / (2 * rating.sensitivity)
+        if rate < 0.99 * widest:
             raise SpaceError(
                 f"space {space.name!r}: rounding could add {self.kappa:.2g} nats, too "
                 f"much for epsilon {epsilon:g}; take a larger epsilon or fewer words"
             )
-
-    takes_distances: ClassVar[bool] = False
-    falls_with_distance: ClassVar[bool] = False
-
-    def log_rows(self, ids: Ids, distances: Floats) -> tuple[Floats, Floats]:
-        """Raise: it is no law in a distance."""
-        raise NotImplementedError
-
-    dense: ClassVar[None] = None
-    """Laws of ratings are kept whole."""
+        super().__init__(space, rating, rate, cutoff)
+        self._vector_share = rating.vector_share
 
     @property
     def key(self) -> str:
         """What names this law among those of its space."""
-        share = self._rating.vector_share
-        return f"rating {share:.10g} {self.rate:.10g} {self.cutoff:.10g}"
-
-    def rows(self, points: Sequence[int]) -> Iterator[tuple[int, Row]]:
-        """Yield the law of each input, in order; memory is bounded by a block."""
-        count = self.space.vocab_size
-        floor = math.exp(-self.rate * self.cutoff)
-        size = rows_within(_BLOCK_BYTES, count)
-        for start in range(0, len(points), size):
-            block = np.array(points[start : start + size], dtype=np.int32)
-            for point, ratings in zip(
-                block.tolist(), self._rating.rows(block), strict=True
-            ):
-                scores = np.clip(1 - ratings, 0.0, self.cutoff)
-                near = np.flatnonzero(scores < self.cutoff).astype(np.int32)
-                if not len(near):  # all alike: the remainder goes to word 0
-                    near = np.zeros(1, dtype=np.int32)
-                excess = np.exp(-self.rate * scores[near]) - floor
-                yield point, row_of(near, np.maximum(excess, 0.0), floor, count)
+        return f"rating {self._vector_share:.10g} {super().key}"
 
 
 def _inverse_norms(space: Space) -> Floats:
-    """Return 1 over the length of each input's vector; 0 for a vector of length 0."""
+    """1 over the length of each input's vector; 0 for a vector of length 0."""
     norms = np.empty(space.vocab_size + 1)
     for start in range(0, space.vocab_size + 1, _CHUNK_WORDS):
         stop = min(start + _CHUNK_WORDS, space.vocab_size + 1)

@@ -20,31 +20,25 @@ _LARGE: Final = 4096
 _HARMLESS: Final = 2.0**-13
 """Error of distances, as a share of the smallest, that rounding may bring."""
 
+Floats = NDArray[np.float64]
+
 
 class Scan(Protocol):
-    """Finds the words near inputs, whatever the metric of the space."""
+    """Finds the words with a score below a cutoff: a distance, or another one."""
 
-    def near(
-        self, block: Ids, cutoff: float
-    ) -> Iterator[tuple[Ids, NDArray[np.float64]]]:
-        """Yield for each canonical input the words below the cutoff, and distances.
-
-        A word at the very point of the input is at distance 0 exactly.
-        """
-
-    def inputs(self, block: Ids) -> Vectors:
-        """Return the points that inputs have here, in double precision."""
+    def near(self, block: Ids, cutoff: float) -> Iterator[tuple[Ids, Floats]]:
+        """Yield for each canonical input the words below the cutoff, and scores."""
 
     def error(self, closest: float, cutoff: float) -> float:
-        """Return the largest error of ``min(distance, cutoff)``.
+        """The largest error of ``min(score, cutoff)``.
 
         ``closest`` is the smallest positive distance; equal points have no error.
         """
 
 
 @functools.lru_cache(maxsize=2)
-def scan_of(space: Space) -> Scan:
-    """Return the scan for the metric of a space, which the laws on it share."""
+def scan_of(space: Space) -> EuclideanScan | MetricScan:
+    """The scan for the metric of a space, which the laws on it share."""
     return EuclideanScan(space) if space.metric == "euclidean" else MetricScan(space)
 
 
@@ -57,9 +51,7 @@ class MetricScan:
         self._error = relative_error(space.metric, space.vectors, space.unknown)
         self.inputs = space.points
 
-    def near(
-        self, block: Ids, cutoff: float
-    ) -> Iterator[tuple[Ids, NDArray[np.float64]]]:
+    def near(self, block: Ids, cutoff: float) -> Iterator[tuple[Ids, Floats]]:
         """Yield for each input the words below the cutoff, and distances."""
         points = self._space.points(block)
         for row in distances(self._space.metric, points, self._space.vectors):
@@ -67,7 +59,7 @@ class MetricScan:
             yield near, row[near]
 
     def error(self, closest: float, cutoff: float) -> float:
-        """Return the largest error: a share of the distance, up to the cutoff."""
+        """The largest error: a share of the distance, up to the cutoff."""
         return self._error * cutoff
 
 
@@ -108,24 +100,22 @@ class EuclideanScan:
         self._slack = 8.0 * (space.dim + 8) * 2.0**-53 * largest
         # The same in single precision, which only looks for candidates.
         self._short_slack = 8.0 * (space.dim + 8) * 2.0**-24 * largest
-        # Words by the point that they lie at.
-        points = space.canonical[:-1]
-        self._by_point = np.argsort(points, kind="stable")
-        self._points = points[self._by_point]
+        canonical = space.canonical
+        self._has_duplicates = bool((canonical != np.arange(len(canonical))).any())
 
     def error(self, closest: float, cutoff: float) -> float:
-        """Return the largest error of a distance."""
+        """The largest error of a distance."""
         if self.is_exact:
             return _grid_error(self._space, self._step) + 2.0**-52 * cutoff
         error = math.sqrt(self._slack)
         return min(error, self._slack / closest) if closest else error
 
     def inputs(self, block: Ids) -> Vectors:
-        """Return the points that inputs have here."""
+        """The points that inputs have here."""
         return _rounded(self._space.points(block), self._step)
 
     def queries(self, block: Ids) -> Vectors:
-        """Return inputs as ``(-2x, 1, |x|^2)``, in double precision."""
+        """Inputs as ``(-2x, 1, |x|^2)``, in double precision."""
         points = self.inputs(block)
         queries = np.ones((len(points), self._space.dim + 2))
         queries[:, :-2] = -2 * points
@@ -141,16 +131,13 @@ class EuclideanScan:
         wide = self._words[words].astype(np.float64)
         wide[:, -2] = self._norms[words]
         np.matmul(queries, wide.T, out=out)
-        starts = np.searchsorted(self._points, block).tolist()
-        stops = np.searchsorted(self._points, block, side="right").tolist()
-        for row, (start, stop) in enumerate(zip(starts, stops, strict=True)):
-            for word in self._by_point[start:stop].tolist():
-                if words.start <= word < words.stop:
-                    out[row, word - words.start] = 0.0
+        if self._has_duplicates:
+            out[block[:, None] == self._space.canonical[words]] = 0.0
+        else:
+            own = np.flatnonzero((block >= words.start) & (block < words.stop))
+            out[own, block[own] - words.start] = 0.0
 
-    def near(
-        self, block: Ids, cutoff: float
-    ) -> Iterator[tuple[Ids, NDArray[np.float64]]]:
+    def near(self, block: Ids, cutoff: float) -> Iterator[tuple[Ids, Floats]]:
         """Yield for each input the words below the cutoff, and distances."""
         canonical = self._space.canonical
         for point, (near, squared) in zip(
@@ -162,9 +149,7 @@ class EuclideanScan:
             inside = squared < cutoff**2
             yield near[inside], np.sqrt(np.maximum(squared[inside], 0.0))
 
-    def _squares(
-        self, block: Ids, cutoff: float
-    ) -> Iterator[tuple[Ids, NDArray[np.float64]]]:
+    def _squares(self, block: Ids, cutoff: float) -> Iterator[tuple[Ids, Floats]]:
         """Yield for each input words that may be near, and squared distances.
 
         Products in float32 find the words that may be near; if these are few, only
@@ -174,12 +159,12 @@ class EuclideanScan:
         points, queries = self.inputs(block), self.queries(block)
         if cutoff == self._space.geometry.diameter:
             everything = np.arange(count, dtype=np.int32)
-            yield from ((everything, row) for row in self._squared_distances(queries))
+            yield from ((everything, row) for row in self._to_all(block, queries))
             return
         rough = queries.astype(np.float32) @ self._words.T
         maybe = rough <= cutoff**2 + self._short_slack
         wide = maybe.sum(axis=1) > count // 64
-        dense = iter(self._squared_distances(queries[wide]))
+        dense = iter(self._to_all(block[wide], queries[wide]))
         for point, is_wide, mask in zip(points, wide.tolist(), maybe, strict=True):
             near = np.flatnonzero(mask).astype(np.int32)
             if is_wide:
@@ -188,21 +173,18 @@ class EuclideanScan:
                 gaps = self._words[near, :-2].astype(np.float64) - point
                 yield near, np.einsum("ij,ij->i", gaps, gaps)
 
-    def _squared_distances(self, queries: Vectors) -> NDArray[np.float64]:
-        """Return squared distances to all words in double precision, (rows, V)."""
-        count = self._space.vocab_size
-        squared = np.empty((len(queries), count))
-        if len(queries):
-            for start in range(0, count, _CHUNK_WORDS):
-                words = slice(start, start + _CHUNK_WORDS)
-                wide = self._words[words].astype(np.float64)
-                wide[:, -2] = self._norms[words]
-                np.matmul(queries, wide.T, out=squared[:, words])
+    def _to_all(self, block: Ids, queries: Vectors) -> Vectors:
+        """Squared distances to all words in double precision, (rows, V)."""
+        squared = np.empty((len(block), self._space.vocab_size))
+        if len(block):
+            for start in range(0, self._space.vocab_size, _CHUNK_WORDS):
+                words = slice(start, min(start + _CHUNK_WORDS, self._space.vocab_size))
+                self.squared(block, queries, words, squared[:, words])
         return squared
 
 
 def _grid(space: Space) -> float:
-    """Return the step that coordinates are rounded to; 0 leaves them as they are."""
+    """The step that coordinates are rounded to; 0 leaves them as they are."""
     if space.vocab_size <= _LARGE:
         return 0.0
     norms, sizes = [space.unknown @ space.unknown], [np.abs(space.unknown).max()]
@@ -222,7 +204,7 @@ def _grid(space: Space) -> float:
 
 
 def _rounded(points: Vectors, step: float) -> Vectors:
-    """Return points with coordinates rounded to multiples of a power of two."""
+    """Points with coordinates rounded to multiples of a power of two."""
     if not step:
         return points
     scaled = points * (1 / step)  # exact, as a power of two is
@@ -233,7 +215,7 @@ def _rounded(points: Vectors, step: float) -> Vectors:
 
 @functools.lru_cache(maxsize=4)
 def _grid_error(space: Space, step: float) -> float:
-    """Return the most that rounding moves an input from a word, or towards it."""
+    """The most that rounding moves an input from a word, or towards it."""
     moved = [0.0]
     for start in range(0, space.vocab_size, _CHUNK_WORDS):
         wide = space.vectors[start : start + _CHUNK_WORDS].astype(np.float64)
@@ -244,5 +226,5 @@ def _grid_error(space: Space, step: float) -> float:
 
 
 def _farthest(gaps: Vectors) -> float:
-    """Return the largest norm, rounded up."""
+    """The largest norm, rounded up."""
     return float(np.sqrt(np.einsum("ij,ij->i", gaps, gaps).max())) * (1 + 1e-9)

@@ -1,4 +1,4 @@
-r"""The law on a word tree: its integers, its exact certificate, the best odds.
+r"""The law on a word tree: its integers, and its exact certificate.
 
 With integers :math:`a_0 + \dots + a_D = 2^{62}` for the levels, an input :math:`w`
 whose node at level :math:`l` has :math:`n_l(w)` words has the law
@@ -21,7 +21,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Final, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,29 +29,15 @@ from numpy.typing import NDArray
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.tree import WordTree
 
-_MARGIN: Final = 1e-12
-"""Taken off limits, so that a certificate that is rounded up stays within them."""
-
-_LEAST_MIX: Final = 2.0**-54
-_STEP: Final = 32
-_BISECTIONS: Final = 200
-
 Floats = NDArray[np.float64]
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class TreeLaw:
-    """Integer weights of the levels of a tree.
+    """Integer weights of the levels of a tree, of sum ``2**62``, the last at least 1.
 
-    Parameters
-    ----------
-    tree : WordTree
-        The public tree.
-    weights : tuple of int
-        One per level, at least 0, of sum ``2**62``; the last at least 1.
-    own : mapping of int to tuple of int
-        Children of the root, nodes of level ``D - 1 > 0``, with other weights.
+    Children of the root, nodes of level ``D - 1 > 0``, may have others: ``own``.
     """
 
     tree: WordTree
@@ -59,12 +45,12 @@ class TreeLaw:
     own: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
     def by_child(self) -> list[tuple[int, ...]]:
-        """Return the weights of every child of the root."""
+        """The weights of every child of the root."""
         children = range(len(self.tree.sizes(self.tree.levels - 1)))
         return [self.own.get(node, self.weights) for node in children]
 
     def kinds(self) -> tuple[list[tuple[int, ...]], NDArray[np.int64]]:
-        """Return the distinct rows of weights, and which one each input has."""
+        """The distinct rows of weights, and which one each input has."""
         rows = list(dict.fromkeys([self.weights, *self.own.values()]))
         place = {row: number for number, row in enumerate(rows)}
         places = np.array([place[row] for row in self.by_child()])
@@ -72,7 +58,7 @@ class TreeLaw:
         return rows, np.append(words, 0)  # the unknown word draws from all words
 
     def ratios(self) -> tuple[Fraction, ...]:
-        """Return the largest ratio of two laws that meet at each level from 1 to D.
+        """The largest ratio of two laws that meet at each level from 1 to D.
 
         One pass down the nodes and one up, in rational arithmetic: nothing is rounded.
         The unknown word, whose law is uniform, meets every word at level D. Where no
@@ -98,7 +84,7 @@ class TreeLaw:
         largest = self._largest(shares[0], [rows[at][0] for at in child])
         found = []
         for level in range(1, top):
-            meet = _children(tree, level) > 1
+            meet = children_of(tree, level) > 1
             here = zip(largest, shares[level - 1], meet.tolist(), strict=True)
             found.append(
                 max([Fraction(1), *(most / least for most, least, ok in here if ok)])
@@ -113,7 +99,7 @@ class TreeLaw:
     def _largest(
         self, shares: Sequence[Fraction], weights: Sequence[int]
     ) -> list[Fraction]:
-        """Return the largest F_0 below each node of level 1."""
+        """The largest F_0 below each node of level 1."""
         tree, smallest = self.tree, self.tree.sizes(0)
         if tree.levels > 1:  # else the words are the children of the root
             starts = np.searchsorted(tree.bounds[0], tree.bounds[1][:-1])
@@ -124,7 +110,7 @@ class TreeLaw:
     def _at_root(
         self, largest: Sequence[Fraction], ends: Sequence[Fraction]
     ) -> Fraction:
-        """Return the largest ratio of words of two children, or a word and none."""
+        """The largest ratio of words of two children, or a word and none."""
         size = self.tree.vocab_size
         unknown = max(largest) * size / TOTAL
         if len(ends) == 1:
@@ -142,7 +128,7 @@ class TreeLaw:
         return tuple(np.maximum.accumulate(logs).tolist())
 
     def probabilities(self, word: int) -> Floats:
-        """Return the law of an input: a probability per word, shape (V,)."""
+        """The law of an input: a probability per word, shape (V,)."""
         tree, size = self.tree, self.tree.vocab_size
         if word == size:
             return np.full(size, 1.0 / size)
@@ -157,149 +143,8 @@ class TreeLaw:
         return law
 
 
-def weights_of(probabilities: Sequence[float]) -> tuple[int, ...]:
-    """Return integers for probabilities of levels; what rounding leaves goes up.
-
-    More weight on the root makes any two laws more alike.
-    """
-    lower = [int(share * TOTAL) for share in probabilities[:-1]]
-    while sum(lower) >= TOTAL:  # shares that sum to 1, but for rounding
-        lower[lower.index(max(lower))] -= sum(lower) - TOTAL + 1
-    return (*lower, TOTAL - sum(lower))
-
-
-def weights_within(tree: WordTree, limits: Sequence[float]) -> tuple[int, ...]:
-    r"""Return the weights that keep most of a word within limits of its loss.
-
-    .. math:: \max_p \; -\sum_l p_l\, \overline{\ln n_l} \quad \text{such that} \quad
-              F_0(w) \le e^{c_m} F_m(w) \text{ for all } w, m,
-              \qquad \sum_l p_l = 1, \; p \ge 0
-
-    a linear program in one variable per level. Its solution is made safe for the
-    integers: as much is moved to the root as their exact certificate asks for.
-
-    Parameters
-    ----------
-    tree : WordTree
-        The public tree.
-    limits : sequence of float in [0, inf), nats, not decreasing
-        :math:`c_1` to :math:`c_D`.
-
-    Returns
-    -------
-    tuple of int
-        With ``TreeLaw(tree, weights).losses()`` nowhere above ``limits``.
-    """
-    limits = [limit * (1 - _MARGIN) for limit in limits]
-    sizes, meets = _profiles(tree)
-    shares = _solved(tree, sizes, meets, limits)
-
-    def within(mix: float) -> bool:
-        p = shares * (1 - mix)
-        p[-1] += mix
-        return _excess(p, sizes, meets, limits) <= 0
-
-    mix = 0.0
-    if not within(0.0):
-        low, high = -64.0 * math.log(2), 0.0  # logarithms: it may be tiny
-        for _ in range(_BISECTIONS):
-            middle = (low + high) / 2
-            low, high = (low, middle) if within(math.exp(middle)) else (middle, high)
-        mix = min(1.0, math.exp(high))
-    while True:
-        mixed = shares * (1 - mix)
-        weights = weights_of([*mixed[:-1].tolist(), 0.0])
-        losses = TreeLaw(tree, weights).losses()
-        if mix == 1 or all(x <= c for x, c in zip(losses, limits, strict=True)):
-            return weights
-        mix = min(1.0, max(mix, _LEAST_MIX) * _STEP)  # a round takes 25 ms
-
-
-def scale_of(tree: WordTree, heights: tuple[float, ...]) -> dict[str, float]:
-    """Return the distances that give epsilon its meaning."""
-    sizes, count = tree.sizes_by_word(), tree.vocab_size
-    met = np.array(heights)[(sizes > 1).argmax(axis=0)]
-    new = np.diff(sizes, axis=0)  # words met first at each level
-    total = float((np.array(heights[1:])[:, None] * new).sum())
-    occurring = [h for h, row in zip(heights[1:], new, strict=True) if h and row.any()]
-    return {
-        "closest": min([*occurring, 1.0]),  # the unknown word is 1 away
-        "nearest": float(np.median(met)) if count > 1 else 0.0,
-        "mean": total / (count * (count - 1)) if count > 1 else 0.0,
-        "diameter": 1.0,
-    }
-
-
-def _solved(
-    tree: WordTree, sizes: Floats, meets: NDArray[np.bool_], limits: Sequence[float]
-) -> Floats:
-    """Solve the linear program in floating point."""
-    from scipy.optimize import linprog
-
-    levels, count = tree.levels, tree.vocab_size
-    per_word = count / sizes  # (profiles, levels + 1), scaled to be near 1
-    rows = []
-    for level, limit in enumerate(limits, start=1):
-        row = per_word * math.exp(-limit)
-        row[:, level:] -= per_word[:, level:]
-        rows.append(row[meets[:, level - 1]])
-    table = np.unique(np.vstack(rows), axis=0)
-    logs = np.array(
-        [
-            float((size * np.log(size)).sum()) / count
-            for size in map(tree.sizes, range(levels + 1))
-        ]
-    )
-    # No word may have a part of its own below a level that allows no loss.
-    frozen = max([m for m, c in enumerate(limits, start=1) if c == 0], default=0)
-    bounds = [(0, 0) if level < frozen else (0, 1) for level in range(levels + 1)]
-    solved = linprog(
-        logs,
-        A_ub=table if len(table) else None,
-        b_ub=np.zeros(len(table)) if len(table) else None,
-        A_eq=np.ones((1, levels + 1)),
-        b_eq=[1.0],
-        bounds=bounds,
-        method="highs",
-    )
-    found = np.eye(levels + 1)[-1]
-    if solved.status == 0:  # else only the root: safe, and of no use
-        found = np.clip(solved.x, 0.0, None)
-    total: Floats = found / found.sum()
-    return total
-
-
-def _excess(
-    p: Floats, sizes: Floats, meets: NDArray[np.bool_], limits: Sequence[float]
-) -> float:
-    """Return by how much the losses exceed the limits, in floating point."""
-    parts = p / sizes
-    worst = -math.inf
-    for level, limit in enumerate(limits, start=1):
-        rows = parts[meets[:, level - 1]]
-        if not len(rows):
-            continue
-        above = rows[:, level:].sum(axis=1)
-        below = rows[:, :level].sum(axis=1)
-        with np.errstate(divide="ignore"):
-            losses = np.log1p(np.where(below > 0, below / above, 0.0))
-        worst = max(worst, float(losses.max()) - limit)
-    return worst
-
-
-def _profiles(tree: WordTree) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the distinct sizes of the nodes of a word, and where it meets others."""
-    nodes, rows = tree.nodes[:, :-1], tree.sizes_by_word()
-    meets = [
-        _children(tree, level)[nodes[level]] > 1 for level in range(1, tree.levels + 1)
-    ]
-    table = np.unique(np.stack([*rows, *meets], axis=1), axis=0)
-    split = tree.levels + 1
-    return table[:, :split].astype(np.float64), table[:, split:].astype(bool)
-
-
 def _parents(tree: WordTree, level: int) -> list[int]:
-    """Return the node of the next level that each node of a level lies in."""
+    """The node of the next level that each node of a level lies in."""
     starts = tree.bounds[level][:-1]
     over: list[int] = (
         np.searchsorted(tree.bounds[level + 1], starts, side="right") - 1
@@ -307,13 +152,13 @@ def _parents(tree: WordTree, level: int) -> list[int]:
     return over
 
 
-def _children(tree: WordTree, level: int) -> NDArray[np.int64]:
-    """Return how many nodes of the level below each node of a level has."""
+def children_of(tree: WordTree, level: int) -> NDArray[np.int64]:
+    """How many nodes of the level below each node of a level has."""
     return np.diff(np.searchsorted(tree.bounds[level - 1], tree.bounds[level]))
 
 
 def _log_above(ratio: Fraction) -> float:
-    """Return the natural logarithm of a ratio of at least 1, rounded up."""
+    """The natural logarithm of a ratio of at least 1, rounded up."""
     if ratio == 1:
         return 0.0
     return math.nextafter(math.log1p(float(ratio - 1)) * (1 + 2.0**-50), math.inf)

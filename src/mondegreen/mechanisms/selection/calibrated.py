@@ -10,14 +10,13 @@ from typing import ClassVar, Final, final
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
     Progress,
-    check_epsilon,
-    check_interval,
     check_space,
+    epsilon_parameter,
     no_progress,
     parameter,
 )
 from mondegreen.mechanisms.laws.certified import certificates_of, shipped_rates
-from mondegreen.mechanisms.laws.truncated import ExponentialLaw
+from mondegreen.mechanisms.laws.exponential import ExponentialLaw
 from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
 from mondegreen.space.space import Space
 
@@ -82,13 +81,15 @@ class Calibrated(AbstractMechanism):
     True
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per unit of distance",
-        help="loss in nats for two words one unit apart, certified",
+    epsilon: float = epsilon_parameter(
+        "loss in nats for two words one unit apart, certified"
     )
     beta: float | None = parameter(
-        0.001, range="(0, 0.5], or null", help="chance to leave the neighbourhood"
+        0.001,
+        range="(0, 0.5], or null",
+        help="chance to leave the neighbourhood",
+        within=(1e-12, 0.5, "in (0, 0.5], at least 1e-12"),
+        optional=True,
     )
 
     name: ClassVar[str] = "calibrated"
@@ -96,16 +97,8 @@ class Calibrated(AbstractMechanism):
     space_metrics: ClassVar[tuple[str, ...]] = ("euclidean", "poincare")
     metric: ClassVar[str] = "Euclidean or hyperbolic distance, or min(distance, gamma)"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        if self.beta is not None:
-            beta = check_interval(
-                "beta", self.beta, 1e-12, 0.5, "in (0, 0.5], at least 1e-12"
-            )
-            object.__setattr__(self, "beta", beta)
-
     def cutoff(self, rate: float, vocab_size: int) -> float:
-        r"""Return :math:`\gamma` at a rate, in units of distance."""
+        r""":math:`\gamma` at a rate, in units of distance."""
         if self.beta is None:
             return math.inf
         return math.log((1 - self.beta) * max(vocab_size - 1, 1) / self.beta) / rate
@@ -124,7 +117,6 @@ class Calibrated(AbstractMechanism):
         self._law_on(space, progress)
 
     def _law_on(self, space: Space, progress: Progress = no_progress) -> ExponentialLaw:
-        """Return the law for a space."""
         check_space(self, space)
 
         def law(rate: float) -> ExponentialLaw:
@@ -142,21 +134,11 @@ def largest_rate(
     law: Callable[[float], ExponentialLaw],
     progress: Progress = no_progress,
 ) -> ExponentialLaw:
-    """Return the law of the largest rate on a grid whose certificate is within epsilon.
+    """The law of the largest rate on a grid whose certificate is within epsilon.
 
     The grid is the shipped one, or the same for every space: never what happens to be
-    in a cache, so that one epsilon means one law on every machine.
-
-    Parameters
-    ----------
-    epsilon : float
-        What the certificate must not exceed.
-    textbook : ExponentialLaw
-        The law whose promise is proved, below which there is no need to look.
-    law : callable
-        The law at a rate.
-    progress : callable
-        Called with the share that is done, from 0 to 1.
+    in a cache, so that one epsilon means one law on every machine. Below the textbook
+    law, whose promise is proved, there is no need to look.
     """
     for rate, cutoff, certificate in reversed(shipped_rates(textbook.space)):
         if certificate <= epsilon and textbook.rate < rate:
@@ -167,15 +149,14 @@ def largest_rate(
     for turn in range(_ROUNDS):
         step = (high - low) / _RATES
         laws = [law(low + step * (k + 1)) for k in range(_RATES)]
-        spent = certificates_of(laws, _part(progress, turn))
+
+        def advance(share: float, turn: int = turn) -> None:
+            progress((turn + share) / _ROUNDS)
+
+        spent = certificates_of(laws, advance)
         fits = [certificate <= epsilon for certificate in spent]
         if True in fits:
             last = _RATES - 1 - fits[::-1].index(True)
             best, low = laws[last], laws[last].rate
         high = low + step
     return best
-
-
-def _part(progress: Progress, turn: int) -> Progress:
-    """Return what shows the progress of one round among all."""
-    return lambda share: progress((turn + share) / _ROUNDS)

@@ -8,11 +8,10 @@ from typing import ClassVar, final
 
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
-    check_epsilon,
     check_space,
-    parameter,
+    epsilon_parameter,
 )
-from mondegreen.mechanisms.laws.truncated import ExponentialLaw
+from mondegreen.mechanisms.laws.exponential import ExponentialLaw
 from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
 from mondegreen.space.space import Space
 
@@ -63,20 +62,13 @@ class Exponential(AbstractMechanism):
     [[0.731, 0.269]]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per unit of distance",
-        help="loss in nats for two words one unit apart",
-    )
+    epsilon: float = epsilon_parameter("loss in nats for two words one unit apart")
 
     name: ClassVar[str] = "exponential"
     aliases: ClassVar[tuple[str, ...]] = ("santext",)
     family: ClassVar[str] = "selection"
     space_metrics: ClassVar[tuple[str, ...]] = ("euclidean", "poincare")
     metric: ClassVar[str] = "Euclidean or hyperbolic distance"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
 
     def prepare(self, space: Space) -> SelectionState:
         """Prepare the integer laws of a space; they are computed when needed."""

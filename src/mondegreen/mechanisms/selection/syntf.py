@@ -9,9 +9,8 @@ import numpy as np
 
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
-    check_epsilon,
-    check_interval,
     check_space,
+    epsilon_parameter,
     parameter,
 )
 from mondegreen.mechanisms.laws.rating import RatingLaw, rating_of
@@ -77,22 +76,18 @@ class Syntf(AbstractMechanism):
     [[0.609, 0.387, 0.004]]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]", unit="nats", help="loss in nats for any two words"
-    )
+    epsilon: float = epsilon_parameter("loss in nats for any two words", "nats")
     vector_share: float = parameter(
-        0.75, range="[0, 1]", help="share of the vectors in the rating"
+        0.75,
+        range="[0, 1]",
+        help="share of the vectors in the rating",
+        within=(0.0, 1.0, "in [0, 1]"),
     )
 
     name: ClassVar[str] = "syntf"
     family: ClassVar[str] = "selection"
     metric: ClassVar[str] = "discrete distance"
     space_metrics: ClassVar[tuple[str, ...]] = ("euclidean", "poincare")
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        share = check_interval("vector_share", self.vector_share, 0.0, 1.0, "in [0, 1]")
-        object.__setattr__(self, "vector_share", share)
 
     def prepare(self, space: Space) -> SelectionState:
         """Measure the sensitivity of the rating; laws are computed when needed."""

@@ -8,12 +8,11 @@ from typing import ClassVar, final
 
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
-    check_epsilon,
-    check_interval,
     check_space,
+    epsilon_parameter,
     parameter,
 )
-from mondegreen.mechanisms.laws.truncated import ExponentialLaw
+from mondegreen.mechanisms.laws.exponential import ExponentialLaw
 from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
 from mondegreen.space.space import Space
 
@@ -77,34 +76,26 @@ class Tem(AbstractMechanism):
     'min(Euclidean distance, 3.8)'
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per unit of distance",
-        help="loss in nats for two words one unit apart",
-    )
+    epsilon: float = epsilon_parameter("loss in nats for two words one unit apart")
     beta: float = parameter(
-        0.001, range="(0, 0.5]", help="largest chance to leave the neighbourhood"
+        0.001,
+        range="(0, 0.5]",
+        help="largest chance to leave the neighbourhood",
+        within=(1e-12, 0.5, "in (0, 0.5], at least 1e-12"),
     )
     gamma: float | None = parameter(
         None,
         range="(0, 1e9], or null",
         unit="distance",
         help="radius of the neighbourhood, in place of beta",
+        within=(1e-9, 1e9, "in [1e-9, 1e9]"),
+        optional=True,
     )
 
     name: ClassVar[str] = "tem"
     family: ClassVar[str] = "selection"
     space_metrics: ClassVar[tuple[str, ...]] = ("euclidean", "poincare")
     metric: ClassVar[str] = "min(distance, gamma), Euclidean or hyperbolic"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        allowed = "in (0, 0.5], at least 1e-12"
-        beta = check_interval("beta", self.beta, 1e-12, 0.5, allowed)
-        object.__setattr__(self, "beta", beta)
-        if self.gamma is not None:
-            gamma = check_interval("gamma", self.gamma, 1e-9, 1e9, "in [1e-9, 1e9]")
-            object.__setattr__(self, "gamma", gamma)
 
     def threshold(self, vocab_size: int) -> float:
         r"""Return :math:`\gamma`, in units of distance, for a vocabulary size."""

@@ -5,30 +5,30 @@ from __future__ import annotations
 import bisect
 import math
 import threading
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import ClassVar, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen import __version__
-from mondegreen.arrays import Ids, Weights, rows_within
+from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.files import home, read_own, write_own
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
-    check_epsilon,
     check_space,
-    parameter,
+    epsilon_parameter,
 )
-from mondegreen.mechanisms.laws.base import IntegerRow
 from mondegreen.mechanisms.laws.certificate import log_normalisers
-from mondegreen.mechanisms.laws.dense import DenseLaws, lists_many
-from mondegreen.mechanisms.laws.floors import OwnFloors
-from mondegreen.mechanisms.laws.scan import EuclideanScan, scan_of
-from mondegreen.mechanisms.laws.truncated import ExponentialLaw, too_much_rounding
+from mondegreen.mechanisms.laws.exponential import (
+    SMALLEST_WEIGHT,
+    ExponentialLaw,
+    IntegerLaw,
+    too_much_rounding,
+)
+from mondegreen.mechanisms.laws.rows import OwnFloors, Row
+from mondegreen.mechanisms.laws.scan import scan_of
 from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.distances import Distances, distances, stripes
@@ -41,14 +41,10 @@ _RESIDUAL: Final = 2.0**-42
 _HEADROOM: Final = 2.0**-40
 """Share of 2**62 left for the remainder, above the residual."""
 
-_SMALLEST_WEIGHT: Final = 1 << 14
-
 _SCALE: Final = TOTAL * (1 - _HEADROOM)
 
 _SMALL: Final = 4096
 """Words of the largest space that is quicker solved than its solution kept."""
-
-_BLOCK_BYTES: Final = 72 << 20
 
 Floats = NDArray[np.float64]
 
@@ -100,10 +96,8 @@ class Tight(AbstractMechanism):
     [[0.901, 0.099]]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per unit of Euclidean distance",
-        help="loss in nats for two words one unit apart",
+    epsilon: float = epsilon_parameter(
+        "loss in nats for two words one unit apart", "per unit of Euclidean distance"
     )
 
     name: ClassVar[str] = "tight"
@@ -111,16 +105,12 @@ class Tight(AbstractMechanism):
     space_metrics: ClassVar[tuple[str, ...]] = ("euclidean", "poincare")
     metric: ClassVar[str] = "Euclidean distance"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-
     def prepare(self, space: Space) -> SelectionState:
         """Solve for the weights of the words, which takes passes over all pairs."""
         check_space(self, space)
         law = TightLaw(space, self.epsilon)
-        exponential = ExponentialLaw(space, law.rate, law.cutoff)
         stated = replace(
-            selection_guarantee(self, exponential),
+            selection_guarantee(self, law),
             certified=self.epsilon,
             certified_how="proof, for the integer weights that are sampled, which no "
             "normaliser changes from one input to another",
@@ -129,26 +119,11 @@ class Tight(AbstractMechanism):
 
 
 @final
-class TightLaw:
+class TightLaw(IntegerLaw):
     r"""Integer laws :math:`P(y \mid w) = \mu_y e^{-c \min(d(w, y), g)}`.
 
-    Parameters
-    ----------
-    space : Space
-        With its metric :math:`d`.
-    epsilon : float in (0, inf), per unit of distance
-        What the integers satisfy in :math:`\min(d, g)`.
-
-    Attributes
-    ----------
-    rate, cutoff : float
-        :math:`c` and :math:`g`.
-    mu : float64 array, shape (V + 1,)
-        Weights of the words and, last, of the unknown word.
-
-    Notes
-    -----
-    *Numerics.* With :math:`T' = T (1 - 2^{-40})`, a row has the integers
+    ``mu`` has the weights of the words and, last, of the unknown word. With
+    :math:`T' = T (1 - 2^{-40})`, a row has the integers
     :math:`\lfloor T' \mu_y e^{-cg} \rfloor`, the same in all rows, plus
     :math:`\lfloor T' \mu_y (e^{-cd} - e^{-cg}) \rfloor` for near words, and what is
     left of :math:`T = 2^{62}` goes to the largest. No normaliser differs, so rounding
@@ -157,87 +132,44 @@ class TightLaw:
     the largest weight.
     """
 
+    falls_with_distance: ClassVar[bool] = False  # a weight may outdo a distance
+
+    factors: Floats
+    floors: OwnFloors
+    to_unknown: Floats
+
     def __init__(self, space: Space, epsilon: float) -> None:
-        self.space = space
-        self._scan = scan_of(space)
-        count = space.vocab_size
-        resolution = math.log(TOTAL / count / _SMALLEST_WEIGHT)
-        self.cutoff = min(resolution / epsilon, space.geometry.diameter)
-        closest = min(space.geometry.closest, self.cutoff)
-        error = self._scan.error(space.geometry.closest, self.cutoff)
-        remainder = self._most_left = int(TOTAL * 2 * _HEADROOM) + 4 * count
-        kappa = (
-            4 / (_SMALLEST_WEIGHT - 2)
-            if epsilon * self.cutoff >= resolution
-            else 4 / (TOTAL / count * math.exp(-epsilon * self.cutoff) - 2)
-        )
-        kappa += 2 * epsilon * error + 2 * remainder * count / TOTAL + 1e-12
-        self.rate = epsilon - kappa / closest if closest else epsilon
-        if self.rate < 0.99 * epsilon:
-            raise too_much_rounding(space, epsilon, kappa, self.cutoff)
-        self.mu = _solution(space, self.rate, self.cutoff)
-        self._log_mu = np.log(self.mu)
-        self._nearest = _nearest_to_unknown(space)
-        everyone = np.arange(count + 1, dtype=np.int32)
-        points = self._scan.inputs(everyone)
-        self._to_unknown = distances(space.metric, points[-1:], points)[0]
-        floor = _SCALE * self.mu * math.exp(-self.rate * self.cutoff)
-        floors = floor.astype(np.int64)
+        scan, count = scan_of(space), space.vocab_size
+        resolution = math.log(TOTAL / count / SMALLEST_WEIGHT)
+        cutoff = min(resolution / epsilon, space.geometry.diameter)
+        closest = min(space.geometry.closest, cutoff)
+        self._most_left = int(TOTAL * 2 * _HEADROOM) + 4 * count
+        smallest = TOTAL / count * math.exp(-epsilon * cutoff)
+        if epsilon * cutoff >= resolution:
+            smallest = SMALLEST_WEIGHT
+        error = scan.error(space.geometry.closest, cutoff)
+        remainder = 2 * self._most_left * count / TOTAL
+        kappa = 4 / (smallest - 2) + (2 * epsilon * error + remainder + 1e-12)
+        rate = epsilon - kappa / closest if closest else epsilon
+        if rate < 0.99 * epsilon:
+            raise too_much_rounding(space, epsilon, kappa, cutoff)
+        super().__init__(space, scan, rate, cutoff)
+        self.mu = _solution(space, rate, cutoff)
+        self._log_mu, self.factors = np.log(self.mu), _SCALE * self.mu
+        # The unknown word as an output is printed as the word nearest to its point.
+        gaps = distances(space.metric, space.unknown[None], space.vectors)[0]
+        self.printed = int(gaps.argmin())
+        points = scan.inputs(np.arange(count + 1, dtype=np.int32))
+        self.to_unknown = distances(space.metric, points[-1:], points)[0]
+        floor = (_SCALE * self.mu * math.exp(-rate * cutoff)).astype(np.int64)
         # The promise counts on weights that are no smaller than those of a law with
         # equal weights; only a mu far below 1/V could break it.
-        if int(floors[:-1].min()) < min(_SMALLEST_WEIGHT, TOTAL // (count + 1)):
-            raise _infeasible(space, epsilon, self.cutoff, float(self.mu.min()))
-        floors[self._nearest] += floors[-1]
-        self._floors = floors[:-1]
-        self._background = np.cumsum(self._floors)
+        if int(floor[:-1].min()) < min(SMALLEST_WEIGHT, TOTAL // (count + 1)):
+            raise _infeasible(space, epsilon, cutoff, float(self.mu.min()))
+        floor[self.printed] += floor[-1]
+        self.floors = OwnFloors(floor[:-1], np.cumsum(floor[:-1]))
 
-    @cached_property
-    def dense(self) -> DenseLaws | None:
-        """The same laws by blocks of words, where they list many words."""
-        scan = self._scan
-        if not isinstance(scan, EuclideanScan):
-            return None
-        if not lists_many(self.space, scan, self.cutoff):
-            return None
-        return DenseLaws(
-            self.space,
-            scan,
-            self.rate,
-            self.cutoff,
-            factors=_SCALE * self.mu,
-            floors=OwnFloors(self._floors, self._background),
-            to_unknown=self._to_unknown,
-            printed=self._nearest,
-        )
-
-    takes_distances: ClassVar[bool] = True
-    falls_with_distance: ClassVar[bool] = False  # weights may outdo distances
-
-    def log_rows(self, ids: Ids, distances: Floats) -> tuple[Floats, Floats]:
-        """Return log-probabilities and probabilities from distances."""
-        logs = np.minimum(distances, self.cutoff)
-        logs *= -self.rate
-        logs += self._log_mu[:-1]
-        away = np.minimum(self._to_unknown[ids], self.cutoff)
-        extra = self._log_mu[-1] - self.rate * away
-        logs[:, self._nearest] = np.logaddexp(logs[:, self._nearest], extra)
-        return logs, np.exp(logs)
-
-    def rows(self, points: Sequence[int]) -> Iterator[tuple[int, IntegerRow]]:
-        """Yield the law of each canonical input, in order, in bounded memory."""
-        if self.dense is not None:
-            for point, dense in self.dense.rows(points):
-                self._check_left(dense.remainder)
-                yield point, dense
-            return
-        size = rows_within(_BLOCK_BYTES, self.space.vocab_size)
-        for start in range(0, len(points), size):
-            block = np.array(points[start : start + size], dtype=np.int32)
-            near = self._scan.near(block, self.cutoff)
-            for point, (ids, gaps) in zip(block.tolist(), near, strict=True):
-                yield point, self._row(point, ids, gaps)
-
-    def _check_left(self, remainder: int) -> None:
+    def check_remainder(self, remainder: int) -> None:
         """Refuse weights that are not those of this space: their sums are not one."""
         if not 0 <= remainder <= self._most_left:
             raise SpaceError(
@@ -245,54 +177,32 @@ class TightLaw:
                 f"{home() / 'tight'}, so that they are solved for again"
             )
 
-    def _row(self, point: int, ids: Ids, gaps: Floats) -> TightRow:
+    def row(self, point: int, words: Ids, scores: Floats) -> Row:
         """Round the law of one input to integers that sum to 2**62."""
-        # The unknown word as an output, printed as the word nearest to it.
-        outputs = np.append(ids, self.space.vocab_size)
-        gaps = np.append(gaps, self._to_unknown[point])
+        outputs = np.append(words, self.space.vocab_size)
+        gaps = np.append(scores, self.to_unknown[point])
         floor = math.exp(-self.rate * self.cutoff)
         shares = np.maximum(np.exp(-self.rate * gaps) - floor, 0.0)
-        excess = (_SCALE * self.mu[outputs] * shares).astype(np.int64)
-        remainder = TOTAL - int(self._background[-1]) - int(excess.sum())
-        self._check_left(remainder)
+        excess = (self.factors[outputs] * shares).astype(np.int64)
+        remainder = TOTAL - int(self.floors.total[0]) - int(excess.sum())
+        self.check_remainder(remainder)
         excess[np.argmax(excess)] += remainder
-        printed = np.append(ids, np.int32(self._nearest)).astype(np.int32)
-        return TightRow(self._floors, self._background, printed, np.cumsum(excess))
+        released = np.append(words, np.int32(self.printed)).astype(np.int32)
+        return Row(self.floors, released, np.cumsum(excess))
 
-
-@final
-@dataclass(frozen=True, slots=True)
-class TightRow:
-    """The law of one input: shared floors, and an excess for words that are near."""
-
-    floors: Weights
-    background: Weights
-    ids: Ids
-    cumulative: Weights
-
-    @property
-    def nbytes(self) -> int:
-        """Memory held, roughly; what all rows share is not counted."""
-        return self.ids.nbytes + self.cumulative.nbytes + 400
-
-    def outputs(self, draws: Weights) -> Ids:
-        """Turn integers uniform on ``0 .. 2**62 - 1`` into words, exactly."""
-        base = int(self.background[-1])
-        excess = np.maximum(draws - base, 0)
-        listed = self.ids[np.searchsorted(self.cumulative, excess, side="right")]
-        floors = np.searchsorted(self.background, np.minimum(draws, base - 1), "right")
-        out: Ids = np.where(draws < base, floors, listed).astype(np.int32)
-        return out
-
-    def weights(self, vocab_size: int) -> Weights:
-        """Return the weights of all words, which sum to ``2**62``."""
-        dense = self.floors.copy()
-        np.add.at(dense, self.ids, np.diff(self.cumulative, prepend=0))
-        return dense
+    def log_rows(self, ids: Ids, distances: Floats) -> tuple[Floats, Floats]:
+        """Log-probabilities and probabilities in real numbers, from distances."""
+        logs = np.minimum(distances, self.cutoff)
+        logs *= -self.rate
+        logs += self._log_mu[:-1]
+        away = np.minimum(self.to_unknown[ids], self.cutoff)
+        column = logs[:, self.printed]
+        np.logaddexp(column, self._log_mu[-1] - self.rate * away, out=column)
+        return logs, np.exp(logs)
 
 
 def _solution(space: Space, rate: float, cutoff: float) -> Floats:
-    """Return the weights, from the cache folder where a large space has been solved."""
+    """The weights, from the cache folder where a large space has been solved."""
     name = f"{space.digest}-{rate:.10g}-{cutoff:.10g}-{__version__}.f64"
     path = home() / "tight" / name
     if space.vocab_size <= _SMALL:
@@ -308,24 +218,9 @@ def _solution(space: Space, rate: float, cutoff: float) -> Floats:
 def solve_tight(space: Space, rate: float, cutoff: float) -> Floats:
     r"""Solve :math:`\sum_y \mu_y e^{-c \min(d(w, y), g)} = 1` for all inputs.
 
-    The sum is over all words and the unknown word. Inputs at one point share the
-    weight of the point.
-
-    Parameters
-    ----------
-    space : Space
-        With ``V`` words.
-    rate, cutoff : float
-        :math:`c` and :math:`g`.
-
-    Returns
-    -------
-    float64 array, shape (V + 1,), all positive
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such solution.
+    The sum is over all words and the unknown word; inputs at one point share the
+    weight of the point. All weights are positive: an epsilon that gives others is
+    refused.
     """
     canonical = space.canonical
     heads, counts = np.unique(canonical, return_counts=True)
@@ -364,7 +259,7 @@ def solve_tight(space: Space, rate: float, cutoff: float) -> Floats:
 
 
 def _kernel(tiles: Distances, values: Floats, rate: float, cutoff: float) -> Floats:
-    """Return the product of the kernel of all inputs with a vector."""
+    """The product of the kernel of all inputs with a vector."""
     product, adding = np.zeros(tiles.count), threading.Lock()
 
     def work(i: int, j: int, table: Floats) -> None:
@@ -408,9 +303,3 @@ def _infeasible(
         f"larger for tight on space {space.name!r}, where a weight would be "
         f"{least:.2g}; {hint}calibrated works at every epsilon",
     )
-
-
-def _nearest_to_unknown(space: Space) -> int:
-    """Return the word that is printed for the unknown word as an output."""
-    gaps = distances(space.metric, space.unknown[None], space.vectors)[0]
-    return int(gaps.argmin())

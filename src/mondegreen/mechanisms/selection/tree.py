@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, final
 
@@ -13,78 +13,24 @@ from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
-    check_epsilon,
     check_space,
+    epsilon_parameter,
     parameter,
 )
-from mondegreen.mechanisms.laws.tree import (
-    TreeLaw,
+from mondegreen.mechanisms.laws.tree import TreeLaw
+from mondegreen.mechanisms.laws.tree_weights import (
     scale_of,
+    shipped_weights,
     weights_of,
     weights_within,
 )
-from mondegreen.mechanisms.laws.tree_weights import shipped_weights
-from mondegreen.mechanisms.selection.tree_state import TreeState
+from mondegreen.mechanisms.selection.tree_state import Numbers, TreeState
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.space import Space
 from mondegreen.space.store import tree_of
 from mondegreen.space.tree import WordTree
 
 _ROUNDING: Final = 1e-9
-
-
-def numbers(
-    name: str, values: Sequence[float] | None, largest: float
-) -> tuple[float, ...] | None:
-    """Return numbers as floats; refuse what is no list of them, or out of range."""
-    if values is None:
-        return None
-    allowed = f"numbers in [0, {largest:g}], as many as the tree has levels for"
-    if not isinstance(values, (tuple, list)) or not all(map(_is_number, values)):
-        raise InvalidParameterError(name, values, allowed)
-    found = tuple(float(value) for value in values)
-    if not all(0 <= value <= largest for value in found):
-        raise InvalidParameterError(name, values, allowed)
-    return found
-
-
-def class_chances(values: Any) -> tuple[tuple[str, tuple[float, ...]], ...] | None:
-    """Return words and probabilities; refuse what is neither a mapping nor pairs."""
-    if values is None:
-        return None
-    allowed = "words, each with numbers of sum 1, the last above 0"
-    try:
-        given = [(str(word), shares) for word, shares in dict(values).items()]
-    except (TypeError, ValueError):
-        raise InvalidParameterError("of_class", values, allowed) from None
-    found = []
-    for word, each in sorted(given, key=lambda pair: pair[0]):
-        shares = numbers("of_class", each, 1.0)
-        if not shares:
-            raise InvalidParameterError("of_class", values, allowed)
-        check_chances("of_class", shares)
-        found.append((word, shares))
-    return tuple(found)
-
-
-def check_chances(name: str, shares: tuple[float, ...]) -> None:
-    """Refuse what are no chances, or leave the root none."""
-    if abs(sum(shares) - 1) > _ROUNDING or not shares[-1] > 0:
-        allowed = "numbers of sum 1, the last above 0"
-        raise InvalidParameterError(name, shares, allowed)
-
-
-def _is_number(value: object) -> bool:
-    """Whether a value is a real number and no truth value."""
-    real = (int, float, np.integer, np.floating)
-    return isinstance(value, real) and not isinstance(value, bool)
-
-
-def check_count(name: str, values: tuple[float, ...], count: int) -> None:
-    """Refuse a list of another length than the tree needs."""
-    if len(values) != count:
-        raise InvalidParameterError(name, values, f"{count} numbers for this tree")
-
 
 _SMALL: Final = 4096
 """Words of the largest space whose tree is built where it is needed."""
@@ -111,11 +57,11 @@ class Tree(AbstractMechanism):
         Loss of any two words: the height of the root is 1. Alone, it sets every
         level: two words that meet at height :math:`h` lose at most
         :math:`\epsilon h`, and the probabilities are those that keep most, see
-        :func:`mondegreen.mechanisms.laws.tree.weights_within`.
-    odds : tuple of float in [0, epsilon], nats, optional
+        :func:`mondegreen.mechanisms.laws.tree_weights.weights_within`.
+    losses : tuple of float in [0, epsilon], nats, optional
         Largest loss of two words that meet in a group, in a branch, ..., in place of
         the heights of the tree; that of the root is epsilon. 0: they have one law.
-    probabilities : tuple of float in [0, 1], optional
+    level_probabilities : tuple of float in [0, 1], optional
         Of the levels, words first, in place of both; refused where two words would
         lose more than epsilon.
     of_class : mapping of str to tuple of float, optional
@@ -155,59 +101,59 @@ class Tree(AbstractMechanism):
     >>> from mondegreen.space.store import with_tree
     >>> from mondegreen.space.tree_build import build_tree
     >>> space = with_tree(space, build_tree(space, leaf=2))
-    >>> state = Tree(epsilon=3.0, odds=(0.0,)).prepare(space)
+    >>> state = Tree(epsilon=3.0, losses=(0.0,)).prepare(space)
     >>> np.exp(state.log_prob(np.array([0], dtype=np.int32))).round(3).tolist()
     [[0.476, 0.476, 0.024, 0.024]]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]", unit="nats", help="loss in nats for any two words"
-    )
-    odds: tuple[float, ...] | None = parameter(
+    epsilon: float = epsilon_parameter("loss in nats for any two words", "nats")
+    losses: tuple[float, ...] | None = parameter(
         None,
         range="[0, epsilon] each, or null",
         unit="nats",
         help="loss of two words of one group, of one branch, ...",
     )
-    probabilities: tuple[float, ...] | None = parameter(
+    level_probabilities: tuple[float, ...] | None = parameter(
         None,
         range="[0, 1] each, sum 1, or null",
-        help="chance of each level, words first",
+        help="probability of each level, words first",
     )
     of_class: tuple[tuple[str, tuple[float, ...]], ...] | None = parameter(
         None,
         range="words, each with its probabilities, or null",
-        help="other chances for the class of a word",
+        help="other probabilities for the class of a word",
     )
 
     name: ClassVar[str] = "tree"
     family: ClassVar[str] = "selection"
     metric: ClassVar[str] = "ultrametric of a word tree"
+    renamed: ClassVar[Mapping[str, str]] = {
+        "odds": "losses",
+        "probabilities": "level_probabilities",
+    }
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        odds = numbers("odds", self.odds, self.epsilon)
-        shares = numbers("probabilities", self.probabilities, 1.0)
-        if odds is not None and shares is not None:
-            raise InvalidParameterError(
-                "odds", odds, "null where probabilities are given"
-            )
-        if odds is not None and any(np.diff(odds) < 0):
-            raise InvalidParameterError("odds", odds, "not decreasing")
-        if shares is not None:
-            check_chances("probabilities", shares)
-        own = class_chances(self.of_class)
+        AbstractMechanism.__post_init__(self)
+        losses = _numbers("losses", self.losses, self.epsilon)
+        shares = _shares("level_probabilities", self.level_probabilities)
+        if losses is not None and shares is not None:
+            allowed = "null where level_probabilities are given"
+            raise InvalidParameterError("losses", losses, allowed)
+        if losses is not None and any(np.diff(losses) < 0):
+            raise InvalidParameterError("losses", losses, "not decreasing")
+        own = _of_class(self.of_class)
         if own is not None and shares is None:
-            raise InvalidParameterError("of_class", own, "null without probabilities")
-        object.__setattr__(self, "odds", odds)
-        object.__setattr__(self, "probabilities", shares)
+            allowed = "null without level_probabilities"
+            raise InvalidParameterError("of_class", own, allowed)
+        object.__setattr__(self, "losses", losses)
+        object.__setattr__(self, "level_probabilities", shares)
         object.__setattr__(self, "of_class", own)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return name and parameters, chances of classes only where there are any.
+        """Return name and parameters, ``of_class`` only where it is given.
 
-        The digest of what was released before there were any, and with it the keys of
-        replays, stay what they were.
+        The digest of what was released before there was such a parameter, and with it
+        the keys of replays, stay what they were.
         """
         found = AbstractMechanism.to_dict(self)
         own = found["parameters"].pop("of_class")
@@ -223,8 +169,8 @@ class Tree(AbstractMechanism):
         losses = law.losses()
         if losses[-1] > self.epsilon:
             raise InvalidParameterError(
-                "probabilities",
-                self.probabilities,
+                "level_probabilities",
+                self.level_probabilities,
                 f"such that two words lose at most epsilon = {self.epsilon:g} nats; "
                 f"these lose {losses[-1]:.4f}",
             )
@@ -232,21 +178,21 @@ class Tree(AbstractMechanism):
         return TreeState(space, law, heights, _guarantee(self, space, law, heights))
 
     def _weights(self, tree: WordTree) -> tuple[int, ...]:
-        """Return the integer weights of the levels of a tree."""
-        if self.probabilities is not None:
-            check_count("probabilities", self.probabilities, tree.levels + 1)
-            return weights_of(self.probabilities)
-        if self.odds is not None:
-            check_count("odds", self.odds, tree.levels - 1)
-            return weights_within(tree, (*self.odds, self.epsilon))
+        """The integer weights of the levels of a tree."""
+        if (shares := self.level_probabilities) is not None:
+            _check_count("level_probabilities", shares, tree.levels + 1)
+            return weights_of(shares)
+        if self.losses is not None:
+            _check_count("losses", self.losses, tree.levels - 1)
+            return weights_within(tree, (*self.losses, self.epsilon))
         limits = [self.epsilon * h for h in tree.heights[1:]]
         return shipped_weights(tree, self.epsilon) or weights_within(tree, limits)
 
     def _own(self, space: Space, tree: WordTree) -> dict[int, tuple[int, ...]]:
-        """Return the weights of children of the root that have their own."""
+        """The weights of children of the root that have their own."""
         found: dict[int, tuple[int, ...]] = {}
         for word, shares in self.of_class or ():
-            check_count("of_class", shares, tree.levels + 1)
+            _check_count("of_class", shares, tree.levels + 1)
             place = space.id_of(word)
             if place == space.vocab_size or tree.levels < _GROUPED:
                 allowed = "words of the space, on a tree with groups"
@@ -257,14 +203,14 @@ class Tree(AbstractMechanism):
             found[node] = weights_of(shares)
         return found
 
-    def _heights(self, tree: WordTree, losses: Sequence[float]) -> tuple[float, ...]:
-        """Return the heights of the levels that the promise is stated with.
+    def _heights(self, tree: WordTree, losses: Sequence[float]) -> Numbers:
+        """The heights of the levels that the promise is stated with.
 
-        Where chances are given, they are what the law loses, as a share of the most
-        that it loses: so its certificate is its own loss, and not what was allowed.
+        Where probabilities are given, they are what the law loses, as a share of the
+        most that it loses: its certificate is its own loss, and not what was allowed.
         """
-        spent, most = self.odds, self.epsilon
-        if self.probabilities is not None:
+        spent, most = self.losses, self.epsilon
+        if self.level_probabilities is not None:
             spent, most = tuple(losses[:-1]), losses[-1]
         if spent is None or not most:
             return tree.heights
@@ -276,7 +222,7 @@ class Tree(AbstractMechanism):
 def _guarantee(
     mechanism: Tree, space: Space, law: TreeLaw, heights: tuple[float, ...]
 ) -> Guarantee:
-    """Return the promise of a law, certified."""
+    """The promise of a law, certified."""
     tree, losses = law.tree, law.losses()
     spent = [x / h for x, h in zip(losses, heights[1:], strict=True) if h]
     certified = math.nextafter(max(spent), math.inf) if max(spent) else 0.0
@@ -309,13 +255,7 @@ def _guarantee(
 
 
 def tree_for(space: Space) -> WordTree:
-    """Return the tree of a space; small spaces get one when they have none.
-
-    Raises
-    ------
-    SpaceError
-        If a large space has none.
-    """
+    """The tree of a space; a small one gets a tree when it has none."""
     found = tree_of(space)
     if found is not None:
         return found
@@ -328,3 +268,48 @@ def tree_for(space: Space) -> WordTree:
     from mondegreen.space.tree_build import build_tree
 
     return build_tree(space)
+
+
+def _numbers(name: str, values: Any, largest: float) -> Numbers | None:
+    """Numbers as floats; refuses what is no list of them, or out of range."""
+    if values is None:
+        return None
+    allowed = f"numbers in [0, {largest:g}], as many as the tree has levels for"
+    if not isinstance(values, (tuple, list)):
+        raise InvalidParameterError(name, values, allowed)
+    for value in values:
+        is_number = isinstance(value, (int, float, np.integer, np.floating))
+        if not is_number or isinstance(value, bool) or not 0 <= value <= largest:
+            raise InvalidParameterError(name, values, allowed)
+    return tuple(map(float, values))
+
+
+def _shares(name: str, values: Any) -> Numbers | None:
+    """Probabilities of levels; refuses what are none, or leave the root none."""
+    found = _numbers(name, values, 1.0)
+    if found is None:
+        return None
+    if not found or abs(sum(found) - 1) > _ROUNDING or not found[-1] > 0:
+        allowed = "numbers of sum 1, the last above 0"
+        raise InvalidParameterError(name, found, allowed)
+    return found
+
+
+def _of_class(values: Any) -> tuple[tuple[str, Numbers], ...] | None:
+    """Words and probabilities; refuses what is neither a mapping nor pairs."""
+    if values is None:
+        return None
+    allowed = "words, each with numbers of sum 1, the last above 0"
+    try:
+        given = sorted((str(word), shares) for word, shares in dict(values).items())
+    except (TypeError, ValueError):
+        raise InvalidParameterError("of_class", values, allowed) from None
+    found = [(word, _shares("of_class", shares)) for word, shares in given]
+    if any(shares is None for _, shares in found):
+        raise InvalidParameterError("of_class", values, allowed)
+    return tuple(found)  # type: ignore[arg-type]
+
+
+def _check_count(name: str, values: Numbers, count: int) -> None:
+    if len(values) != count:
+        raise InvalidParameterError(name, values, f"{count} numbers for this tree")

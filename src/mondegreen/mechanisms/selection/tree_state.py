@@ -21,21 +21,14 @@ from mondegreen.space.tree import WordTree
 _BLOCK: Final = 1 << 15
 """Words drawn at once: their tables stay in the cache of a core."""
 
+Numbers = tuple[float, ...]
+
 
 @final
 class TreeState(State):
     """The tree mechanism prepared for one space.
 
-    Parameters
-    ----------
-    space : Space
-        Where inputs and outputs live.
-    law : TreeLaw
-        The tree and the integer weights of its levels.
-    heights : tuple of float
-        Distance of two words by the level where they meet.
-    guarantee : Guarantee
-        What one call promises for each word.
+    ``heights`` are the distances of two words by the level where they meet.
     """
 
     __slots__ = (
@@ -55,7 +48,7 @@ class TreeState(State):
         self,
         space: Space,
         law: TreeLaw,
-        heights: tuple[float, ...],
+        heights: Numbers,
         guarantee: Guarantee,
     ) -> None:
         self.space, self.law, self.heights = space, law, heights
@@ -85,8 +78,8 @@ class TreeState(State):
         return self.law.tree
 
     @property
-    def probabilities(self) -> tuple[float, ...]:
-        """The chance of each level, words first, for classes without their own."""
+    def level_probabilities(self) -> Numbers:
+        """Of the levels, words first, for classes without their own."""
         return tuple(weight / TOTAL for weight in self.law.weights)
 
     @property
@@ -152,7 +145,7 @@ class TreeState(State):
         return table[inverse]
 
     def _levels(self, ids: Ids, draws: Weights) -> tuple[NDArray[np.int64], Weights]:
-        """Return the level of each draw, and the place of the draw in that level."""
+        """The level of each draw, and the place of the draw in that level."""
         levels = np.zeros(len(draws), dtype=np.int64)
         if len(self._edges) == 1:
             edges = np.append(0, self._edges[0])

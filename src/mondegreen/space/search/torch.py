@@ -12,7 +12,11 @@ from typing import Any, Final, final
 import numpy as np
 
 from mondegreen.arrays import Ids, Vectors
-from mondegreen.errors import ConfigurationError, MissingExtraError, MondegreenError
+from mondegreen.errors import (
+    ConfigurationError,
+    MondegreenError,
+    OptionalDependencyError,
+)
 
 _THREADS: Final = threading.Lock()
 
@@ -59,7 +63,7 @@ def import_torch(feature: str) -> Any:
     try:
         return importlib.import_module("torch")
     except ImportError:
-        raise MissingExtraError(feature, "torch") from None
+        raise OptionalDependencyError("torch", "torch", feature=feature) from None
 
 
 def checked_points(torch: Any, points: Vectors) -> Vectors:

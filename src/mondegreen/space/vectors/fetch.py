@@ -15,7 +15,7 @@ from typing import Any, Final, cast, final
 
 from mondegreen.errors import (
     FetchError,
-    MissingExtraError,
+    OptionalDependencyError,
     SpaceIntegrityError,
     UnknownNameError,
 )
@@ -84,7 +84,7 @@ def download(
     try:
         pooch = importlib.import_module("pooch")
     except ImportError:
-        raise MissingExtraError("space fetch", "fetch") from None
+        raise OptionalDependencyError("pooch", "fetch", feature="space fetch") from None
     pooch.get_logger().setLevel("WARNING")
     folder = folder or home() / "downloads"
     folder.mkdir(parents=True, exist_ok=True)

@@ -5,10 +5,16 @@ import math
 import pytest
 from studies import bare, measurement, study
 
-from mondegreen.report.chart import Axis, in_words, ticks, written
-from mondegreen.report.charts import AGAINST, curve_charts, frontier
-from mondegreen.report.distributions import binned, neighbour_fan, stay_histograms
-from mondegreen.report.figures import figures
+from mondegreen.report.figures import (
+    AGAINST,
+    binned,
+    curve_charts,
+    figures,
+    frontier,
+    histograms,
+    neighbour_chart,
+)
+from mondegreen.report.numbers import in_words, written
 
 
 def by_key(found):
@@ -79,10 +85,9 @@ def test_a_mechanism_keeps_its_style_where_others_are_missing():
     assert [line.style for line in charts["worst_loss-by-epsilon"].lines] == [1]
 
 
-def test_the_risk_before_any_output_is_a_limit_that_the_axis_shows():
+def test_the_risk_before_any_output_is_a_limit():
     chart = by_key(curve_charts(study()))["bayes_risk_sample-by-epsilon"]
-    assert chart.reference == (("before any output is seen", 0.9),)
-    assert chart.y.low <= 0.9 <= chart.y.high
+    assert chart.limit == ("before any output is seen", 0.9)
 
 
 def test_the_frontier_is_of_the_sample_or_else_of_all_words_alike():
@@ -129,36 +134,17 @@ def test_bins_hold_the_share_between_percentiles():
 
 
 def test_histograms_leave_out_settings_without_percentiles():
-    curve = [measurement("tem", 1.0, n_w=()), measurement("tem", 2.0)]
-    found = stay_histograms(study(measurements=tuple(curve)), curve, 0, "tem")
-    assert [panel.title for panel in found.panels] == ["ε = 2"]
+    curve = (measurement("tem", 1.0, n_w=()), measurement("tem", 2.0))
+    stay, _ = histograms(study(measurements=curve, chosen=None), "tem")
+    assert [row.title for row in stay.rows] == ["ε = 2"]
 
 
-def test_the_fan_is_what_was_measured():
-    fan = neighbour_fan(study())
-    assert fan.at == (1.0, 2.0, 5.0)
-    assert fan.rows[0] == (1, 2, 3)
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "is_log"),
-    [(0.3, 4.1, True), (1, 33860, True), (0.9, 1.1, True), (1e-9, 1e9, True),
-     (0, 1, False), (0, 1e-6, False), (3.2, 3.9, False), (-2, 2, False)],
-)  # fmt: skip
-def test_ticks_are_few_and_on_the_axis(low, high, is_log):
-    found = ticks(Axis("", "number", is_log, low, high))
-    assert 2 <= len(found) <= 8
-    assert all(low <= tick * (1 + 1e-9) and tick <= high for tick in found if tick > 0)
-    assert all(low <= tick <= high for tick in found if tick <= 0)
-    assert found == sorted(set(found))
-
-
-@pytest.mark.parametrize("is_log", [True, False])
-def test_one_value_has_an_axis(is_log):
-    axis = Axis.around("", "number", [8.0], is_log=is_log)
-    assert axis.low < 8 < axis.high
-    assert 0.2 < axis.share(8.0) < 0.8
-    assert Axis.around("", "share", [0.0]).high > 0
+def test_distances_of_neighbours_are_what_was_measured():
+    wide, median = neighbour_chart(study()).lines
+    assert (wide.name, median.name) == ("90% of the words", "the median word")
+    assert [point.x for point in wide.points] == [(1, 1), (2, 2), (5, 5)]
+    assert [point.y for point in wide.points] == [(1, 3), (2, 4), (3, 5)]
+    assert [point.y for point in median.points] == [(2, 2), (3, 3), (4, 4)]
 
 
 def test_nearly_certain_is_not_written_as_certain():

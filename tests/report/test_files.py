@@ -6,8 +6,9 @@ import xml.etree.ElementTree as ET
 import pytest
 from studies import bare, measurement, study
 
-from mondegreen.errors import DataError, InvalidParameterError, MissingExtraError
-from mondegreen.report.figures import figures, write_figures
+from mondegreen.errors import DataError, InvalidParameterError, OptionalDependencyError
+from mondegreen.report.figures import figures
+from mondegreen.report.page import report_html, write_figures
 
 
 def test_every_figure_becomes_an_svg(tmp_path):
@@ -20,7 +21,6 @@ def test_every_figure_becomes_an_svg(tmp_path):
 
 
 def test_every_figure_becomes_a_png(tmp_path):
-    pytest.importorskip("matplotlib", reason="needs mondegreen[report]")
     odd = measurement("a$b_{w}", spread=0.1)
     found = study(measurements=(odd, measurement("tem", 2.0)), chosen=odd)
     written = write_figures(found, tmp_path, "png")
@@ -34,9 +34,16 @@ def test_without_matplotlib_the_extra_is_named_and_nothing_written(
 ):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"mondegreen\[report\]"):
+    with pytest.raises(OptionalDependencyError, match=r"mondegreen\[report\]"):
         write_figures(study(), tmp_path / "none", "png")
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("absent", ["jinja2", "matplotlib.figure"])
+def test_without_a_library_of_the_extra_a_report_names_it(absent, monkeypatch):
+    monkeypatch.setitem(sys.modules, absent, None)
+    with pytest.raises(OptionalDependencyError, match=r"mondegreen\[report\]"):
+        report_html(study())
 
 
 def test_another_format_is_refused(tmp_path):

@@ -4,9 +4,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mondegreen.cli.score import text_pairs
 from mondegreen.errors import SourceError
 from mondegreen.io.open import open_source
-from mondegreen.scores.release import text_pairs
 
 CANARY = "zyxwoldemorth"
 

@@ -1,0 +1,135 @@
+r"""The law of one input as integers of sum 2**62: floors, and what is above them.
+
+All words beyond the cutoff of a law weigh the same, so a law is stored as what every
+word weighs at least, the *floors*, and a list of the words that weigh more: a handful
+where privacy is weak, all where it is strong, and no word is ever impossible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Ids, Weights
+from mondegreen.sampling.integers import quantize
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EqualFloors:
+    """Floors of some inputs, each the same for all ``count`` words."""
+
+    floor: Weights
+    count: int
+
+    @property
+    def total(self) -> Weights:
+        """Sum of the floors of all words, for each input."""
+        total: Weights = self.floor * self.count
+        return total
+
+    def words(self, draws: Weights, inputs: NDArray[np.intp] | int) -> Weights:
+        """Turn draws below the total into words."""
+        found: Weights = draws // self.floor[inputs]
+        return found
+
+    def weights(self) -> Weights:
+        """The floors of all words, for the first input."""
+        return np.full(self.count, self.floor[0], dtype=np.int64)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OwnFloors:
+    """A floor for each word, the same for all inputs, and their running sums."""
+
+    floor: Weights
+    running: Weights
+
+    @property
+    def total(self) -> Weights:
+        """Sum of the floors of all words."""
+        return self.running[-1:]
+
+    def words(self, draws: Weights, inputs: NDArray[np.intp] | int) -> Weights:
+        """Turn draws below the total into words."""
+        inside = np.minimum(draws, self.running[-1] - 1)
+        found: Weights = np.searchsorted(self.running, inside, side="right")
+        return found
+
+    def weights(self) -> Weights:
+        """The floors of all words."""
+        return self.floor.copy()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The law of one input: ``2**62 * P(y) = floor(y) + excess(y)``, all integers.
+
+    Attributes
+    ----------
+    floors : EqualFloors or OwnFloors
+        What every word weighs at least.
+    words : int32 array, shape (listed,)
+        Words with more weight than that.
+    cumulative : int64 array, shape (listed,)
+        Running sums of their excess.
+    block_cdf : int64 array, optional
+        From which :class:`mondegreen.mechanisms.laws.blocks.BlockLaws` makes any part
+        of the law again; all rows then share ``words``.
+    """
+
+    floors: EqualFloors | OwnFloors
+    words: Ids
+    cumulative: Weights
+    block_cdf: Weights | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held, roughly; what all rows share is not counted."""
+        own = self.words if self.block_cdf is None else self.block_cdf
+        return self.cumulative.nbytes + own.nbytes + 400
+
+    def outputs(self, draws: Weights) -> Ids:
+        """Turn integers uniform on ``0 .. 2**62 - 1`` into words, exactly."""
+        excess = draws - self.floors.total[0]
+        place = np.searchsorted(self.cumulative, np.maximum(excess, 0), side="right")
+        common = self.floors.words(draws, 0)
+        out: Ids = np.where(excess < 0, common, self.words[place]).astype(np.int32)
+        return out
+
+    def weights(self) -> Weights:
+        """The weights of all words, which sum to ``2**62``."""
+        weights = self.floors.weights()
+        np.add.at(weights, self.words, np.diff(self.cumulative, prepend=0))
+        return weights
+
+    def packed(self, most: int) -> Weights | None:
+        """The numbers by which the law is shared; None where that were more than so."""
+        if self.block_cdf is not None:
+            return self.block_cdf
+        if isinstance(self.floors, OwnFloors) or 2 + 2 * len(self.words) > most:
+            return None
+        head = np.array([len(self.words), self.floors.floor[0]])
+        return np.concatenate([head, self.cumulative, self.words])
+
+    @classmethod
+    def unpacked(cls, numbers: Weights, vocab_size: int) -> Row:
+        """The law that :meth:`packed` has turned into numbers, but for a block cdf."""
+        count = int(numbers[0])
+        floors = EqualFloors(numbers[1:2].copy(), vocab_size)
+        words = numbers[2 + count : 2 + 2 * count].astype(np.int32)
+        return cls(floors, words, numbers[2 : 2 + count].copy())
+
+
+def row_of(
+    words: Ids, excess: NDArray[np.float64], floor: float, vocab_size: int
+) -> Row:
+    """Quantise weights: ``floor`` for every word, and ``excess`` besides for some."""
+    base, weights = quantize(excess, floor, vocab_size)
+    floors = EqualFloors(np.array([base]), vocab_size)
+    return Row(floors, words, np.cumsum(weights))

@@ -102,9 +102,9 @@ def estimates(state: State) -> dict[str, object]:
     for name, prior in priors(space).items():
         scores = prior_scores(state, prior, RISK_DRAWS, rng)
         if name == "uniform":
-            found["distance"] = scores["utility_loss"].estimate
+            found["distance"] = sum(scores["utility_loss"]) / 2
         else:
-            found[f"risk_{name}_between"] = list(scores["bayes_risk"].ends)
+            found[f"risk_{name}_between"] = list(scores["bayes_risk"])
     return found
 
 

@@ -35,7 +35,7 @@ def main() -> None:
     line = Space.from_arrays("line", words, np.cumsum(steps)[:, None])
     embedded = load_space()
     names = list(embedded.words[:200])
-    frequent = Space.from_arrays("200 words", names, embedded.vectors[:200])
+    frequent = Space.from_arrays("200-words", names, embedded.vectors[:200])
     forms = {}
     for name, (epsilon, metric) in FORMS.items():
         space = line if name == "vickrey_literal" else frequent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from benchmarks.pages.svg import line_chart
+from mondegreen.report.figures import Axis, Chart, Line
 
 __all__ = ["CHAIN", "charts"]
 
@@ -27,36 +27,73 @@ _WARM: Final = "words_per_second"
 Lines = dict[str, list[tuple[float, float]]]
 
 
-def charts(growth: dict[str, Any]) -> dict[str, str]:
-    """Return the plots by file name; one without measurements is left out."""
-    rate, vocabulary = "words a second", "words of the vocabulary"
-    seconds, memory = "seconds from start to first word", "peak memory, MiB"
-    drawn = {
-        "vocabulary": (
+def charts(growth: dict[str, Any]) -> dict[str, Chart]:
+    """Plots by file name; one without measurements is left out."""
+    rate = "words a second"
+    vocabulary = "words of the vocabulary"
+    higher = "Higher is faster; both axes are logarithmic."
+    lower = "Lower is better; both axes are logarithmic."
+    drawn = (
+        (
+            "vocabulary",
+            "Speed by vocabulary",
+            higher,
             _by_space(growth, CHAIN, "words", _WARM) | _search(growth, CHAIN, "words"),
-            vocabulary,
-            rate,
+            (vocabulary, rate),
         ),
-        "dimension": (
+        (
+            "dimension",
+            "Speed by dimension",
+            higher,
             _by_space(growth, _DIMENSIONS, "dim", _WARM)
             | _search(growth, _DIMENSIONS, "dim"),
-            "dimensions of the vectors",
-            rate,
+            ("dimensions of the vectors", rate),
         ),
-        "batch": (_details(growth, "batch"), "words of a batch", rate),
-        "length": (_details(growth, "length"), "words of a text", rate),
-        "first-word": (
+        (
+            "batch",
+            "Speed by batch",
+            higher,
+            _details(growth, "batch"),
+            ("words of a batch", rate),
+        ),
+        (
+            "length",
+            "Speed by length of text",
+            higher,
+            _details(growth, "length"),
+            ("words of a text", rate),
+        ),
+        (
+            "first-word",
+            "Time to the first word",
+            lower,
             _by_space(growth, CHAIN, "words", "first_word_seconds"),
-            vocabulary,
-            seconds,
+            (vocabulary, "seconds from start to first word"),
         ),
-        "memory": (_by_space(growth, CHAIN, "words", "peak_mib"), vocabulary, memory),
-    }
+        (
+            "memory",
+            "Memory by vocabulary",
+            lower,
+            _by_space(growth, CHAIN, "words", "peak_mib"),
+            (vocabulary, "peak memory, MiB"),
+        ),
+    )
     return {
-        f"speed-{name}.svg": line_chart(lines, across, up, [_SEARCH])
-        for name, (lines, across, up) in drawn.items()
+        f"speed-{name}.svg": Chart(
+            f"speed-{name}",
+            title,
+            says,
+            *(Axis(label, is_log=True) for label in labels),
+            tuple(_line(name, places) for name, places in lines.items()),
+        )
+        for name, title, says, lines, labels in drawn
         if lines
     }
+
+
+def _line(name: str, places: list[tuple[float, float]]) -> Line:
+    """One curve; a mechanism looks alike in every plot."""
+    return Line.exact(name, (*_PLOTTED, "brr", _SEARCH).index(name), sorted(places))
 
 
 def _by_space(

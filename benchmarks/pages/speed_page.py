@@ -15,6 +15,7 @@ from typing import Any, Final
 from benchmarks import machine
 from benchmarks.pages.page import DOCS, Table, fill
 from benchmarks.pages.speed_charts import CHAIN, charts
+from mondegreen.report.charts import picture
 
 PAGE: Final = "explanation/speed.md"
 ASSETS: Final = DOCS / "assets"
@@ -367,7 +368,7 @@ def main() -> None:
     """Write tables and plots."""
     ASSETS.mkdir(exist_ok=True)
     for name, chart in charts(load("growth")).items():
-        (ASSETS / name).write_text(chart, encoding="utf-8")
+        (ASSETS / name).write_bytes(picture(chart, follows_theme=True))
     fill(PAGE, TABLES, DATA)
 
 

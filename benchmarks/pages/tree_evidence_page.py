@@ -11,7 +11,6 @@ import numpy as np
 import mondegreen as mg
 from benchmarks import machine
 from benchmarks.pages.page import DOCS, Table, fill
-from benchmarks.pages.svg import line_chart
 from benchmarks.pages.tree_evidence_rows import (
     CLOSED,
     MECHANISMS,
@@ -27,6 +26,8 @@ from benchmarks.pages.tree_evidence_rows import (
     measured_at,
     rows_of,
 )
+from mondegreen.report.charts import picture
+from mondegreen.report.figures import Axis, Chart, Line
 from mondegreen.space.store import tree_of
 
 PAGE: Final = "explanation/word-trees.md"
@@ -317,34 +318,36 @@ def missed() -> Table:
     return Table(["texts", "attack, exact", "learnt"], lines)
 
 
-def charts() -> dict[str, str]:
+def charts() -> dict[str, Chart]:
     """The plots by file name."""
     found, drawn = load(), {}
     for data, name in NAMES.items():
         clear = clear_of(found, data)
-        lines = {
-            mechanism: [
+        curves = {
+            mechanism: sorted(
                 (attack(found, row), row["accuracy"])
                 for row in rows_of(found, data, mechanism)
-            ]
+                if attack(found, row) <= 0.6
+            )
             for mechanism in MECHANISMS
         }
-        lines = {
-            mechanism: [point for point in points if point[0] <= 0.6]
-            for mechanism, points in lines.items()
-        }
-        if clear is None or not any(lines[tree] for tree in TREES):
+        if clear is None or not any(curves[tree] for tree in TREES):
             continue
-        ends = [x for points in lines.values() for x, _ in points]
-        lines["clear text"] = [(x, clear["accuracy"]) for x in (min(ends), max(ends))]
-        chart = line_chart(
-            lines,
-            f"success of the guess of a word ({name})",
-            "accuracy, trained and tested on releases",
-            ["clear text"],
-            linear=True,
+        lines = tuple(
+            Line.exact(mechanism, MECHANISMS.index(mechanism), places)
+            for mechanism, places in curves.items()
+            if places
         )
-        drawn[f"tree-frontier-{name.replace(',', '').replace(' ', '-')}.svg"] = chart
+        key = f"tree-frontier-{name.replace(',', '').replace(' ', '-')}"
+        drawn[f"{key}.svg"] = Chart(
+            key,
+            f"What stays of {name}, by attack",
+            "Higher is more useful, further left more private; a point is one epsilon.",
+            Axis("success of the guess of a word"),
+            Axis("accuracy, trained and tested on releases"),
+            lines,
+            ("clear text", clear["accuracy"]),
+        )
     return drawn
 
 
@@ -413,7 +416,7 @@ DATA: Final[dict[str, Callable[[], Table]]] = {
 def main() -> None:
     """Write tables and plots."""
     for name, chart in charts().items():
-        (ASSETS / name).write_text(chart, encoding="utf-8")
+        (ASSETS / name).write_bytes(picture(chart, follows_theme=True))
     fill(PAGE, TABLES, DATA)
 
 

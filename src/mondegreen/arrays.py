@@ -13,6 +13,9 @@ Ids: TypeAlias = NDArray[np.int32]
 Vectors: TypeAlias = NDArray[np.floating[Any]]
 """``(rows, n)`` coordinates in a space, in its unit of length."""
 
+Floats: TypeAlias = NDArray[np.float64]
+"""Numbers in double precision, of any shape."""
+
 LogProbs: TypeAlias = NDArray[np.float64]
 """``(T, V)`` natural logarithms of probabilities."""
 

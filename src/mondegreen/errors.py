@@ -113,8 +113,6 @@ class OptionalDependencyError(MondegreenError, ImportError):
         return cls(_DISTRIBUTIONS.get(module, module), _EXTRAS.get(module, ""))
 
 
-MissingExtraError = OptionalDependencyError  # its name in version 0.1
-
 # Where a module comes from, if its distribution or its extra has another name.
 _DISTRIBUTIONS = {"faiss": "faiss-cpu"}
 _EXTRAS = {
@@ -224,6 +222,12 @@ class UnprovedGuaranteeError(PrivacyError):
 
 class OutOfVocabularyError(PrivacyError):
     """Raised under ``unknown="fail"`` when a record holds an unknown word."""
+
+
+def __getattr__(name: str) -> Any:
+    if name == "MissingExtraError":  # as OptionalDependencyError was called in 0.1
+        return OptionalDependencyError
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _located(

@@ -129,25 +129,11 @@ class Guarantee:
         Words are privatized independently, so losses add up: at most
         :math:`a = \epsilon \cdot` diameter for a word and :math:`k a` for
         :math:`k` words. With ``delta`` the tighter bound of zero-concentrated
-        privacy holds except with that probability:
+        privacy [1]_ holds except with that probability:
         :math:`\rho + 2\sqrt{\rho \ln(1/\delta)}`, :math:`\rho = k a^2 / 2`.
 
-        Parameters
-        ----------
-        words : int, at least 0
-            :math:`k`.
-        delta : float in (0, 1), optional
-            Chance that the bound does not hold.
-        within_conditions : bool
-            Say so where the guarantee has conditions and the words that differ meet
-            them: for other texts there is no bound.
-        within_strata : bool
-            The former name of ``within_conditions``.
-
-        Raises
-        ------
-        ConfigurationError
-            If the guarantee has conditions and ``within_conditions`` is not set.
+        Where the guarantee has conditions, words that do not meet them have no bound:
+        say ``within_conditions`` (formerly ``within_strata``) of words that do.
 
         References
         ----------
@@ -206,13 +192,7 @@ class Guarantee:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Guarantee:
-        """Build from what :meth:`to_dict` returned.
-
-        Raises
-        ------
-        TypeError
-            If a field is missing, of another type, or none of ours.
-        """
+        """Build from what :meth:`to_dict` returned; refuse all else (TypeError)."""
         given = {
             "disclosed" if k == _DISCLOSED_KEY else k: v for k, v in values.items()
         }
@@ -295,7 +275,7 @@ class Guarantee:
             ("noise", self.noise),
         ]
         head = "Privacy guarantee" if self.is_private else "NOT PRIVATE"
-        return "\n".join([head, *(f"  {key:<10} {text}" for key, text in lines)])
+        return "\n".join([head, *(f"  {key:<13} {text}" for key, text in lines)])
 
     def _odds(self) -> str:
         if not self.is_proved:
@@ -344,7 +324,7 @@ class Guarantee:
             ),
         ]
         if self.certified is not None:
-            lines.append(("exact", f"epsilon {self.certified:.6g}"))
+            lines.append(("exact epsilon", f"{self.certified:.6g}"))
         return lines
 
     @property

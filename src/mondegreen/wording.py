@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -78,9 +76,12 @@ def privatize_command(
     ``parameters`` are those that are not at their default, or the path of a JSON file
     of them. ``columns`` and ``space`` are empty where the defaults are meant.
 
-    >>> privatize_command("tem", 2.0, {"t": 0.5}, space="mine")[34:]
-    '--mechanism tem --epsilon 2 --set t=0.5 --space mine'
+    >>> privatize_command("tem", 2.0, {"gamma": 0.5})
+    'mondegreen privatize INPUT -o OUTPUT --mechanism tem --epsilon 2 --set gamma=0.5'
     """
+    import json  # here: every start of the command loads this file
+    import shlex
+
     short = f"{epsilon:.10g}"
     parts = ["mondegreen", "privatize", "INPUT", "-o", "OUTPUT"]
     for column in columns:

@@ -10,7 +10,7 @@ import mondegreen as mg
 from mondegreen.calibration import evaluate
 from mondegreen.calibration.evaluate import Evaluator
 from mondegreen.calibration.monte_carlo import monte_carlo
-from mondegreen.calibration.score_bounds import Effort, ScoreBounds, kept
+from mondegreen.calibration.score_bounds import Effort, Question, ScoreBounds, kept
 from mondegreen.calibration.subsample import blind_loss, subsample
 from mondegreen.scores.law import law_scores
 from mondegreen.scores.risk import frequency_prior, uniform_prior
@@ -154,11 +154,11 @@ def test_intervals_cover_what_all_inputs_say(cloud, epsilon, how):
     missed = dict.fromkeys(truth, 0)
     effort = Effort(100, 200 if how == "runs of all" else 100, 16, 1_000)
     for seed in range(EXPERIMENTS):
-        rng = np.random.default_rng(seed)
+        asked = Question(priors, effort, seed, confidence=0.9)
         if how == "rows":
-            (found,) = subsample([state], priors, effort, rng, confidence=0.9)
+            (found,) = subsample([state], asked)
         else:
-            found = monte_carlo(state, priors, effort, rng, confidence=0.9)
+            found = monte_carlo(state, asked)
         for name, value in truth.items():
             if name in found.scores:
                 low, high = found.scores[name]
@@ -170,8 +170,7 @@ def test_the_genie_bound_is_no_trivial_one(cloud):
     state = mg.mechanism("exponential", epsilon=4.0).prepare(cloud)
     priors = priors_of(cloud)
     effort = Effort(4_000, 1, 2, 2)
-    rng = np.random.default_rng(0)
-    (found,) = subsample([state], priors, effort, rng)
+    (found,) = subsample([state], Question(priors, effort))
     low, high = found.scores["bayes_risk_uniform"]
     truth = truth_of(state, cloud, priors)["bayes_risk_uniform"]
     assert truth - 0.05 < low <= truth <= high
@@ -183,9 +182,7 @@ def test_a_weaker_mechanism_does_not_pass_for_a_stronger_one(cloud):
     priors = priors_of(cloud)
     weak = mg.mechanism("exponential", epsilon=4.0).prepare(cloud)
     truth = truth_of(weak, cloud, priors)
-    found = monte_carlo(
-        state, priors, Effort(1, 200, 256, 20_000), np.random.default_rng(0)
-    )
+    found = monte_carlo(state, Question(priors, Effort(1, 200, 256, 20_000)))
     for name in ("n_w_mean", "n_w_95", "n_w_uniform"):
         assert found.scores[name][0] > truth[name]
     assert found.scores["bayes_risk_uniform"][1] < truth["bayes_risk_uniform"]
@@ -236,13 +233,13 @@ def test_without_a_certificate_the_rate_and_the_proof_are_the_ends(monkeypatch):
 def counted(monkeypatch):
     """Count the states that are measured."""
     runs = []
-    true = Evaluator._by_outputs
+    true = evaluate._by_outputs
 
-    def found(self, states, progress):
+    def found(states, asked, progress):
         runs.append(len(states))
-        return true(self, states, progress)
+        return true(states, asked, progress)
 
-    monkeypatch.setattr(Evaluator, "_by_outputs", found)
+    monkeypatch.setattr(evaluate, "_by_outputs", found)
     return runs
 
 

@@ -147,7 +147,7 @@ def test_an_epsilon_that_is_none_is_refused_at_once(run, epsilon):
 
 def test_standard_output_is_the_file_and_nothing_else(run):
     shown = run("chances", "public.txt", "-o", "-", *BOUNDS, "--quiet").stdout
-    assert "probabilities" in json.loads(shown)
+    assert "level_probabilities" in json.loads(shown)
 
 
 def test_an_output_that_exists_stays(run):

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import mondegreen as mg
-from mondegreen.cli import main as doctor
+from mondegreen.cli import audit as doctor
 from mondegreen.cli.main import cli
 
 

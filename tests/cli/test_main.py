@@ -6,6 +6,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+import mondegreen as mg
 from mondegreen.cli.main import cli
 from mondegreen.errors import OptionalDependencyError
 
@@ -75,3 +76,7 @@ def test_a_module_of_ours_that_is_missing_is_a_bug():
 def test_one_row_is_not_rows(text, says):
     done = CliRunner().invoke(cli, ["privatize", "-", "-e", "10"], input=text)
     assert says in done.stderr
+
+
+def test_an_error_keeps_its_former_name():
+    assert mg.errors.MissingExtraError is OptionalDependencyError

@@ -24,26 +24,11 @@ import mondegreen as mg
 from mondegreen.cli.main import cli, main
 from mondegreen.mechanisms.laws import certified
 from mondegreen.privatizer.privatizer import Privatizer
-from mondegreen.space.store import save_space
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgklmnpr" for b in "aeiou" for c in "dgkmnprst"]
 CANARY = "zyxwoldemorth"
 SCRIPT = str(Path(sysconfig.get_path("scripts"), "mondegreen"))
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
-
-
-@pytest.fixture(scope="module")
-def space_file(tmp_path_factory):
-    vectors = np.random.default_rng(0).normal(size=(len(WORDS), 8))
-    path = tmp_path_factory.mktemp("space") / "small.safetensors"
-    save_space(mg.Space.from_arrays("small", WORDS, vectors), path)
-    return str(path)
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.fixture

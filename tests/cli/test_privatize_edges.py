@@ -14,34 +14,17 @@ import threading
 import time
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-import mondegreen as mg
 from mondegreen.cli.main import cli
-from mondegreen.space.store import save_space
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgklmnpr" for b in "aeiou" for c in "dgkmnprst"]
 CANARY = "zorblatt"
 SCRIPT = str(Path(sysconfig.get_path("scripts"), "mondegreen"))
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes and locks of POSIX")
-
-
-@pytest.fixture(scope="module")
-def space_file(tmp_path_factory):
-    vectors = np.random.default_rng(0).normal(size=(len(WORDS), 8))
-    path = tmp_path_factory.mktemp("space") / "small.safetensors"
-    save_space(mg.Space.from_arrays("small", WORDS, vectors), path)
-    return str(path)
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.fixture

@@ -389,6 +389,18 @@ def test_the_law_is_complete_or_said_to_be_unknown(cls, vectors):
     assert state.log_prob(ids_of()).shape == (0, space.vocab_size)
 
 
+@every
+def test_its_distances_are_the_metric_of_its_guarantee(cls):
+    state = state_of(cls, 2.0, cloud())
+    ids = all_inputs(state.space)
+    table = state.distances(ids, ids)
+    assert (np.diag(table) == 0).all()
+    np.testing.assert_allclose(table, table.T)
+    np.testing.assert_array_equal(state.distances(ids[:3], ids), table[:3])
+    largest = table[np.isfinite(table)].max()
+    assert 0 < largest <= state.guarantee.scale["diameter"] * (1 + 1e-6)
+
+
 # Privacy, and the teeth of its tests: the same audit passes the mechanism and
 # rejects it with twice the epsilon under the same claim.
 

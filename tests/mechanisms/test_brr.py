@@ -19,7 +19,7 @@ from scipy import stats
 import mondegreen as mg
 from mechanisms.laws import ALPHA, all_inputs, g_test, table_violation
 from mondegreen.errors import LawUnknownError, SpaceError
-from mondegreen.mechanisms.binary.randomized_response import Brr
+from mondegreen.mechanisms.binary import Brr
 from mondegreen.sampling.bits import draw_flips, flip_threshold, realised_epsilon
 from mondegreen.sampling.noise import Batch, OSNoise
 from mondegreen.space.binarize import with_codes

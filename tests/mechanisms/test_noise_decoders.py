@@ -10,7 +10,7 @@ import pytest
 
 import mondegreen as mg
 from mondegreen.errors import InvalidParameterError
-from mondegreen.mechanisms.noise.base import _BLOCK, drawn_ahead
+from mondegreen.mechanisms.noise.base import BLOCK, drawn_ahead
 from mondegreen.sampling.noise import chacha20
 from mondegreen.space.space import Space
 
@@ -31,8 +31,8 @@ def ids(size, seed=0):
 def one_after_the_other(state, words, rng):
     """Draw, search, draw, search: what drawing ahead must be equal to."""
     out = []
-    for start in range(0, len(words), _BLOCK):
-        block = words[start : start + _BLOCK]
+    for start in range(0, len(words), BLOCK):
+        block = words[start : start + BLOCK]
         noise = state.draw_noise(rng, (len(block), state.space.dim))
         points = state.space.points(block) + noise
         uniforms = rng.random((len(block), state.uniforms))
@@ -41,7 +41,7 @@ def one_after_the_other(state, words, rng):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("size", [1, _BLOCK, _BLOCK + 1, 3 * _BLOCK + 17])
+@pytest.mark.parametrize("size", [1, BLOCK, BLOCK + 1, 3 * BLOCK + 17])
 def test_drawing_ahead_changes_no_word(name, size):
     state = mg.mechanism(name, epsilon=3.0).prepare(space())
     ahead, plain = chacha20(KEY), chacha20(KEY)
@@ -70,7 +70,7 @@ def test_noise_is_drawn_while_the_search_runs():
         return state.decode(points, search, uniforms)
 
     slow = replace(state, draw_noise=draw_noise, decode=decode)
-    slow.sample(ids(2 * _BLOCK), np.random.default_rng(0))
+    slow.sample(ids(2 * BLOCK), np.random.default_rng(0))
     assert waited == [True, True]
 
 
@@ -82,7 +82,7 @@ def test_an_error_of_the_search_stops_the_noise():
         raise RuntimeError("search")
 
     with pytest.raises(RuntimeError, match="search"):
-        replace(state, decode=decode).sample(ids(5 * _BLOCK), rng)
+        replace(state, decode=decode).sample(ids(5 * BLOCK), rng)
     assert not [t for t in threading.enumerate() if "mondegreen" in t.name]
 
 
@@ -94,7 +94,7 @@ def test_an_error_of_the_noise_reaches_the_caller():
 
     with pytest.raises(RuntimeError, match="noise"):
         replace(state, draw_noise=draw_noise).sample(
-            ids(5 * _BLOCK), np.random.default_rng(0)
+            ids(5 * BLOCK), np.random.default_rng(0)
         )
 
 

@@ -244,7 +244,7 @@ def test_the_size_of_a_batch_decides_no_tie(t):
     space = Space.from_arrays("ties", [f"w{i}" for i in range(10)], points)
     state = state_of("vickrey", space, epsilon=2.0, t=t)
     ids = np.random.default_rng(0).integers(0, 11, 1200).astype(np.int32)
-    ((noisy, uniforms),) = state._noisy(ids, np.random.default_rng(1))
+    ((noisy, uniforms),) = state.noisy(ids, np.random.default_rng(1))
     whole = state.decode(noisy, state.search, uniforms)
     for size in (1, 3, 4, 100, 511, 512):
         parts = [

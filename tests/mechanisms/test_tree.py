@@ -17,7 +17,7 @@ import mondegreen as mg
 from mechanisms.laws import ALPHA, all_inputs, counts, g_test
 from mondegreen.audit.claim import claim_of
 from mondegreen.audit.exact import table_of, worst_pair
-from mondegreen.errors import InvalidParameterError, SpaceError
+from mondegreen.errors import ConfigurationError, InvalidParameterError, SpaceError
 from mondegreen.mechanisms.laws import tree_weights
 from mondegreen.mechanisms.laws.tree import TreeLaw
 from mondegreen.mechanisms.laws.tree_weights import (
@@ -33,6 +33,7 @@ from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.space import Space
 from mondegreen.space.store import with_tree
 from mondegreen.space.tree import WordTree
+from mondegreen.space.tree_build import build_tree
 
 hard = settings(max_examples=120, deadline=None, derandomize=True)
 
@@ -539,3 +540,34 @@ def test_a_keyed_release_depends_on_the_tree():
         for labels in (UNEVEN, [range(9), [0] * 9])
     )
     assert first._scope("") != second._scope("")
+
+
+# Names of parameters that were renamed.
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "digest"),
+    [
+        ({"odds": (0.0,)}, {"losses": (0.0,)}, "e83b3d967865a257"),
+        (
+            {"probabilities": (0.25, 0.5, 0.25)},
+            {"level_probabilities": (0.25, 0.5, 0.25)},
+            "20b8c3e22eece292",
+        ),
+        ({}, {}, "705ffc626e95629c"),
+    ],
+)
+def test_former_names_are_accepted_and_key_the_same_noise(before, now, digest):
+    vectors = np.random.default_rng(0).normal(size=(8, 3)).astype(np.float32)
+    space = Space.from_arrays("s", [f"w{i}" for i in range(8)], vectors)
+    space = with_tree(space, build_tree(space, leaf=4))
+    mechanism = mg.mechanism("tree", epsilon=9.0, **before)
+    assert mechanism == Tree(9.0, **now)
+    # As it was when the parameters had their first names.
+    scope = mg.Privatizer(mechanism, space, noise=mg.Seeded(1))._scope("text")
+    assert scope.hex().startswith(digest)
+
+
+def test_a_parameter_under_both_names_is_refused():
+    with pytest.raises(ConfigurationError, match="odds"):
+        mg.mechanism("tree", epsilon=9.0, odds=(0.1,), losses=(0.1,))

@@ -38,7 +38,6 @@ from mondegreen.errors import (
 from mondegreen.mechanisms.baselines.custext import clusters_of
 from mondegreen.mechanisms.baselines.truncated_gumbel import (
     gumbel_scale,
-    lambert_w,
     log_law,
     log_poisson,
 )
@@ -158,11 +157,6 @@ def test_vickrey_literal_with_two_words_swaps_them_and_with_one_refuses():
 
 
 # truncated_gumbel
-
-
-@pytest.mark.parametrize("x", [0.0, 1e-300, 1e-9, 0.1, 1.0, math.e, 1e3, 1e18, 1e300])
-def test_lambert_w_is_that_of_scipy(x):
-    assert lambert_w(x) == pytest.approx(float(special.lambertw(x).real), rel=1e-14)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 20, 5000])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from mondegreen.calibration.score_bounds import ScoreBounds
-from mondegreen.report.neighbours import NeighbourDistances
-from mondegreen.report.study import SampleRelease, Study
+from mondegreen.report.study import NeighbourDistances, SampleRelease, Study
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 

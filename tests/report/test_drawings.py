@@ -161,8 +161,8 @@ def test_markers_tell_their_values():
 def test_names_in_drawings_are_text():
     name = "<i>&\"'\x00$a_b$"
     found = figures(study(measurements=(measurement(name),), chosen=None))
-    frontier, histogram = found[0], found[-3]
-    for figure in (frontier, histogram):
+    frontier, curve = found[0], found[1]
+    for figure in (frontier, curve):
         assert not list(root_of(figure).iter(f"{NS}i"))
     titles = [each.text for each in root_of(frontier).iter(f"{NS}title")]
     assert any(title.startswith("<i>&\"'\ufffd$a_b$, ε = 1") for title in titles)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mondegreen as mg
-from mondegreen.report.neighbours import RANKS, neighbour_distances
+from mondegreen.report.study import RANKS, neighbour_distances
 from mondegreen.space.distances import distances
 
 COUNT = 300

@@ -3,16 +3,15 @@
 import math
 
 import pytest
-from studies import bare, measurement, study
+from studies import EPSILONS, bare, measurement, study
 
 from mondegreen.report.figures import (
     AGAINST,
-    binned,
     curve_charts,
     figures,
     frontier,
-    histograms,
     neighbour_chart,
+    spreads,
 )
 from mondegreen.report.numbers import in_words, written
 
@@ -117,31 +116,36 @@ def test_keys_of_figures_are_unique():
     assert len(set(found)) == len(found)
 
 
-@pytest.mark.parametrize("edges", [(0.0, 0.5, 1.0), (0.0, 0.1, 0.2, 0.9, 1.0)])
-@pytest.mark.parametrize(
-    "values", [[0.0] * 101, [1.0] * 101, [i / 100 for i in range(101)], [0.5] * 101]
-)
-def test_every_word_is_in_one_bin(values, edges):
-    assert sum(binned(values, edges)) == pytest.approx(1)
+def test_a_spread_shows_percentiles_of_the_words_at_every_epsilon():
+    stay, support = spreads(study(), "tem")
+    assert [line.name for line in stay.lines] == [
+        "all words",
+        "the middle 90% of the words",
+        "the middle 50% of the words",
+        "the median word",
+    ]
+    for line, (low, high) in zip(
+        stay.lines, ((0, 100), (5, 95), (25, 75), (50, 50)), strict=True
+    ):
+        for point in line.points:
+            values = measurement("tem", point.x[0]).n_w
+            assert point.y == (values[low], values[high])
+    assert [point.x[0] for point in support.lines[0].points] == list(EPSILONS)
 
 
-def test_bins_hold_the_share_between_percentiles():
-    even = [i / 100 for i in range(101)]
-    assert binned(even, (0.0, 0.25, 1.0)) == pytest.approx((0.25, 0.75))
-    assert binned([math.nan] * 101, (0.0, 1.0)) == ()
-    assert binned([], (0.0, 1.0)) == ()
-    assert binned([1.0] * 101, (0.0, 0.5, 1.0)) == (0.0, pytest.approx(1.0))
-
-
-def test_histograms_leave_out_settings_without_percentiles():
-    curve = (measurement("tem", 1.0, n_w=()), measurement("tem", 2.0))
-    stay, _ = histograms(study(measurements=curve, chosen=None), "tem")
-    assert [row.title for row in stay.rows] == ["ε = 2"]
+@pytest.mark.parametrize("n_w", [(), (math.nan,) * 101])
+def test_a_spread_leaves_out_settings_without_percentiles(n_w):
+    curve = (measurement("tem", 1.0, n_w=n_w), measurement("tem", 2.0))
+    stay, _ = spreads(study(measurements=curve, chosen=None), "tem")
+    assert [point.x[0] for point in stay.lines[0].points] == [2.0]
 
 
 def test_distances_of_neighbours_are_what_was_measured():
     wide, median = neighbour_chart(study()).lines
-    assert (wide.name, median.name) == ("90% of the words", "the median word")
+    assert (wide.name, median.name) == (
+        "the middle 90% of the words",
+        "the median word",
+    )
     assert [point.x for point in wide.points] == [(1, 1), (2, 2), (5, 5)]
     assert [point.y for point in wide.points] == [(1, 3), (2, 4), (3, 5)]
     assert [point.y for point in median.points] == [(2, 2), (3, 3), (4, 4)]

@@ -32,8 +32,9 @@ def table(state):
     return np.exp(state.log_prob(ids))
 
 
-def inside(interval, value):
-    return interval.low - 1e-12 <= value <= interval.high + 1e-12
+def inside(bounds, value):
+    low, high = getattr(bounds, "ends", bounds)
+    return low - 1e-12 <= value <= high + 1e-12
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 4.0, 12.0])
@@ -151,8 +152,8 @@ def test_bounds_of_the_inference_error_are_its_formula(space):
     inputs = np.searchsorted(np.cumsum(prior), places, side="right").astype(np.int32)
     low, high = brackets(inputs, state.sample(inputs, rng))
     slack = 3 * math.sqrt(math.log(2 / 0.05) / (2 * 500))
-    assert found.low == pytest.approx(max(0.0, low - slack))
-    assert found.high == pytest.approx(min(1.0, high + slack))
+    assert found[0] == pytest.approx(max(0.0, low - slack))
+    assert found[1] == pytest.approx(min(1.0, high + slack))
 
 
 def test_laplace_on_two_words_matches_its_closed_form():
@@ -170,7 +171,7 @@ def test_laplace_on_two_words_matches_its_closed_form():
     assert inside(found["n_w"], 1 - flip)
     assert inside(found["bayes_risk"], flip)
     assert inside(found["inference_error"], 2 * flip * (1 - flip))
-    assert found["bayes_risk"].high - found["bayes_risk"].low < 0.1
+    assert found["bayes_risk"][1] - found["bayes_risk"][0] < 0.1
 
 
 def test_a_weaker_mechanism_is_told_apart():
@@ -185,8 +186,8 @@ def test_a_weaker_mechanism_is_told_apart():
         )
         for epsilon in (1.0, 2.0)
     ]
-    assert stays[0]["n_w"].high < stays[1]["n_w"].low
-    assert stays[0]["bayes_risk"].low > stays[1]["bayes_risk"].high
+    assert stays[0]["n_w"][1] < stays[1]["n_w"][0]
+    assert stays[0]["bayes_risk"][0] > stays[1]["bayes_risk"][1]
 
 
 def test_shares_of_each_word_are_estimates_of_n_w(space):

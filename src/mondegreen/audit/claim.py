@@ -54,7 +54,8 @@ class Claim:
 
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < math.inf:
-            raise InvalidParameterError("claim", self.epsilon, "a positive number")
+            name = "epsilon of the claim"
+            raise InvalidParameterError(name, self.epsilon, "a positive number")
 
     def pair(self, first: int, second: int) -> Evidence:
         """Return two inputs with what is allowed, before anything was found."""

@@ -96,7 +96,9 @@ def worst_pair(
         others = partners[i]
         losses = _losses(log_law, i, others) - _ROUNDING
         distances = claim.between(table.ids[i : i + 1], table.ids[others])[0]
-        steepness = _per_distance(losses, distances)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            steepness = np.where(losses > 0, losses / distances, 0.0)
+        steepness[np.isinf(distances)] = 0.0  # infinitely far: nothing is promised
         worst = int(np.argmax(steepness))
         found = float(steepness[worst]), float(losses[worst]), i, int(others[worst])
         with lock:
@@ -134,19 +136,6 @@ def _losses(log_law: LogProbs, i: int, others: NDArray[np.intp]) -> NDArray[np.f
         gap = (log_law[first : last + 1] if follow else log_law[some]) - log_law[i]
         found[start : start + size] = np.maximum(gap.max(axis=1), -gap.min(axis=1))
     found[found > -_IMPOSSIBLE / 2] = np.inf
-    return found
-
-
-def _per_distance(
-    losses: NDArray[np.float64], distances: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return loss over distance; infinite for any loss at distance 0."""
-    found = np.zeros(len(losses))
-    positive = losses > 0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found[positive] = losses[positive] / distances[positive]
-    # Infinitely far apart, nothing is promised.
-    found[np.isinf(distances)] = 0.0
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal, final
@@ -132,10 +131,6 @@ class AuditReport:
             values["worst"].update(excess=self.worst.excess, epsilon=self.worst.epsilon)
         plain: dict[str, Any] = _json_values(values)
         return plain
-
-    def to_json(self) -> str:
-        """Return one line of JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     def __str__(self) -> str:
         bound = {"exact": "", "lower bound": "at least ", "upper bound": "at most "}

@@ -54,7 +54,7 @@ def audit_mechanism(
     'holds'
     >>> report = audit_mechanism(twin, space, claim=1.0, seed=0)
     >>> report.verdict, round(report.found, 3), report.found_is
-    ('broken', 1.489, 'exact')
+    ('broken', 1.754, 'exact')
     """
     return audit_state(mechanism.prepare(space), **options)
 
@@ -206,7 +206,7 @@ class _Audit:
         if not self.runs:
             raise LawUnknownError(
                 f"{self.state.guarantee.mechanism} has no law that can be audited "
-                "exactly on this space; allow --runs, or take fewer words or dimensions"
+                "exactly on this space; allow --runs, or take fewer words"
             )
         reach = power_nats(self.runs, self.alpha, self.pairs) / claim.epsilon
         compared = [

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Self, final
+from typing import IO, Any, Final, Self, cast, final
 
 import numpy as np
 
@@ -58,6 +58,8 @@ class Target:
                 encoding="utf-8",
                 start_new_session=True,  # so that what the target starts ends with it
             )
+            self._requests = cast("IO[str]", self._process.stdin)
+            self._replies = cast("IO[str]", self._process.stdout)
         except OSError as error:
             raise ConfigurationError(
                 f"cannot run {interpreter}: {error.strerror}; --python must name the "
@@ -114,14 +116,12 @@ class Target:
     def close(self) -> None:
         """End the process."""
         with suppress(OSError):
-            if self._process.stdin:
-                self._process.stdin.close()
+            self._requests.close()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)
         self._kill()
         self._process.wait()
-        if self._process.stdout:
-            self._process.stdout.close()
+        self._replies.close()
 
     def _kill(self) -> None:
         """End the process, and all that it started."""
@@ -134,17 +134,13 @@ class Target:
     def _ask(
         self, request: dict[str, Any], timeout: float | None = None
     ) -> dict[str, Any]:
-        if self._process.stdin is None:
-            raise ConfigurationError(f"{self._name}: its process takes no requests")
         with suppress(BrokenPipeError):  # the missing reply says what happened
-            self._process.stdin.write(json.dumps(request) + "\n")
-            self._process.stdin.flush()
+            self._requests.write(json.dumps(request) + "\n")
+            self._requests.flush()
         return self._receive(timeout)
 
     def _receive(self, timeout: float | None = None) -> dict[str, Any]:
         """Read a reply; a process that hangs is killed, which ends the read."""
-        if self._process.stdout is None:
-            raise ConfigurationError(f"{self._name}: its process gives no replies")
         patience, late = timeout or self._timeout, threading.Event()
 
         def give_up() -> None:
@@ -154,7 +150,7 @@ class Target:
         timer = threading.Timer(patience, give_up)
         timer.start()
         try:
-            line = self._process.stdout.readline()
+            line = self._replies.readline()
         finally:
             timer.cancel()
         if not line:

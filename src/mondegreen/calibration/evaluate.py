@@ -17,15 +17,16 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mondegreen import __version__
+from mondegreen.arrays import Floats
 from mondegreen.calibration.monte_carlo import monte_carlo
 from mondegreen.calibration.score_bounds import (
     ETA,
     FULL,
     QUICK,
     Effort,
+    Question,
     ScoreBounds,
     keep,
     kept,
@@ -35,7 +36,6 @@ from mondegreen.calibration.score_bounds import (
 from mondegreen.calibration.subsample import (
     blind_loss,
     subsample,
-    support_bounds,
     supports_of,
 )
 from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
@@ -68,8 +68,7 @@ _FORMAT: Final = 2
 _PROBES: Final = 128
 _FAR: Final = 0.75
 
-Floats = NDArray[np.float64]
-Look = Callable[[Sequence[State], Progress], Iterable[ScoreBounds]]
+Look = Callable[[Sequence[State], Question, Progress], Iterable[ScoreBounds]]
 
 
 @final
@@ -218,8 +217,9 @@ class Evaluator:
         return math.sqrt(low * high)
 
     @property
-    def _effort(self) -> Effort:
-        return self.effort or (QUICK if self.quick else FULL)
+    def _asked(self) -> Question:
+        effort = self.effort or (QUICK if self.quick else FULL)
+        return Question(self.priors, effort, self.seed, self.confidence)
 
     def _name(self, made: AbstractMechanism) -> str:
         """Name the file of a measurement: a digest of all that decides it."""
@@ -227,17 +227,8 @@ class Evaluator:
             name: hashlib.sha256(prior.astype("<f8").tobytes()).hexdigest()
             for name, prior in self.priors.items()
         }
-        about = {
-            **made.to_dict(),
-            "format": _FORMAT,
-            "version": __version__,
-            "eta": ETA,
-            "priors": priors,
-            "quick": self.quick,
-            "effort": asdict(self._effort),
-            "seed": self.seed,
-            "confidence": self.confidence,
-        }
+        asked = {**asdict(self._asked), "priors": priors}
+        about = [_FORMAT, __version__, ETA, self.quick, asked, made.to_dict()]
         text = json.dumps(about, sort_keys=True)
         return f"{hashlib.sha256(text.encode()).hexdigest()}.json"
 
@@ -249,7 +240,7 @@ class Evaluator:
         done, total = 0, max(1, len(states))
         for look, places in self._batches(states):
             part = within(progress, done / total, len(places) / total)
-            found = look([states[place] for place in places], part)
+            found = look([states[place] for place in places], self._asked, part)
             for place, bounds in zip(places, found, strict=True):
                 yield place, bounds.plus(_shares(bounds, losses))
             done += len(places)
@@ -257,101 +248,33 @@ class Evaluator:
 
     def _batches(self, states: Mapping[int, State]) -> list[tuple[Look, list[int]]]:
         """Sort states by how they can be measured, and into batches."""
-        looks: dict[str, tuple[Look, int]] = {
-            "all inputs": (self._by_all_inputs, _TOGETHER),
-            "some inputs": (self._by_some_inputs, _TOGETHER),
-            "outputs": (self._by_outputs, os.cpu_count() or 1),
+        sizes: dict[Look, int] = {
+            _by_all_inputs: _TOGETHER,
+            subsample: _TOGETHER,
+            _by_outputs: os.cpu_count() or 1,
         }
-        by_kind: dict[str, list[int]] = {kind: [] for kind in looks}
+        chosen: dict[Look, list[int]] = {look: [] for look in sizes}
         for place, state in states.items():
-            by_kind[self._kind(state)].append(place)
+            chosen[self._look_for(state)].append(place)
         return [
-            (look, by_kind[kind][start : start + size])
-            for kind, (look, size) in looks.items()
-            for start in range(0, len(by_kind[kind]), size)
+            (look, places[start : start + sizes[look]])
+            for look, places in chosen.items()
+            for start in range(0, len(places), sizes[look])
         ]
 
-    def _kind(self, state: State) -> str:
+    def _look_for(self, state: State) -> Look:
         """Choose what of a state is looked at."""
         try:
             state.log_prob(np.zeros(1, dtype=np.int32))
         except LawUnknownError:
-            return "outputs"
+            return _by_outputs
         is_small = self.space.vocab_size <= (SMALL if state.takes_distances else _SLOW)
-        if is_small or (state.takes_distances and not self.quick):
-            return "all inputs"
-        return "some inputs"
-
-    def _by_all_inputs(
-        self, states: Sequence[State], progress: Progress
-    ) -> Iterator[ScoreBounds]:
-        # Of more than SMALL words, S_w is found for some only, since sorting every row
-        # takes longer than all else.
-        size = self.space.vocab_size
-        everyone = np.arange(size, dtype=np.int32)
-        some = self._rng().integers(size, size=self._effort.rows).astype(np.int32)
-        eta = ETA if size <= SMALL else None
-        laws = law_scores(states, self.priors, eta=eta, progress=progress)
-        for state, law in zip(states, laws, strict=True):
-            scores: dict[str, Ends] = {
-                name: (value, value) for name, value in law.summary().items()
-            }
-            if law.support is not None:
-                support = law.support[:-1].astype(np.float64)
-            else:
-                support = supports_of(state, some)
-                scores.update(support_bounds(support, size, self.confidence))
-            yield ScoreBounds.of(
-                state, scores, everyone, law.stay, support, is_exact=True
-            )
-
-    def _by_some_inputs(
-        self, states: Sequence[State], progress: Progress
-    ) -> list[ScoreBounds]:
-        return subsample(
-            states,
-            self.priors,
-            self._effort,
-            self._rng(),
-            confidence=self.confidence,
-            progress=progress,
-        )
-
-    def _by_outputs(
-        self, states: Sequence[State], progress: Progress
-    ) -> Iterator[ScoreBounds]:
-        """Run states, each on a core of its own."""
-        shares, is_over = [0.0] * len(states), False
-
-        def work(place: int) -> ScoreBounds:
-            def advance(share: float) -> None:
-                if is_over:  # another failed, or an interrupt: nobody waits for this
-                    raise CancelledError
-                shares[place] = share
-                progress(sum(shares) / len(shares))
-
-            return monte_carlo(
-                states[place],
-                self.priors,
-                self._effort,
-                self._rng(),
-                confidence=self.confidence,
-                progress=advance,
-            )
-
-        with ThreadPoolExecutor(len(states)) as pool:
-            try:
-                yield from pool.map(work, range(len(states)))
-            finally:
-                is_over = True
-
-    def _rng(self) -> np.random.Generator:
-        # The same words for every batch: smooth curves.
-        return np.random.default_rng([self.seed, 0])
+        is_quick = state.takes_distances and not self.quick
+        return _by_all_inputs if is_small or is_quick else subsample
 
     def _blind_losses(self) -> dict[str, Ends]:
         """Compute the loss of a random output under each prior, where there is one."""
-        rows = self._effort.rows if self.quick else None
+        rows = self._asked.effort.rows if self.quick else None
         losses = {
             name: blind_loss(self.space, prior, rows, self.confidence)
             for name, prior in self.priors.items()
@@ -387,6 +310,51 @@ class Evaluator:
         if distances is None:
             return float((words != outputs).mean()) > _FAR
         return float(distances.mean()) > _FAR * self.space.geometry.mean
+
+
+def _by_all_inputs(
+    states: Sequence[State], asked: Question, progress: Progress
+) -> Iterator[ScoreBounds]:
+    """Score closed laws exactly.
+
+    Of more than ``SMALL`` words, :math:`S_w` is found for some only, since sorting
+    every row takes longer than all else.
+    """
+    size = states[0].space.vocab_size
+    everyone = np.arange(size, dtype=np.int32)
+    some = asked.rng().integers(size, size=asked.effort.rows).astype(np.int32)
+    eta = ETA if size <= SMALL else None
+    laws = law_scores(states, asked.priors, eta=eta, progress=progress)
+    for state, law in zip(states, laws, strict=True):
+        scores = {name: (value, value) for name, value in law.summary().items()}
+        if law.support is not None:
+            support = law.support[:-1].astype(np.float64)
+        else:
+            support, bounds = supports_of(state, some, asked)
+            scores.update(bounds)
+        yield ScoreBounds.of(state, scores, everyone, law.stay, support, is_exact=True)
+
+
+def _by_outputs(
+    states: Sequence[State], asked: Question, progress: Progress
+) -> Iterator[ScoreBounds]:
+    """Run states, each on a core of its own."""
+    shares, is_over = [0.0] * len(states), False
+
+    def work(place: int) -> ScoreBounds:
+        def advance(share: float) -> None:
+            if is_over:  # another failed, or an interrupt: nobody waits for this
+                raise CancelledError
+            shares[place] = share
+            progress(sum(shares) / len(shares))
+
+        return monte_carlo(states[place], asked, advance)
+
+    with ThreadPoolExecutor(len(states)) as pool:
+        try:
+            yield from pool.map(work, range(len(states)))
+        finally:
+            is_over = True
 
 
 def _shares(bounds: ScoreBounds, losses: Mapping[str, Ends]) -> dict[str, Ends]:

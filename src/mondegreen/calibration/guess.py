@@ -21,12 +21,11 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from mondegreen.arrays import Floats
 from mondegreen.mechanisms.laws.tree import TreeLaw
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.scores.risk import check_prior
 from mondegreen.space.tree import WordTree
-
-Floats = NDArray[np.float64]
 
 
 def vulnerability(law: TreeLaw, prior: Floats) -> float:

@@ -10,16 +10,15 @@ what counts the draws it has found them on bounds the other.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Floats, Ids
 from mondegreen.calibration.score_bounds import (
     ETA,
-    Effort,
+    Question,
     ScoreBounds,
     under,
     within,
@@ -29,12 +28,10 @@ from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.definitions import N_W, S_W
 from mondegreen.scores.interval import (
     Ends,
-    Interval,
     bounded_mean,
     check_confidence,
     deviation,
     lower_bound,
-    proportion,
     upper_bound,
 )
 from mondegreen.scores.similarity import pair_distances
@@ -47,25 +44,18 @@ _LEAST_RUNS: Final = 256
 _MISSED: Final = 0.1
 """Share of a tail that runs may overlook; what is searched is that much smaller."""
 
-Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
 def monte_carlo(
-    state: State,
-    priors: Mapping[str, Floats],
-    effort: Effort,
-    rng: np.random.Generator,
-    *,
-    confidence: float = 0.95,
-    progress: Progress = no_progress,
+    state: State, asked: Question, progress: Progress = no_progress
 ) -> ScoreBounds:
     """Score a prepared mechanism by its outputs alone.
 
     A vocabulary of at most ``effort.words`` words is run as a whole, each word more
-    often. Each interval by itself has that confidence.
+    often.
     """
-    size = state.space.vocab_size
+    size, rng, effort = state.space.vocab_size, asked.rng(), asked.effort
     is_whole = size <= effort.words
     if is_whole:
         words = np.arange(size, dtype=np.int32)
@@ -74,20 +64,22 @@ def monte_carlo(
         words = rng.integers(size, size=effort.words).astype(np.int32)
         runs = effort.runs
     own, each = len(words) * runs, effort.draws
-    total = own + len(priors) * each
+    total = own + len(asked.priors) * each
     inputs = np.repeat(words, runs)
     outputs = sampled(state, inputs, rng, within(progress, 0, own / total))
     outputs = outputs.reshape(len(words), runs)
     hits = (outputs == words[:, None]).sum(axis=1)
-    scores = _stays(hits, runs, confidence, is_whole=is_whole)
-    scores.update(_supports(outputs, size, confidence, is_whole=is_whole))
-    for turn, (name, prior) in enumerate(priors.items()):
+    stays = _stays_of_all if is_whole else _stays_of_some
+    supports = _supports_of_all if is_whole else _supports_of_some
+    scores = stays(hits, runs, asked)
+    for name, least in supports(outputs, asked.alpha).items():
+        scores[name] = max(least, 1.0), float(size)
+    for turn, (name, prior) in enumerate(asked.priors.items()):
         part = within(progress, (own + turn * each) / total, each / total)
-        found = prior_scores(state, prior, each, rng, confidence, part)
-        ends = {key: interval.ends for key, interval in found.items()}
-        scores.update(under(name, prior, ends))
+        found = prior_scores(state, prior, each, rng, asked.confidence, part)
+        scores.update(under(name, prior, found))
         if name == "uniform" and "utility_loss" in found:
-            scores["distance_mean"] = ends["utility_loss"]
+            scores["distance_mean"] = found["utility_loss"]
     return ScoreBounds.of(state, scores, words, hits / runs, None)
 
 
@@ -106,31 +98,30 @@ def sampled(
     return outputs
 
 
-def _stays(
-    hits: Counts, runs: int, confidence: float, *, is_whole: bool
-) -> dict[str, Ends]:
-    """Bound N_w, its mean and its percentiles."""
-    shares, alpha = hits / runs, (1 - confidence) / 2
-    values, places = np.unique(hits, return_inverse=True)
-    each = alpha / len(hits)  # all words at once
-    lows = np.array([lower_bound(int(h), runs, each) for h in values])[places]
-    if not is_whole:
-        mean = bounded_mean(shares, 0.0, 1.0, confidence)
-        scores = {"n_w_mean": mean.ends, "n_w_max": (float(lows.max()), 1.0)}
-        for name, quantile in N_W.items():
-            scores[name] = exceeded_by_runs(hits, runs, 1 - quantile, alpha)
-        return scores
-    # No word was left out, so only the runs are random.
-    highs = np.array([upper_bound(int(h), runs, each) for h in values])[places]
-    count = hits.size * runs
-    middle, slack = float(shares.mean()), deviation(1 / count, count, alpha)
+def _stays_of_some(hits: Counts, runs: int, asked: Question) -> dict[str, Ends]:
+    """Bound N_w by runs of some words."""
+    # All words at once; the one with most hits is bounded best.
+    most = lower_bound(int(hits.max()), runs, asked.alpha / len(hits))
+    scores = {"n_w_mean": asked.mean(hits / runs, 0.0, 1.0), "n_w_max": (most, 1.0)}
+    for name, quantile in N_W.items():
+        scores[name] = exceeded_by_runs(hits, runs, 1 - quantile, asked.alpha)
+    return scores
+
+
+def _stays_of_all(hits: Counts, runs: int, asked: Question) -> dict[str, Ends]:
+    """Bound N_w where no word was left out, so that only the runs are random."""
+    count, each = hits.size * runs, asked.alpha / hits.size  # all words at once
+    mean, slack = hits.sum() / count, deviation(1 / count, count, asked.alpha)
+
+    def bounded(hits: int) -> Ends:  # bounds rise with hits, so percentiles are theirs
+        return lower_bound(hits, runs, each), upper_bound(hits, runs, each)
+
     scores = {
-        "n_w_mean": (max(0.0, middle - slack), min(1.0, middle + slack)),
-        "n_w_max": (float(lows.max()), float(highs.max())),
+        "n_w_mean": (max(0.0, float(mean - slack)), min(1.0, float(mean + slack))),
+        "n_w_max": bounded(int(hits.max())),
     }
     for name, quantile in N_W.items():
-        ends = np.quantile([lows, highs], quantile, axis=1, method="higher")
-        scores[name] = float(ends[0]), float(ends[1])
+        scores[name] = bounded(int(np.quantile(hits, quantile, method="higher")))
     return scores
 
 
@@ -173,23 +164,22 @@ def undercut_by_bounds(
     return -exceeded(-bounds, share - missed, alpha)[1]
 
 
-def _supports(
-    outputs: Ids, vocab_size: int, confidence: float, *, is_whole: bool
-) -> dict[str, Ends]:
-    """Bound percentiles of S_w from below; see ``word_estimate``."""
-    alpha, largest = (1 - confidence) / 2, float(vocab_size)
+def _supports_of_some(outputs: Ids, alpha: float) -> dict[str, float]:
+    """Bound percentiles of S_w from below, by runs of some words."""
     found = {}
-    if is_whole:
-        bounds = _least_supports(outputs, alpha / len(outputs))
-        found["s_w_min"] = float(bounds.min())
     for name, share in S_W.items():
-        if is_whole:
-            found[name] = float(np.quantile(bounds, share, method="lower"))
-        else:
-            missed = share * _MISSED
-            some = _least_supports(outputs, missed)
-            found[name] = undercut_by_bounds(some, share, missed, alpha)
-    return {name: (max(low, 1.0), largest) for name, low in found.items()}
+        bounds = _least_supports(outputs, share * _MISSED)
+        found[name] = undercut_by_bounds(bounds, share, share * _MISSED, alpha)
+    return found
+
+
+def _supports_of_all(outputs: Ids, alpha: float) -> dict[str, float]:
+    """Bound percentiles of S_w from below where no word was left out."""
+    bounds = _least_supports(outputs, alpha / len(outputs))
+    found = {"s_w_min": float(bounds.min())}
+    for name, share in S_W.items():
+        found[name] = float(np.quantile(bounds, share, method="lower"))
+    return found
 
 
 def _least_supports(outputs: Ids, alpha: float) -> Floats:
@@ -214,7 +204,7 @@ def prior_scores(
     rng: np.random.Generator,
     confidence: float = 0.95,
     progress: Progress = no_progress,
-) -> dict[str, Interval]:
+) -> dict[str, Ends]:
     r"""Estimate what holds under a prior: draw an input, then one output, many times.
 
     ``n_w`` and ``utility_loss`` (where there are distances) are means. The others, for
@@ -244,34 +234,32 @@ def prior_scores(
     inputs = draw_inputs(prior, draws, rng)
     outputs = sampled(state, inputs, rng, progress)
     distances = pair_distances(space, inputs, outputs)
+    hits, alpha = int((inputs == outputs).sum()), check_confidence(confidence) / 2
     found = {
-        "n_w": proportion(int((inputs == outputs).sum()), draws, confidence),
-        "bayes_risk": _bayes_risk(inputs, outputs, space.vocab_size, confidence),
-        "inference_error": _inference_error(inputs, outputs, confidence),
+        "n_w": (lower_bound(hits, draws, alpha), upper_bound(hits, draws, alpha)),
+        "bayes_risk": _bayes_risk(inputs, outputs, space.vocab_size, alpha),
+        "inference_error": _inference_error(inputs, outputs, alpha),
     }
     if distances is not None:
         diameter = space.geometry.diameter
-        found["utility_loss"] = bounded_mean(distances, 0.0, diameter, confidence)
+        found["utility_loss"] = bounded_mean(distances, 0.0, diameter, confidence).ends
     return found
 
 
-def _inference_error(inputs: Ids, outputs: Ids, confidence: float) -> Interval:
+def _inference_error(inputs: Ids, outputs: Ids, alpha: float) -> Ends:
     draws = len(inputs)
     pairs, pair_counts = np.unique(_pairs(inputs, outputs), return_counts=True)
     seen, counts = np.unique(outputs, return_counts=True)
     of_output = counts[np.searchsorted(seen, pairs >> 32)]
     agreeing = pair_counts * (pair_counts - 1) / np.maximum(of_output - 1, 1)
     share, once = agreeing.sum() / draws, (counts == 1).sum() / draws
-    slack = deviation(3 / draws, draws, check_confidence(confidence) / 2)
+    slack = deviation(3 / draws, draws, alpha)
     low, high = 1 - share - once - slack, 1 - share + slack
-    return Interval(None, max(0.0, float(low)), min(1.0, float(high)), confidence)
+    return max(0.0, float(low)), min(1.0, float(high))
 
 
-def _bayes_risk(
-    inputs: Ids, outputs: Ids, vocab_size: int, confidence: float
-) -> Interval:
+def _bayes_risk(inputs: Ids, outputs: Ids, vocab_size: int, alpha: float) -> Ends:
     draws, half = len(inputs), len(inputs) // 2
-    alpha = check_confidence(confidence) / 2
     right = _best_guesses(inputs, outputs)[1].sum()
     low = 1 - float(right) / draws - deviation(1 / draws, draws, alpha)
     # The guesser takes the output itself for the input until he has seen otherwise,
@@ -281,8 +269,8 @@ def _bayes_risk(
         np.concatenate([every, inputs[:half]]), np.concatenate([every, outputs[:half]])
     )
     wrong = int((guesses[outputs[half:]] != inputs[half:]).sum())
-    high = proportion(wrong, draws - half, confidence).high
-    return Interval(None, max(0.0, min(low, high)), high, confidence)
+    high = upper_bound(wrong, draws - half, alpha)
+    return max(0.0, min(low, high)), high
 
 
 def _best_guesses(inputs: Ids, outputs: Ids) -> tuple[Counts, Counts]:

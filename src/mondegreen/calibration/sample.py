@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from mondegreen.arrays import Floats
 from mondegreen.errors import SourceError
 from mondegreen.io.base import AbstractSource
 from mondegreen.scores.risk import frequency_prior, uniform_prior
@@ -29,14 +30,14 @@ class Sample:
     """Words that the vocabulary does not have."""
     counts: NDArray[np.int64] = field(repr=False)
 
-    def priors(self) -> dict[str, NDArray[np.float64]]:
+    def priors(self) -> dict[str, Floats]:
         """Give the uniform prior and that of the sample, smoothed by one."""
         return {
             "uniform": uniform_prior(len(self.counts) - 1),
             "sample": frequency_prior(self.counts),
         }
 
-    def expectations(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def expectations(self) -> tuple[Floats, Floats]:
         """Give the frequencies as counted, and with one more word spread over all.
 
         The second expects every word, and differs from the first by less the more

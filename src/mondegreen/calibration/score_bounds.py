@@ -10,19 +10,17 @@ from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mondegreen import __version__
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Floats, Ids
 from mondegreen.files import home, read_own, write_own
 from mondegreen.mechanisms.base import Progress, State
-from mondegreen.scores.interval import Ends
+from mondegreen.scores.interval import Ends, bounded_mean, check_confidence
 from mondegreen.space.space import Space
 
 ETA: Final = 0.05
 """The mass that :math:`S_w` leaves out."""
 
-Floats = NDArray[np.float64]
 Scores = Mapping[str, Ends]
 
 
@@ -48,6 +46,32 @@ ROUGH: Final = Effort(rows=96, words=96, runs=12, draws=500)
 
 ROUGH_SUPPORT: Final = replace(ROUGH, runs=64)
 """The same for :math:`S_w`: few runs cannot show that there are many outputs."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of settings: for which adversaries, how thoroughly, how surely."""
+
+    priors: Mapping[str, Floats]
+    """Of the input, by name, shape (V + 1,) each."""
+    effort: Effort
+    seed: int = 0
+    confidence: float = 0.95
+    """Of each interval by itself."""
+
+    @property
+    def alpha(self) -> float:
+        """Chance that one end of an interval is wrong."""
+        return check_confidence(self.confidence) / 2
+
+    def rng(self) -> np.random.Generator:
+        """Draw the same words for every batch, so that curves are smooth."""
+        return np.random.default_rng([self.seed, 0])
+
+    def mean(self, values: Floats, least: float, largest: float) -> Ends:
+        """Bound the mean of independent values of a known range."""
+        return bounded_mean(values, least, largest, self.confidence).ends
 
 
 @final

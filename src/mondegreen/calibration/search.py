@@ -78,7 +78,10 @@ def calibrate(
     roughly, where scores are exact. With that ``confidence``, all targets hold at the
     epsilon that is returned.
     """
-    return _Search(measure, tuple(targets), tolerance, confidence).run(start)
+    search = _Search(measure, tuple(targets), tolerance, confidence)
+    guess = search.look(start)
+    search.conclude(None if guess is None else search.settled(guess))
+    return search.result
 
 
 def rounded(epsilon: float, *, up: bool) -> float:
@@ -114,15 +117,6 @@ class _Search:
         self.sign = -1 if self.steering[0].is_about_use else 1
         self.result = Calibration(targets)
 
-    def run(self, start: float) -> Calibration:
-        """Look, then check."""
-        guess = self._look(start)
-        if guess is None:
-            self.result.problem = self._problem(self.steering)
-            return self.result
-        self._settle(guess)
-        return self.result
-
     def _round(self, epsilon: float) -> float:
         return rounded(epsilon, up=self.sign < 0)
 
@@ -133,7 +127,7 @@ class _Search:
             self.result.tried.append(found)
         return found
 
-    def _look(self, start: float) -> float | None:
+    def look(self, start: float) -> float | None:
         """Find about the last epsilon at which the targets hold; None if none."""
         if all(target.is_linear for target in self.steering):
             return self._scaled(start)
@@ -185,14 +179,14 @@ class _Search:
             return -math.inf
         return min(target.margin(found) for target in self.steering)
 
-    def _settle(self, guess: float) -> None:
+    def settled(self, guess: float) -> ScoreBounds | None:
         """Check epsilons by what is measured there, from the guess to the safe side."""
         step, missed = 1 + self.tolerance, None
         epsilon, best = self._round(guess), None
         for number in range(1, _ATTEMPTS + 1):
             attempt = Attempt(False, number, self._confidence(number))
             found = self._measured(epsilon, attempt)
-            holds = found is not None and self._hold(self.steering, found)
+            holds = found is not None and all(t.holds(found) for t in self.steering)
             if holds:
                 best = found
             else:
@@ -203,7 +197,7 @@ class _Search:
             if not holds and best is None:
                 step = min(step**2, _STRIDE)
             epsilon = following
-        self._conclude(best)
+        return best
 
     def _confidence(self, number: int) -> float:
         r"""Share the chance of error among attempts: :math:`\sum_k 6 / (\pi k)^2 = 1`.
@@ -234,13 +228,10 @@ class _Search:
             return None
         return self._round(math.sqrt(missed * best.epsilon))
 
-    def _hold(self, targets: Sequence[Target], found: ScoreBounds) -> bool:
-        return all(target.holds(found) for target in targets)
-
-    def _conclude(self, best: ScoreBounds | None) -> None:
+    def conclude(self, best: ScoreBounds | None) -> None:
         """Take what was found if it keeps the targets that did not steer."""
         if best is None:
-            self.result.problem = self._problem(self.steering)
+            self.result.problem = self._problem()
             return
         broken = [target for target in self.targets if not target.holds(best)]
         if broken:
@@ -251,12 +242,13 @@ class _Search:
             return
         self.result.chosen = best
 
-    def _problem(self, targets: Sequence[Target]) -> str:
+    def _problem(self) -> str:
         """Say which target is missed, and what the best is that was reached."""
         tried = self.result.tried
         if not tried:
             return "there is no setting near the epsilons that were tried"
-        worst = [t for t in targets if not any(map(t.holds, tried))] or targets
+        worst = [t for t in self.steering if not any(map(t.holds, tried))]
+        worst = worst or self.steering
         return "; ".join(_missed(target, tried) for target in worst)
 
 

@@ -20,17 +20,16 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Floats, Ids
 from mondegreen.calibration.score_bounds import (
     ETA,
-    Effort,
+    Question,
     ScoreBounds,
     keep,
     kept,
@@ -47,34 +46,21 @@ from mondegreen.space.space import Space
 _BLOCK: Final = 32
 _BLIND_BLOCK: Final = 256
 
-Floats = NDArray[np.float64]
-
 
 def subsample(
-    states: Sequence[State],
-    priors: Mapping[str, Floats],
-    effort: Effort,
-    rng: np.random.Generator,
-    *,
-    confidence: float = 0.95,
-    progress: Progress = no_progress,
+    states: Sequence[State], asked: Question, progress: Progress = no_progress
 ) -> list[ScoreBounds]:
-    """Score closed laws on one space by ``effort.rows`` words, and inputs of a prior.
-
-    Each interval by itself has that confidence.
-    """
-    space = states[0].space
-    parts = len(priors) + 1
-    words = rng.integers(space.vocab_size, size=effort.rows).astype(np.int32)
+    """Score closed laws on one space by some words, and by some inputs of a prior."""
+    space, rng, count = states[0].space, asked.rng(), asked.effort.rows
+    parts = len(asked.priors) + 1
+    words = rng.integers(space.vocab_size, size=count).astype(np.int32)
     looked = _look(states, words, within(progress, 0, 1 / parts), supports=True)
-    found: list[dict[str, Ends]] = [
-        _of_words(space, rows, confidence) for rows in looked
-    ]
-    for turn, (name, prior) in enumerate(priors.items(), start=1):
-        ids = draw_inputs(prior, effort.rows, rng)
+    found = [_of_words(space, rows, asked) for rows in looked]
+    for turn, (name, prior) in enumerate(asked.priors.items(), start=1):
+        ids = draw_inputs(prior, count, rng)
         part = within(progress, turn / parts, 1 / parts)
         for scores, rows in zip(found, _look(states, ids, part), strict=True):
-            scores.update(under(name, prior, _of_prior(space, prior, rows, confidence)))
+            scores.update(under(name, prior, _of_prior(space, prior, rows, asked)))
     return [
         ScoreBounds.of(state, scores, words, rows.stay, rows.support)
         for state, scores, rows in zip(states, found, looked, strict=True)
@@ -89,20 +75,23 @@ def draw_inputs(prior: Floats, count: int, rng: np.random.Generator) -> Ids:
     return np.asarray(np.minimum(inputs, len(prior) - 1), dtype=np.int32)
 
 
-def supports_of(state: State, words: Ids) -> Floats:
-    """Compute :math:`S_w` of some words from their laws."""
-    return _look([state], words, supports=True)[0].support
+def supports_of(
+    state: State, words: Ids, asked: Question
+) -> tuple[Floats, dict[str, Ends]]:
+    """Compute :math:`S_w` of some words from their laws, and bound it for the rest."""
+    support = _look([state], words, supports=True)[0].support
+    return support, _support_bounds(support, state.space.vocab_size, asked)
 
 
-def support_bounds(
-    support: Floats, vocab_size: int, confidence: float
+def _support_bounds(
+    support: Floats, vocab_size: int, asked: Question
 ) -> dict[str, Ends]:
-    """Bound percentiles of :math:`S_w` over the vocabulary by words that were drawn."""
-    mean = bounded_mean(support, 1.0, float(vocab_size), confidence)
-    scores = {"s_w_mean": mean.ends, "s_w_min": (1.0, float(support.min()))}
+    largest = float(vocab_size)
+    mean = asked.mean(support, 1.0, largest)
+    scores = {"s_w_mean": mean, "s_w_min": (1.0, float(support.min()))}
     for name, quantile in S_W.items():
-        low, high = exceeded(-support, quantile, (1 - confidence) / 2)
-        scores[name] = max(-high, 1.0), min(-low, float(vocab_size))
+        low, high = exceeded(-support, quantile, asked.alpha)
+        scores[name] = max(-high, 1.0), min(-low, largest)
     return scores
 
 
@@ -198,41 +187,39 @@ def _look(
     ]
 
 
-def _of_words(space: Space, rows: _Rows, confidence: float) -> dict[str, Ends]:
+def _of_words(space: Space, rows: _Rows, asked: Question) -> dict[str, Ends]:
     """Bound the scores of a random word."""
-    mean = bounded_mean(rows.stay, 0.0, 1.0, confidence)
-    scores = {"n_w_mean": mean.ends, "n_w_max": (float(rows.stay.max()), 1.0)}
+    scores = _support_bounds(rows.support, space.vocab_size, asked)
+    scores["n_w_mean"] = asked.mean(rows.stay, 0.0, 1.0)
+    scores["n_w_max"] = float(rows.stay.max()), 1.0
     for name, quantile in N_W.items():
-        low, high = exceeded(rows.stay, 1 - quantile, (1 - confidence) / 2)
+        low, high = exceeded(rows.stay, 1 - quantile, asked.alpha)
         scores[name] = max(low, 0.0), min(high, 1.0)
-    scores.update(support_bounds(rows.support, space.vocab_size, confidence))
     if rows.distance is not None:
-        scores["distance_mean"] = _mean_distance(space, rows.distance, confidence)
+        diameter = space.geometry.diameter
+        scores["distance_mean"] = asked.mean(rows.distance, 0.0, diameter)
     return scores
 
 
 def _of_prior(
-    space: Space, prior: Floats, rows: _Rows, confidence: float
+    space: Space, prior: Floats, rows: _Rows, asked: Question
 ) -> dict[str, Ends]:
     """Bound what holds under the prior that inputs were drawn from."""
     count = len(rows.stay)
-    stay = bounded_mean(rows.stay, 0.0, 1.0, confidence)
-    high = min(float(1 - prior.max()), 1 - stay.low)
-    low = 1 - rows.success - deviation(1 / count, count, (1 - confidence) / 2)
+    stay = asked.mean(rows.stay, 0.0, 1.0)
+    high = min(float(1 - prior.max()), 1 - stay[0])
+    low = 1 - rows.success - deviation(1 / count, count, asked.alpha)
     low = min(max(low, 0.0), high)
     scores = {
-        "n_w": stay.ends,
+        "n_w": stay,
         "bayes_risk": (low, high),
         # E* <= E_M <= 2 E* for a loss of 0 or 1
         "inference_error": (low, min(1.0, 2 * high)),
     }
     if rows.distance is not None:
-        scores["utility_loss"] = _mean_distance(space, rows.distance, confidence)
+        diameter = space.geometry.diameter
+        scores["utility_loss"] = asked.mean(rows.distance, 0.0, diameter)
     return scores
-
-
-def _mean_distance(space: Space, distances: Floats, confidence: float) -> Ends:
-    return bounded_mean(distances, 0.0, space.geometry.diameter, confidence).ends
 
 
 def blind_loss(
@@ -257,7 +244,7 @@ def blind_loss(
     is_large = space.vocab_size > _BLIND_BLOCK
     if is_large and rows is not None:
         means = _drawn_means(space, prior.tobytes(), rows)
-        return _mean_distance(space, means, confidence)
+        return bounded_mean(means, 0.0, space.geometry.diameter, confidence).ends
     everyone = np.arange(space.vocab_size + 1, dtype=np.int32)
     found = kept(space, "mean-distances") if is_large else None
     if found is None or len(found) != len(everyone):

@@ -45,6 +45,14 @@ _AT_LEAST: Final = ("bayes_risk", "s_w")
 _LINEAR: Final = ("certified_epsilon", "privacy_ratio", "worst_loss")
 _OF_WORDS: Final = ("n_w", "s_w")
 _OF_PRIORS: Final = ("bayes_risk", "utility_loss")
+_SAYS: Final = {
+    "n_w": "no word stays with probability above {value}{words}",
+    "s_w": "at least {value} likely outputs{words}",
+    "bayes_risk": "the best guess ({prior} prior) errs with probability at least "
+    "{value}",
+    "utility_loss": "words move at most {value} of the way to a random word "
+    "({prior} prior)",
+}
 _RANGES: Final = {
     "n_w": (0.0, 1.0, "above 0, at most 1"),
     "s_w": (1.0, math.inf, "at least 1 word"),
@@ -137,45 +145,28 @@ class Target:
             return -math.inf
         return value - self.value if self.is_at_least else self.value - value
 
-    def allows(self, value: float | None) -> bool:
-        """Whether a score is on the right side; one that is not known is not."""
+    def holds(self, found: ScoreBounds) -> bool:
+        """Whether a setting keeps the target even at the wrong end of what is known.
+
+        A score that is not known is not on the right side.
+        """
+        value = self.pessimistic(found)
         if value is None or math.isnan(value):
             return False
         return value >= self.value if self.is_at_least else value <= self.value
-
-    def holds(self, found: ScoreBounds) -> bool:
-        """Whether a setting keeps the target even at the wrong end of what is known."""
-        return self.allows(self.pessimistic(found))
 
     def better(self, values: Sequence[float]) -> float:
         """Choose the value that is nearest to keeping the target, or keeps it best."""
         return max(values) if self.is_at_least else min(values)
 
     def __str__(self) -> str:
-        value = f"{self.value:g}"
-        if self.key == "n_w":
-            if self.over == "mean":
-                return f"words stay with probability at most {value} on average"
-            return f"no word stays with probability above {value}{self._words}"
-        if self.key == "s_w":
-            what = f"at least {value} likely outputs"
-            return what + (" on average" if self.over == "mean" else self._words)
-        if self.key == "bayes_risk":
-            who = f"the best guess ({self.prior} prior)"
-            return f"{who} errs with probability at least {value}"
-        if self.key == "utility_loss":
-            return (
-                f"words move at most {value} of the way to a random word "
-                f"({self.prior} prior)"
-            )
-        return f"{KEYS[self.key]} {value}"
-
-    @property
-    def _words(self) -> str:
-        """Say for which words it must hold."""
-        if self.over == "worst":
-            return ", whatever the word"
-        return f", in {self.over[1:]} % of the vocabulary"
+        says = _SAYS.get(self.key, KEYS[self.key] + " {value}")
+        if self.key == "n_w" and self.over == "mean":
+            says = "words stay with probability at most {value}{words}"
+        words = {"worst": ", whatever the word", "mean": " on average"}.get(
+            self.over, f", in {self.over[1:]} % of the vocabulary"
+        )
+        return says.format(value=f"{self.value:g}", words=words, prior=self.prior)
 
 
 def parse_target(text: str, over: str = "P95", prior: str = "sample") -> Target:

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mondegreen.arrays import Floats
 from mondegreen.calibration.guess import Guess, class_of_words
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.mechanisms.selection.tree import Tree
@@ -29,8 +29,6 @@ _TO_ROOT: Final = 1e-6
 """Share that moves to the root, for the exact certificate of the integers."""
 
 _DIGITS: Final = 1e12
-
-Floats = NDArray[np.float64]
 
 
 def best_tree(

@@ -1,7 +1,10 @@
-"""``mondegreen audit``."""
+"""Two checks: ``mondegreen audit`` of a promise, ``doctor`` of an installation."""
 
 from __future__ import annotations
 
+import platform
+import sys
+from importlib import metadata
 from typing import Any, Final
 
 import click
@@ -59,7 +62,7 @@ def audit(
     runs: int | None = option(
         None,
         "Outputs of each input.  [default: 20000; 4000 for a target]",
-        type=click.IntRange(min=0),
+        type=options.SEED,
     ),
     pairs: int = option(16, "Pairs of inputs of a statistical audit.", type=POSITIVE),
     alpha: float = option(
@@ -80,9 +83,7 @@ def audit(
         metavar="SECONDS",
         type=click.FloatRange(min=0, min_open=True),
     ),
-    seed: int | None = option(
-        None, "Repeat the same audit.", type=click.IntRange(min=0)
-    ),
+    seed: int | None = option(None, "Repeat the same audit.", type=options.SEED),
     allow_unproved: bool = options.UNPROVED,
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
@@ -184,3 +185,102 @@ def _refuse(given: str, needed: str, unfit: dict[str, bool]) -> None:
     for name, is_set in unfit.items():
         if is_set:
             raise ConfigurationError(f"{name} is for {needed}, not for {given}")
+
+
+_LIBRARIES: Final = (
+    "numpy",
+    "pyarrow",
+    "faiss-cpu",
+    "click",
+    "rich",
+    "regex",
+    "randomgen",
+    "scipy",
+)
+
+# What they are for, where somebody looks for it.
+_OPTIONAL: Final = {
+    "jinja2": "reports",
+    "matplotlib": "reports and pictures",
+    "torch": "searches on a GPU",
+}
+
+# RFC 8439, appendix A.1, test vector 1: key and nonce zero, block 0.
+_ZERO_KEY_STREAM: Final = "76b8e0ada0f13d90405d6ae55386bd28"
+
+_NEXT: Final = (
+    'All is well. Try: echo "I met Ann in Oslo." | mondegreen privatize - --epsilon 10'
+)
+_REPAIR: Final = (
+    "Do not use it like this. Install it again, into a virtual environment of its own."
+)
+_SICK: Final = 1
+_MISSING: Final = "MISSING"
+_WRONG: Final = "WRONG, do not use"
+
+
+@command()
+def doctor(as_json: bool = options.JSON) -> None:
+    """Show versions, spaces and the random source, and check what can be checked.
+
+    Run it first after an installation, and put what it prints into a report of a bug:
+    it reads no text, and opens no connection.
+
+    \b
+    mondegreen doctor
+
+    \b
+    Exit codes: 0 all is well, 1 a library is MISSING or the random source is WRONG,
+    3 the embedded space is damaged.
+    """  # noqa: D301
+    from mondegreen import load_space
+    from mondegreen.cli.render import echo_facts
+    from mondegreen.files import home
+    from mondegreen.space.store import space_names
+
+    libraries = {name: _version(name) for name in _LIBRARIES}
+    source = _random_source()
+    problems = [name for name, version in libraries.items() if version == _MISSING]
+    if _WRONG in source:
+        problems.append("random source")
+    space = load_space()  # checks its digest
+    size = f"{space.vocab_size:,} x {space.dim}"
+    findings = {
+        "mondegreen": metadata.version("mondegreen"),
+        "python": f"{platform.python_version()}, {sys.executable}",
+        "platform": platform.platform(),
+        "libraries": libraries,
+        "optional": {name: _optional(name) for name in _OPTIONAL},
+        "random source": source,
+        "default space": f"{space.name}, {size}, digest {space.digest}",
+        "spaces": space_names() if as_json else ", ".join(space_names()),
+        "cache": str(home()),
+        "network": "never used, except by: mondegreen space fetch",
+        "broken": problems if as_json else ", ".join(problems) or "nothing",
+    }
+    echo_facts(findings, as_json=as_json)
+    if not as_json:
+        click.echo(f"\n{_REPAIR if problems else _NEXT}")
+    click.get_current_context().exit(_SICK if problems else 0)
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return _MISSING
+
+
+def _optional(name: str) -> str:
+    version = _version(name)
+    return f"not installed ({_OPTIONAL[name]})" if version == _MISSING else version
+
+
+def _random_source() -> str:
+    """Compare the stream cipher with its standard."""
+    from mondegreen.sampling.noise import chacha20
+
+    stream: Any = chacha20(bytes(32)).bit_generator
+    start = stream.random_raw(2).astype("<u8").tobytes().hex()
+    verdict = "as RFC 8439" if start == _ZERO_KEY_STREAM else _WRONG
+    return f"ChaCha20 ({verdict}), keyed by the operating system for every batch"

@@ -23,13 +23,7 @@ if TYPE_CHECKING:
     from mondegreen.space.space import Space
 
 
-_MATCHES: Final = (
-    "bayes_risk",
-    "certified_epsilon",
-    "n_w",
-    "privacy_ratio",
-    "worst_loss",
-)
+_MATCHES: Final = "bayes_risk certified_epsilon n_w privacy_ratio worst_loss".split()
 _COLUMNS: Final = (
     "certified_epsilon",
     "worst_loss",
@@ -110,9 +104,7 @@ def calibrate(
         False, "Look at fewer words: sooner done, with wider intervals."
     ),
     seed: int = option(
-        0,
-        "Fixes which words and outputs are drawn to measure with.",
-        type=click.IntRange(min=0),
+        0, "Fixes which words and outputs are drawn to measure with.", type=options.SEED
     ),
     html: str | None = option(
         None, "Write a report with curves. Holds no text of SAMPLE.", type=FILE

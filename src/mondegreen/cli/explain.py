@@ -40,12 +40,9 @@ def explain(
     words: int = option(
         100,
         "Words of a document for which the privacy loss is added up.",
-        metavar="N",
         type=POSITIVE,
     ),
-    top: int = option(
-        10, "How many of the likeliest outputs to list.", metavar="N", type=POSITIVE
-    ),
+    top: int = option(10, "How many of the likeliest outputs to list.", type=POSITIVE),
     eta: float = option(
         0.05,
         "Probability that the number of likely outputs leaves out.",
@@ -56,9 +53,7 @@ def explain(
         "Outputs to draw where probabilities cannot be computed.",
         type=click.IntRange(min=2),
     ),
-    seed: int | None = option(
-        None, "Repeat the same runs.", type=click.IntRange(min=0)
-    ),
+    seed: int | None = option(None, "Repeat the same runs.", type=options.SEED),
     plot: str | None = option(
         None, "Draw the likeliest outputs, as .png or .svg.", type=FILE
     ),
@@ -279,34 +274,27 @@ def mechanisms(as_json: bool = options.JSON) -> None:
     """  # noqa: D301
     from mondegreen.mechanisms import mechanisms as registry
 
+    rows: list[dict[str, Any]] = [
+        {
+            "name": cls.name,
+            "aliases": list(cls.aliases),
+            "family": cls.family,
+            "metric": cls.metric,
+            "is_private": cls.is_private,
+            "parameters": cls.parameters(),
+            "summary": (inspect.getdoc(cls) or "").partition("\n")[0],
+        }
+        for cls in registry()
+    ]
     if as_json:
-        rows: list[dict[str, Any]] = [
-            {
-                "name": cls.name,
-                "aliases": list(cls.aliases),
-                "family": cls.family,
-                "metric": cls.metric,
-                "is_private": cls.is_private,
-                "parameters": cls.parameters(),
-                "summary": (inspect.getdoc(cls) or "").partition("\n")[0],
-            }
-            for cls in registry()
-        ]
         echo_json(rows)
         return
-    echo_table(
-        [
-            {
-                "name": cls.name,
-                "aliases": ", ".join(cls.aliases),
-                "family": cls.family,
-                "metric": cls.metric,
-                "proved": cls.is_private,
-                "parameters": ", ".join(
-                    each["name"] + ("" if each["required"] else f"={each['default']}")
-                    for each in cls.parameters()
-                ),
-            }
-            for cls in registry()
-        ]
-    )
+    for row in rows:
+        row["aliases"] = ", ".join(row["aliases"])
+        row["proved"] = row.pop("is_private")
+        row["parameters"] = ", ".join(
+            each["name"] + ("" if each["required"] else f"={each['default']}")
+            for each in row.pop("parameters")
+        )
+        del row["summary"]
+    echo_table(rows)

@@ -1,13 +1,11 @@
-"""The ``mondegreen`` command: its verbs, exit codes and errors, and ``doctor``."""
+"""The ``mondegreen`` command: verbs, exit codes, and errors without private text."""
 
 from __future__ import annotations
 
 import difflib
 import errno
 import importlib
-import importlib.metadata
 import os
-import platform
 import signal
 import sys
 import traceback
@@ -18,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from mondegreen import __version__
-from mondegreen.cli.options import JSON, command
 from mondegreen.errors import DataError, MondegreenError, OptionalDependencyError
 
 if TYPE_CHECKING:
@@ -30,7 +27,7 @@ _VERBS: Final = {
     "audit": ("audit", "audit", "Check whether a mechanism keeps its promise."),
     "calibrate": ("calibrate", "calibrate", "Choose epsilon by a target."),
     "chances": ("chances", "chances", "Tune the default mechanism by a target."),
-    "doctor": ("main", "doctor", "Show versions, spaces and the random source."),
+    "doctor": ("audit", "doctor", "Show versions, spaces and the random source."),
     "explain": ("explain", "explain", "Show what one setting means for a word."),
     "mechanisms": ("explain", "mechanisms", "List the mechanisms."),
     "privatize": ("privatize", "privatize", "Privatize a file or a stream of text."),
@@ -113,8 +110,8 @@ class _Verbs(click.Group):
 @click.group(cls=_Verbs, context_settings=_SETTINGS)
 @click.version_option(__version__, prog_name="mondegreen")
 def cli() -> None:
-    """Replace words by others of nearby meaning, with a proven limit on what the result
-    reveals about each original word (metric differential privacy).
+    """Replace every word by another, usually of similar meaning, with a proven limit on
+    what the result reveals about each original word (metric differential privacy).
 
     \b
     Try it:   echo "I met Ann in Oslo." | mondegreen privatize - --epsilon 10
@@ -197,98 +194,3 @@ def _report_bug(error: Exception) -> int:
         err=True,
     )
     return 1
-
-
-_LIBRARIES: Final = (
-    "numpy",
-    "pyarrow",
-    "faiss-cpu",
-    "click",
-    "rich",
-    "regex",
-    "randomgen",
-    "scipy",
-)
-
-# What they are for, where somebody looks for it.
-_OPTIONAL: Final = {"matplotlib": "pictures of scores", "torch": "searches on a GPU"}
-
-# RFC 8439, appendix A.1, test vector 1: key and nonce zero, block 0.
-_ZERO_KEY_STREAM: Final = "76b8e0ada0f13d90405d6ae55386bd28"
-
-_NEXT: Final = (
-    'All is well. Try: echo "I met Ann in Oslo." | mondegreen privatize - --epsilon 10'
-)
-_REPAIR: Final = (
-    "Do not use it like this. Install it again, into a virtual environment of its own."
-)
-_BROKEN: Final = 1
-_MISSING: Final = "MISSING"
-_WRONG: Final = "WRONG, do not use"
-
-
-@command()
-def doctor(as_json: bool = JSON) -> None:
-    """Show versions, spaces and the random source, and check what can be checked.
-
-    Run it first after an installation, and put what it prints into a report of a bug:
-    it reads no text, and opens no connection.
-
-    \b
-    mondegreen doctor
-
-    \b
-    Exit codes: 0 all is well, 1 a library is MISSING or the random source is WRONG,
-    3 the embedded space is damaged.
-    """  # noqa: D301
-    from mondegreen import load_space
-    from mondegreen.cli.render import echo_facts
-    from mondegreen.files import home
-    from mondegreen.space.store import space_names
-
-    libraries = {name: _version(name) for name in _LIBRARIES}
-    source = _random_source()
-    problems = [name for name, version in libraries.items() if version == _MISSING]
-    if _WRONG in source:
-        problems.append("random source")
-    space = load_space()  # checks its digest
-    size = f"{space.vocab_size:,} x {space.dim}"
-    findings = {
-        "mondegreen": importlib.metadata.version("mondegreen"),
-        "python": f"{platform.python_version()}, {sys.executable}",
-        "platform": platform.platform(),
-        "libraries": libraries,
-        "optional": {name: _optional(name) for name in _OPTIONAL},
-        "random source": source,
-        "default space": f"{space.name}, {size}, digest {space.digest}",
-        "spaces": space_names() if as_json else ", ".join(space_names()),
-        "cache": str(home()),
-        "network": "never used, except by: mondegreen space fetch",
-        "broken": problems if as_json else ", ".join(problems) or "nothing",
-    }
-    echo_facts(findings, as_json=as_json)
-    if not as_json:
-        click.echo(f"\n{_REPAIR if problems else _NEXT}")
-    click.get_current_context().exit(_BROKEN if problems else 0)
-
-
-def _version(name: str) -> str:
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return _MISSING
-
-
-def _optional(name: str) -> str:
-    version = _version(name)
-    return f"not installed ({_OPTIONAL[name]})" if version == _MISSING else version
-
-
-def _random_source() -> str:
-    """Compare the stream cipher with its standard."""
-    from mondegreen.sampling.noise import chacha20
-
-    stream: Any = chacha20(bytes(32)).bit_generator
-    start = stream.random_raw(2).astype("<u8").tobytes().hex()
-    verdict = "as RFC 8439" if start == _ZERO_KEY_STREAM else _WRONG
-    return f"ChaCha20 ({verdict}), keyed by the operating system for every batch"

@@ -7,14 +7,13 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
 from typing import (
     TYPE_CHECKING,
     Any,
     Final,
-    final,
+    NamedTuple,
     get_args,
     get_origin,
     get_type_hints,
@@ -43,8 +42,9 @@ _PLAIN: Final = re.compile(r"[^\W\d][\w.-]{0,63}")
 DEFAULT_SPACE: Final = "glove-840b-34k"
 FORMATS: Final = click.Choice(["txt", "csv", "tsv", "jsonl", "parquet"])
 FILE: Final = click.Path(path_type=str)
-FILE.name = "file"  # as the help calls it; a folder is refused where it is opened
 POSITIVE: Final = click.IntRange(min=1)
+SEED: Final = click.IntRange(min=0)
+FILE.name, POSITIVE.name, SEED.name = "file", "n", "n"  # as the help calls them
 
 
 def _silent(offer: Callable[[click.Context], Iterable[str]]) -> Any:
@@ -158,9 +158,7 @@ _READERS: Final = {
 }
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _Declared:
+class _Declared(NamedTuple):
     """What is said of a parameter of a command, in place of its default."""
 
     is_option: bool
@@ -219,11 +217,7 @@ def epsilon_option(help: str) -> Any:
 
 def mechanism_option(default: str | None, help: str) -> Any:
     return option(
-        default,
-        help,
-        "-m --mechanism",
-        metavar="NAME",
-        shell_complete=offer_mechanisms,
+        default, help, "-m --mechanism", metavar="NAME", shell_complete=offer_mechanisms
     )
 
 

@@ -123,7 +123,7 @@ def privatize(
         "Repeatable noise for experiments. The output is NOT PRIVATE. A pipe is "
         "cut into batches as its data arrives, so only a file gives the same "
         "output again.",
-        type=click.IntRange(min=0),
+        type=options.SEED,
     ),
     jobs: int = option(1, "Processes, one core each.", "-j --jobs", type=POSITIVE),
     allow_unproved: bool = options.UNPROVED,

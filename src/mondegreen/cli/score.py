@@ -53,7 +53,6 @@ def score(
     rare: int = option(
         1000,
         "How many of the rarest words to look for in the release (LOW).",
-        metavar="N",
         type=POSITIVE,
     ),
     english: str | None = option(

@@ -287,9 +287,7 @@ def tree(
         type=click.Path(exists=True, file_okay=False, path_type=Path),
     ),
     opposites: Path | None = option(
-        None,
-        "Pairs of words, two a line, that should not share a group.",
-        type=_FILE,
+        None, "Pairs of words, two a line, that should not share a group.", type=_FILE
     ),
     frequency: float = option(
         0.0,

@@ -19,6 +19,7 @@ _HELD_BYTES = 32 << 20
 
 # A control character, which JSON allows nowhere: the scanner has refused lines with it.
 _MARK: Final = "\0"
+_END: Final[Any] = object()
 
 
 @final
@@ -196,13 +197,13 @@ class JsonLinesSource(AbstractByteSource):
             batch.column(self._frame).to_pylist(), rows, strict=True
         ):
             pieces = frame.split(_MARK)
-            places = list(map(int, pieces[1::2]))
-            if [places.count(i) for i in range(len(cells))] != list(map(len, cells)):
+            values = list(map(iter, cells))
+            found = [next(values[int(place)], _END) for place in pieces[1::2]]
+            if _END in found or any(next(rest, _END) is not _END for rest in values):
                 raise DataError(
                     f"{self.name}: a released row has too many or few values"
                 )
-            values = list(map(iter, cells))
-            pieces[1::2] = [_encoded(next(values[place])) for place in places]
+            pieces[1::2] = map(_encoded, found)
             lines += pieces
         return "".join(lines).encode()
 

@@ -34,7 +34,6 @@ ROW_GROUP_BYTES: Final = 16 << 20
 """About the data in one row group of the output; it is held in memory."""
 
 _PROBE_ROWS: Final = 64
-_PROMISE: Final = METADATA_KEY.encode()
 
 _READ_BYTES: Final = 1 << 20
 _MAX_FOOTER: Final = 1 << 28
@@ -79,7 +78,7 @@ class ParquetSource(AbstractSource):
         try:
             schema = self.file.schema_arrow
             self.total = self.file.metadata.num_rows
-            self.earlier = (schema.metadata or {}).get(_PROMISE)
+            self.earlier = (schema.metadata or {}).get(METADATA_KEY.encode())
             self.paths = [self._find_text(schema, column) for column in columns]
             self._id: nested.Steps | None = None
             if id_column is not None:
@@ -247,7 +246,7 @@ def _output_schema(
     if metadata == "drop":
         return pa.schema([nested.bare(field) for field in schema])
     kept = dict(schema.metadata or {})
-    kept.pop(_PROMISE, None)
+    kept.pop(METADATA_KEY.encode(), None)
     return schema.with_metadata(kept or None)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # name: (module, class). Modules are imported when they are asked for, so that one
 # mechanism does not pay for the libraries of another.
 _REGISTRY: Final = {
-    "brr": ("binary.randomized_response", "Brr"),
+    "brr": ("binary", "Brr"),
     "calibrated": ("selection.calibrated", "Calibrated"),
     "custext": ("baselines.custext", "Custext"),
     "exponential": ("selection.exponential", "Exponential"),

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids, LogProbs
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.guarantee import Guarantee
+from mondegreen.mechanisms.metrics import space_distances
+from mondegreen.space.distances import METRICS
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
 
@@ -34,16 +36,10 @@ def no_progress(share: float) -> None:
 class State(ABC):
     """A mechanism prepared for one space. Read-only; safe to use from threads.
 
-    A new mechanism gives ``space``, ``guarantee``, :meth:`sample` and
-    :meth:`log_prob`. The rest of what callers ask has an answer here, which a state
-    replaces where it knows better: nobody outside asks of which type a state is.
-
-    Attributes
-    ----------
-    space : Space
-        The space it was prepared for.
-    guarantee : Guarantee
-        What one call promises for each word.
+    A new mechanism gives ``space``, ``guarantee`` (what one call promises for each
+    word), :meth:`sample`, :meth:`log_prob` and :meth:`distances`. The rest of what
+    callers ask has an answer here, which a state replaces where it knows better:
+    nobody outside asks of which type a state is.
     """
 
     __slots__ = ()
@@ -53,36 +49,29 @@ class State(ABC):
 
     @abstractmethod
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
-        """Draw an output for each input.
+        """Draw an output, ``0..V-1``, for each input, ``0..V``: V is the unknown word.
 
-        Parameters
-        ----------
-        ids : int32 array, shape (T,)
-            Words ``0..V-1``, or ``V`` for the unknown word.
-        rng : numpy.random.Generator
-            Consumed; never kept.
-
-        Returns
-        -------
-        int32 array, shape (T,), values in ``0..V-1``
+        The generator is consumed, and never kept.
         """
 
     @abstractmethod
     def log_prob(self, ids: Ids) -> LogProbs:
         """Return the natural logarithms of the law that is sampled, shape (T, V).
 
-        Raises
-        ------
-        LawUnknownError
-            If the law has no closed form.
+        Raises ``LawUnknownError`` if the law has no closed form.
         """
 
-    @abstractmethod
     def distances(self, first: Ids, second: Ids) -> Floats:
         """Return the metric of the guarantee between inputs, (first, second).
 
-        Exactly 0 between inputs that nothing may tell apart.
+        Here that of the space, cut off at the diameter of the guarantee. Exactly 0
+        between inputs that nothing may tell apart.
         """
+        stated = self.stated
+        if METRICS.get(self.space.metric, "none") not in stated.metric:
+            raise NotImplementedError(f"{stated.metric} needs a method of its own")
+        cutoff = stated.scale["diameter"]
+        return space_distances(self.space, first, second, cutoff=cutoff)
 
     # --- the promise and its certificate
 
@@ -104,18 +93,12 @@ class State(ABC):
         return known, known
 
     def certificate(self, progress: Progress = no_progress) -> float | None:
-        """Return the exact epsilon, computing it however long that takes.
-
-        None where the law has no closed form.
-        """
+        """Return the exact epsilon, however long it takes; None where none is known."""
         return self.guarantee.certified
 
     @classmethod
     def certify(cls, states: Sequence[Self], progress: Progress = no_progress) -> None:
-        """Compute the certificates of states of this class, and keep them.
-
-        States on one space may share a pass over all pairs of words.
-        """
+        """Compute the certificates of states of this class, together where it can."""
         for state in states:
             state.certificate(progress)
 
@@ -297,11 +280,16 @@ def parameter(
     return field(default=default, metadata=metadata)
 
 
-def epsilon_parameter(help: str, unit: str = "per unit of distance") -> Any:
-    """Declare epsilon, which has no default."""
+def epsilon_parameter(
+    unit: str = "per unit of distance",
+    *,
+    range: str = "[1e-9, 1e9]",
+    help: str = "loss in nats for two words one unit apart",
+) -> Any:
+    """Declare epsilon, which every mechanism has and no mechanism has a default for."""
     low, high = EPSILON_RANGE
     within = (low, high, f"a number in [{low:g}, {high:g}]")
-    return parameter(range="[1e-9, 1e9]", unit=unit, help=help, within=within)
+    return parameter(range=range, unit=unit, help=help, within=within)
 
 
 def check_space(mechanism: AbstractMechanism, space: Space) -> None:

@@ -17,53 +17,25 @@ _LARGEST_TOTAL = 1 << 53
 def draw_term_frequencies(
     state: State, counts: Counts, size: int, rng: np.random.Generator
 ) -> Counts:
-    r"""Draw how often each word occurs in a synthetic document.
+    r"""Draw how often each word occurs in a synthetic document, (V,); sums to ``size``.
 
     ``size`` times: draw a word of the document, :math:`v \sim \mathrm{Cat}(\theta)`
-    with :math:`\theta` its relative frequencies, then :math:`w \sim P(\cdot \mid v)`.
+    with :math:`\theta` the relative frequencies in ``counts``, (V + 1,), unknown words
+    last; then :math:`w \sim P(\cdot \mid v)`. The size is public, and the same for all
+    documents: never take the length of the document itself.
 
-    Parameters
-    ----------
-    state : State
-        A prepared mechanism; ``syntf`` in the paper.
-    counts : integer array, shape (V + 1,)
-        How often each input occurs in the document, unknown words last.
-    size : int, at least 1
-        Words of the synthetic document: public, and the same for all documents.
-        Never take the length of the document itself.
-    rng : numpy.random.Generator
-        Consumed.
-
-    Returns
-    -------
-    int64 array, shape (V,)
-        Sums to ``size``.
-
-    Raises
-    ------
-    InvalidParameterError
-        If counts are not whole, negative or all 0, or ``size`` is below 1.
-
-    Notes
-    -----
-    *Privacy.* The words are independent, each from the mixture
+    The words are independent, each from the mixture
     :math:`\sum_v \theta_v P(\cdot \mid v)`. If the laws of any two words differ by at
-    most a factor :math:`e^{a}`, so do any two mixtures of them. So the vector
-    satisfies :math:`\text{size} \cdot a`-differential privacy for *any* two documents
-    of any lengths; see :func:`term_frequency_loss`. Proof: ``docs/proofs/syntf.md``.
-    A document without words has no relative frequencies and is refused: count it as
-    one unknown word.
+    most a factor :math:`e^{a}`, so do any two mixtures of them: the vector satisfies
+    :math:`\text{size} \cdot a`-differential privacy for *any* two documents of any
+    lengths; see :func:`term_frequency_loss`. Proof: ``docs/proofs/syntf.md``. Without
+    words there are no relative frequencies: count an empty document as one unknown
+    word. Both draws are exact: integers over the sum of the counts, and those of the
+    mechanism.
 
-    *Numerics.* Both draws are exact: integers over the sum of the counts, and those
-    of the mechanism.
+    Weggenmann, Kerschbaum. "SynTF: Synthetic and Differentially Private Term Frequency
+    Vectors for Privacy-Preserving Text Mining." SIGIR 2018, Algorithm 1.
 
-    References
-    ----------
-    .. [1] Weggenmann, Kerschbaum. "SynTF: Synthetic and Differentially Private Term
-       Frequency Vectors for Privacy-Preserving Text Mining." SIGIR 2018, Algorithm 1.
-
-    Examples
-    --------
     >>> import mondegreen as mg
     >>> words, vectors = ["cat", "cow", "tax"], [[1, 0], [1, 1], [-1, 0]]
     >>> space = mg.Space.from_arrays("s", words, vectors)

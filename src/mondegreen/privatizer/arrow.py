@@ -45,8 +45,8 @@ def logical_names(columns: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
     """
     if isinstance(columns, str):
         raise InvalidParameterError("columns", "one string", "a sequence of strings")
-    is_named = isinstance(columns, Mapping)
-    names = dict(columns) if is_named else {name: name for name in columns}
+    own = {} if isinstance(columns, Mapping) else {name: name for name in columns}
+    names = dict(columns) if isinstance(columns, Mapping) else own
     if len(set(names.values())) < len(names):
         shared = "one logical name for two columns"
         raise InvalidParameterError("columns", shared, "a name of its own for each")
@@ -143,8 +143,8 @@ def _replaced(
 
 def _located(schema: pa.Schema, name: str, dotted: bool) -> Steps:
     """Find a column, or a field of a struct."""
-    whole = [(index,) for index in schema.get_all_field_indices(name)]
-    found: list[Steps] = find_paths(list(schema), name) if dotted else whole
+    whole: list[Steps] = [(index,) for index in schema.get_all_field_indices(name)]
+    found = find_paths(list(schema), name) if dotted else whole
     if not found:
         raise MissingColumnError("the batch", name, schema.names)
     if len(found) > 1:

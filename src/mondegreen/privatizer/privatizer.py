@@ -109,9 +109,8 @@ class Privatizer:
             )
         self._keep = words_of(keep)  # as given: a canonical form need not be one word
         self.mechanism = mechanism
-        self.space = (
-            space if isinstance(space, Space) else load_space(space or DEFAULT_SPACE)
-        )
+        named = DEFAULT_SPACE if space is None else space
+        self.space = named if isinstance(named, Space) else load_space(named)
         self.noise: NoiseSource = OSNoise() if noise is None else noise
         self.state: State = mechanism.prepare(self.space)
         self._lookup = Lookup(self.space, unknown, self._keep)
@@ -251,8 +250,8 @@ class Privatizer:
         Parameters
         ----------
         batch : pyarrow.RecordBatch
-            Nulls stay null; rows and types stay the same, but for a dictionary that
-            has no room. Metadata of the schema may hold text and is dropped.
+            Nulls, rows and types stay, but for a dictionary that has no room. Metadata
+            of the schema may hold text and is dropped.
         columns : sequence of str, or mapping of str to str
             Columns of strings or of lists of strings; ``msg.body`` is a field of a
             struct, or of the structs of a list. A mapping gives each its logical
@@ -288,10 +287,7 @@ class Privatizer:
         id_column: str | None = None,
         number: int | None = None,
     ) -> tuple[pa.RecordBatch, int]:
-        """Do as :meth:`arrow` with whole columns, and return the number of words.
-
-        A dot in a name is a dot here: the sources of files have followed the paths.
-        """
+        """Do as :meth:`arrow`, and count the words; a dot in a name is a dot here."""
         from mondegreen.privatizer.arrow import replace_in_batch
 
         replace = self._replace(number)
@@ -311,11 +307,7 @@ class Privatizer:
         *,
         number: int | None = None,
     ) -> tuple[list[str | None], int]:
-        """Return the released texts alone, and the number of words.
-
-        ``records`` are ids as strings; ``places`` says how many texts of the same
-        record and column precede each.
-        """
+        """Privatize texts, and count their words; see :data:`arrow.Replace`."""
         tokens, codes = self._release(texts, records, column, number, places)
         return self._detokenizer.join(tokens, codes), len(codes)
 

@@ -80,7 +80,13 @@ def term_frequencies(
     """
     inputs = state.space.vocab_size + 1
     out = np.empty((len(texts), inputs - 1), dtype=np.int64)
-    scope = {"release": "term frequencies", "size": int(size), "column": column}
+    given = state.guarantee
+    scope: dict[str, object] = {
+        "release": "term frequencies",
+        "size": int(size),
+        "column": column,
+        "parameters": mechanism_class(given.mechanism).digested(given.parameters),
+    }
     for place, words, rng in _drawn(state, texts, noise, ids, scope, number):
         own = words if len(words) else np.array([inputs - 1], dtype=np.int32)
         counts = np.bincount(own, minlength=inputs)
@@ -132,7 +138,11 @@ def word_vectors(
     >>> [rows.shape for rows in word_vectors(state, ["Hot and cold", ""])]
     [(3, 2), (0, 2)]
     """
-    scope: dict[str, object] = {"release": "word vectors", "column": column}
+    scope: dict[str, object] = {
+        "release": "word vectors",
+        "column": column,
+        "parameters": dict(state.guarantee.parameters),
+    }
     drawn = _drawn(state, texts, noise, ids, scope, number)
     return [state.vectors(words, rng) for _, words, rng in drawn]
 
@@ -157,9 +167,6 @@ def _drawn(
     settings = {
         **scope,
         "mechanism": guarantee.mechanism,
-        "parameters": mechanism_class(guarantee.mechanism).digested(
-            guarantee.parameters
-        ),
         "space": state.space.digest,
         "law": state.digests.get("law"),
     }

@@ -15,7 +15,6 @@ from mondegreen.report.figures import (
     Bars,
     Chart,
     Figure,
-    Histograms,
     Line,
     Point,
 )
@@ -54,7 +53,7 @@ _ROW: Final = 36
 """Height of a row, in pixels."""
 
 
-def inline(figure: Chart | Histograms, width: int, height: int, kind: str) -> str:
+def inline(figure: Chart, width: int, height: int, kind: str) -> str:
     """Draw a figure for a page, which names it and has its legend.
 
     ``kind`` is a class, which tells drawings of one figure apart.
@@ -98,7 +97,7 @@ def picture_format(path: str) -> str:
 
 
 @functools.cache
-def swatch(style: int) -> str:
+def swatch(style: int, dash: int | None = None) -> str:
     """Draw a piece of a curve, for a legend in a page; it has no identifiers."""
     from matplotlib.markers import MarkerStyle
     from matplotlib.patches import PathPatch
@@ -106,15 +105,16 @@ def swatch(style: int) -> str:
     with canvas(36, 16) as drawing:
         axes = drawing.add_axes((0, 0, 1, 1), xlim=(0, 36), ylim=(0, 16))
         axes.set_axis_off()
-        _draw(axes, [(2, 8), (34, 8)], _look(style))
-        shape = MarkerStyle(_MARKERS[style % len(_MARKERS)])
-        place: Any = shape.get_transform()
-        place = place.scale(8.4).translate(18, 8)
-        look = {"facecolor": _hue(style), "edgecolor": CARD, "linewidth": 1.2}
-        path = shape.get_path().transformed(place)
-        axes.add_patch(PathPatch(path, clip_on=False, zorder=3, **look))
+        _draw(axes, [(2, 8), (34, 8)], _look(Line("", style, (), dash)))
+        if dash is None:
+            shape = MarkerStyle(_MARKERS[style % len(_MARKERS)])
+            place: Any = shape.get_transform()
+            place = place.scale(8.4).translate(18, 8)
+            path = shape.get_path().transformed(place)
+            look = {"facecolor": _hue(style), "edgecolor": CARD, "linewidth": 1.2}
+            axes.add_patch(PathPatch(path, clip_on=False, zorder=3, **look))
         about = 'class="plot swatch" width="36" height="16" aria-hidden="true"'
-        return element(drawing, f"swatch-{style}", about)
+        return element(drawing, "swatch", about)
 
 
 @contextmanager
@@ -129,8 +129,6 @@ def _drawn(
     with canvas(width, height + top) as drawing:
         if isinstance(figure, Chart):
             _chart(drawing, figure, tips, top)
-        elif isinstance(figure, Histograms):
-            _histograms(drawing, figure, top)
         else:
             _bars(drawing, figure, top)
         yield drawing, tips
@@ -194,7 +192,7 @@ def _line(axes: Axes, chart: Chart, line: Line, tips: list[str]) -> None:
     side = 0 if across * up >= 0 else 1
     upper = [(point.x[side], point.y[1]) for point in line.points]
     lower = [(point.x[1 - side], point.y[0]) for point in line.points]
-    look = _look(line.style)
+    look = _look(line)
     if upper != lower:
         above, below = (last, first) if up >= 0 else (first, last)
         corners = (above.x[1 - side], above.y[1]), (below.x[side], below.y[0])
@@ -204,10 +202,13 @@ def _line(axes: Axes, chart: Chart, line: Line, tips: list[str]) -> None:
     for edge in [lower] if upper == lower else [lower, upper]:
         if len(edge) > 1:
             _draw(axes, edge, look)
-    for point, *spots in zip(line.points, lower, upper, strict=True):
+    pairs = list(zip(line.points, lower, upper, strict=True))
+    for point, *spots in pairs if line.dash is None or len(pairs) == 1 else ():
         _mark(axes, line.style, list(dict.fromkeys(spots)), f"tip-{len(tips)}")
-        name = "" if point.epsilon is None else f", ε = {exactly(point.epsilon)}"
-        tips.append(f"{line.name}{name}: {in_words(point.y, chart.y.unit)}")
+        at = in_words(point.x, chart.x.unit)
+        if point.epsilon is not None:
+            at = f"ε = {exactly(point.epsilon)}"
+        tips.append(f"{line.name}, {at}: {in_words(point.y, chart.y.unit)}")
 
 
 def _settle(
@@ -235,7 +236,7 @@ def _base(drawing: Drawing, axes: Axes, x: Axis) -> None:
     for place in _ticks(axes, "x", x, width / 75):
         _rule(axes, [(place, 0), (place, -4 / axes.bbox.height)], QUIET, up)
         _note(axes, up, (place, 0), written(place, x.unit), (0, -17), ha="center")
-    drawing.text(1 - 16 / width, 11 / height, plain(x.label), ha="right")
+    drawing.text(axes.bbox.x1 / width, 11 / height, plain(x.label), ha="right")
 
 
 def _place(drawing: Drawing, axes: Axes, margins: tuple[float, float, float]) -> None:
@@ -247,7 +248,7 @@ def _place(drawing: Drawing, axes: Axes, margins: tuple[float, float, float]) ->
 
 def _ticks(axes: Axes, name: str, axis: Axis, most: float) -> list[float]:
     """Set the limits of an axis around what was drawn; choose a handful of ticks."""
-    from matplotlib.ticker import LogLocator, MaxNLocator
+    from matplotlib.ticker import MaxNLocator
 
     ruler = getattr(axes, f"{name}axis")
     _, largest = ruler.get_data_interval()
@@ -255,25 +256,27 @@ def _ticks(axes: Axes, name: str, axis: Axis, most: float) -> list[float]:
     if axis.unit == "share" and 0.6 < largest <= 1:
         high = 1.0
     if axis.unit == "share" or axis.from_zero:
-        low = 0.0
+        low = 1.0 if axis.is_log else 0.0
     getattr(axes, f"set_{name}lim")(low, high)
     count = max(3, min(6, int(most)))
     decades = math.log10(high / low) if axis.is_log else 0.0
+    found = MaxNLocator(count - 1, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
     if decades > 1:
-        pairs = ((1, 2, 5), (1, 3))
-        digits = next((each for each in pairs if len(each) * decades < count), (1,))
-        found = LogLocator(subs=digits, numticks=count).tick_values(low, high)
-    else:
-        found = MaxNLocator(count - 1, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        several = (1, 2, 5) if 3 * decades < count else (1, 3)
+        digits = several if 2 * decades < count else (1,)
+        found = [digit * 10.0**power for power in powers for digit in digits]
     slack = (high - low) * 1e-9
-    return [float(each) for each in found if low - slack <= each <= high + slack]
+    found = [float(each) for each in found if low - slack <= each <= high + slack]
+    return found[:: -(-len(found) // (count + 1))]
 
 
-def _look(style: int) -> dict[str, Any]:
+def _look(line: Line) -> dict[str, Any]:
     """Choose colour and dash of a curve."""
-    dash = tuple(part / _WIDTH for part in _DASHES[style % len(_DASHES)])
+    number = line.style if line.dash is None else line.dash
+    dash = tuple(part / _WIDTH for part in _DASHES[number % len(_DASHES)])
     return {
-        "color": _hue(style),
+        "color": _hue(line.style),
         "linewidth": _WIDTH,
         "linestyle": (0, dash) if dash else "solid",
     }
@@ -380,53 +383,22 @@ def _end_labels(axes: Axes, lines: Sequence[Line], names: Sequence[str]) -> None
         )  # fmt: skip
 
 
-def _rows(
-    drawing: Drawing, x: Axis, names: Sequence[str], top: int, right: float
-) -> Axes:
-    """Make a drawing as high as its rows, the first of them above."""
-    drawing.set_figheight((top + 54 + _ROW * len(names)) / 72)
-    axes = _axes(drawing, x, None)
-    axes.set_ylim(len(names), 0)
-    _place(drawing, axes, (16 + ADVANCE * max(map(len, names)), right, top + 6))
-    return axes
-
-
-def _row(axes: Axes, place: int, name: str, **look: Any) -> None:
-    across = axes.get_yaxis_transform()
-    look = {"ha": "right", "va": "center_baseline"} | look
-    _note(axes, across, (0, place + 0.55), name, (-6, 0), **look)
-
-
-def _histograms(drawing: Drawing, figure: Histograms, top: int) -> None:
-    """Draw a histogram in each row, whose highest bar fills the height."""
-    axes = _rows(drawing, figure.x, [row.title for row in figure.rows], top, 62)
-    across = axes.get_yaxis_transform()
-    axes.set_xlim(figure.edges[0], figure.edges[-1])
-    look: dict[str, Any] = {"fill": True, "color": _hue(figure.style), "lw": 0}
-    for place, row in enumerate(figure.rows):
-        bold = {"color": INK, "weight": 700} if row.is_chosen else {}
-        _row(axes, place, row.title, **bold)
-        base, most = place + 0.9, max(row.shares)
-        heights = [base - 0.78 * share / most for share in row.shares]
-        axes.stairs(heights, figure.edges, baseline=base, clip_on=False, **look)
-        _rule(axes, [(0, base), (1, base)], RULE, across)
-        spot, said = (1, place + 0.55), f"↑ {written(most, 'share')}"
-        _note(axes, across, spot, said, (8, 0), size=11, va="center_baseline")
-    _base(drawing, axes, figure.x)
-
-
 def _bars(drawing: Drawing, figure: Bars, top: int) -> None:
     """Draw a bar in each row, with its value, and its interval as a line."""
     names = [_short(bar.name) for bar in figure.bars]
-    axes = _rows(drawing, figure.x, names, top, 110)
+    drawing.set_figheight((top + 54 + _ROW * len(names)) / 72)
+    axes = _axes(drawing, figure.x, None)
+    axes.set_ylim(len(names), 0)
+    _place(drawing, axes, (16 + ADVANCE * max(map(len, names)), 110, top + 6))
+    across, beside = axes.get_yaxis_transform(), {"va": "center_baseline"}
     for place, (bar, name) in enumerate(zip(figure.bars, names, strict=True)):
-        _row(axes, place, name)
         height = place + 0.55
+        _note(axes, across, (0, height), name, (-6, 0), ha="right", **beside)
         axes.barh(height, bar.value, 0.62, color=_hue(bar.style), clip_on=False)
         if bar.ends[0] < bar.ends[1]:
             span = [(end, height) for end in bar.ends]
             _draw(axes, span, {"color": INK, "linewidth": 1.4})
         spot = max(bar.value, bar.ends[1]), height
         said = in_words(bar.ends, figure.x.unit)
-        _note(axes, axes.transData, spot, said, (8, 0), va="center_baseline")
+        _note(axes, axes.transData, spot, said, (8, 0), **beside)
     _base(drawing, axes, figure.x)

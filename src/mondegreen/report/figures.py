@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
-from mondegreen.report.numbers import Ends, exactly
+from mondegreen.report.numbers import Ends
 from mondegreen.report.study import Study, score_of
 from mondegreen.scores.definitions import COLUMNS, Unit
 from mondegreen.scores.interval import Interval
@@ -22,7 +21,10 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What an axis shows; a share is written in per cent, and starts at 0."""
+    """What an axis shows; a share is written in per cent, and starts at 0.
+
+    A logarithmic one ``from_zero`` starts at 1.
+    """
 
     label: str
     unit: Unit = "number"
@@ -44,11 +46,16 @@ class Point:
 @final
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A curve; ``style`` numbers its colour, dash and marker."""
+    """A curve; ``style`` numbers its colour, dash and marker.
+
+    Where a ``dash`` is numbered by itself, the curve is part of a fan of one colour,
+    and has no markers.
+    """
 
     name: str
     style: int
     points: tuple[Point, ...]
+    dash: int | None = None
 
     @classmethod
     def exact(cls, name: str, style: int, places: Sequence[Ends]) -> Line:
@@ -78,30 +85,6 @@ class Chart:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One histogram: the share of words in each bin."""
-
-    title: str
-    shares: tuple[float, ...]
-    is_chosen: bool = False
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Histograms:
-    """Histograms over the same bins, one above the other."""
-
-    key: str
-    title: str
-    says: str
-    x: Axis
-    edges: tuple[float, ...]
-    rows: tuple[Row, ...]
-    style: int
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class Bar:
     """A named value, drawn with its interval if it has one."""
 
@@ -122,8 +105,7 @@ class Bars:
     bars: tuple[Bar, ...]
 
 
-Figure: TypeAlias = Chart | Histograms | Bars
-Reader: TypeAlias = Callable[["ScoreBounds"], Ends | None]
+Figure: TypeAlias = Chart | Bars
 
 
 AGAINST: Final = {
@@ -138,14 +120,15 @@ _ACROSS: Final = {
     "worst_loss": Axis("worst loss between any two words, nats", "nats", is_log=True),
     "bayes_risk": Axis("Bayes risk", "share"),
 }
-_BINS: Final = 20
+PERCENTILES: Final = (0, 5, 25, 50, 75, 95, 100)
+"""Of the vocabulary, whose scores are drawn."""
 
 
-def figures(study: Study) -> list[Chart | Histograms]:
+def figures(study: Study) -> list[Chart]:
     """List what is known of a study as figures, in the order of the page."""
     first, last = frontier(study), neighbour_chart(study)
     curves = [chart for against in AGAINST for chart in curve_charts(study, against)]
-    spread = [each for name in study.curves() for each in histograms(study, name)]
+    spread = [each for name in study.curves() for each in spreads(study, name)]
     return [*([first] if first else []), *curves, *spread, *([last] if last else [])]
 
 
@@ -162,7 +145,7 @@ def curve_charts(study: Study, against: str = "epsilon") -> list[Chart]:
     charts = []
     for score in COLUMNS.values():
         axes = _ACROSS[against], Axis(score.axis, score.unit, score.is_log)
-        lines, missing = _lines(study, _reader(by), _reader(score.name))
+        lines, missing = _lines(study, by, score.name)
         if lines and score.name != by:
             charts.append(
                 Chart(
@@ -183,7 +166,7 @@ def frontier(study: Study) -> Chart | None:
         (f"utility_loss_share_{prior}", share),
         (f"utility_loss_{prior}", distance),
     ):
-        lines, missing = _lines(study, _reader(loss), _reader(risk))
+        lines, missing = _lines(study, loss, risk)
         if lines:
             return Chart(
                 key="frontier",
@@ -202,29 +185,21 @@ def frontier(study: Study) -> Chart | None:
     return None
 
 
-def _reader(name: str) -> Reader:
-    """Make what reads a score; what its logarithmic axis cannot show is not known."""
-    if name == "epsilon":
-        return lambda setting: (setting.epsilon, setting.epsilon)
+def _known(setting: ScoreBounds, name: str) -> Ends | None:
+    """Look up a score; what its logarithmic axis cannot show is not known."""
+    ends = score_of(setting, name)
     is_log = name in COLUMNS and COLUMNS[name].is_log
-
-    def read(setting: ScoreBounds) -> Ends | None:
-        ends = score_of(setting, name)
-        return None if ends is None or (is_log and ends[0] <= 0) else ends
-
-    return read
+    return None if ends is None or (is_log and ends[0] <= 0) else ends
 
 
-def _lines(
-    study: Study, x: Reader, y: Reader
-) -> tuple[tuple[Line, ...], tuple[str, ...]]:
+def _lines(study: Study, x: str, y: str) -> tuple[tuple[Line, ...], tuple[str, ...]]:
     """Collect the curves of what is known, and the names of mechanisms without one."""
     lines, missing = [], []
     for style, (name, curve) in enumerate(study.curves().items()):
         points = tuple(
             Point(across, up, setting.epsilon, study.is_chosen(setting))
             for setting in curve
-            if (across := x(setting)) is not None and (up := y(setting)) is not None
+            if (across := _known(setting, x)) and (up := _known(setting, y))
         )
         if points:
             lines.append(Line(name, style, points))
@@ -244,42 +219,39 @@ def _limit(study: Study, name: str) -> tuple[str, float] | None:
     return None
 
 
-def histograms(study: Study, name: str) -> Iterator[Histograms]:
-    """Describe how N_w and S_w are spread over the vocabulary, for each epsilon."""
-    numbers = list(study.curves())
-    curve, style = study.curves()[name], numbers.index(name)
-    key = curve_key(name, style)
-    top = float(max(study.vocab_size, 2))
-    heights = (
-        "The height is the share of the vocabulary; in every row the highest bar, "
-        "whose share is written beside it, fills it."
-    )
-    for score, title, says, axis, edges in (
+def spreads(study: Study, name: str) -> list[Chart]:
+    """Describe how N_w and S_w of a mechanism are spread over the vocabulary."""
+    style = list(study.curves()).index(name)
+    charts = []
+    for score, title, says, axis in (
         (
             "n_w",
             "How likely words are to stay",
-            "To the left are words that nearly always change, to the right words that "
-            "nearly always stay.",
+            "Each band holds that share of the words. Its upper edge are the words most "
+            "likely to stay.",
             Axis("chance to stay, N_w", "share"),
-            tuple(place / _BINS for place in range(_BINS + 1)),
         ),
         (
             "s_w",
             "How many outputs are likely",
-            "To the left are words with few likely outputs, to the right words that "
-            "may become nearly any word.",
-            Axis("likely outputs, S_w, words", is_log=True),
-            tuple(top ** (place / _BINS) for place in range(_BINS + 1)),
+            "Each band holds that share of the words. Its lower edge are the words with "
+            "the fewest likely outputs.",
+            Axis("likely outputs, S_w, words", is_log=True, from_zero=True),
         ),
     ):
-        rows = tuple(
-            Row(f"ε = {exactly(setting.epsilon)}", shares, study.is_chosen(setting))
-            for setting in curve
-            if (shares := binned(getattr(setting, score) or (), edges))
-        )
+        known = [
+            (setting, found)
+            for setting in study.curves()[name]
+            if (found := getattr(setting, score)) and all(map(math.isfinite, found))
+        ]
+        rows = [[found[at] for at in PERCENTILES] for _, found in known]
+        chosen = [study.is_chosen(setting) for setting, _ in known]
+        at = [setting.epsilon for setting, _ in known]
         if rows:
-            about = f"{score}-{key}", title, f"{says} {heights}"
-            yield Histograms(*about, axis, edges, rows, style)
+            key = f"{score}-{curve_key(name, style)}"
+            lines = _fan(PERCENTILES, at, rows, chosen, style)
+            charts.append(Chart(key, title, says, _ACROSS["epsilon"], axis, lines))
+    return charts
 
 
 def neighbour_chart(study: Study) -> Chart | None:
@@ -287,25 +259,40 @@ def neighbour_chart(study: Study) -> Chart | None:
     known = study.neighbours
     if known is None or not known.k:
         return None
-    count = len(known.percentiles)
-    lines = []
-    for place in range((count + 1) // 2):
-        low, high = known.percentiles[place], known.percentiles[-1 - place]
-        points = tuple(
-            Point((k, k), (row[place], row[-1 - place]))
-            for k, row in zip(known.k, known.distances, strict=True)
-        )
-        name = "the median word" if low == high else f"{high - low:g}% of the words"
-        lines.append(Line(name, place, points))
     return Chart(
         key="neighbours",
         title="How far the k-th nearest word is",
-        says="Half of the words have their k-th nearest word within the middle line; "
-        "each band holds the share of the words in the middle that its name tells.",
+        says="Half of the words have their k-th nearest word within the solid line. "
+        "Each band holds that share of the words.",
         x=Axis("k", is_log=True),
         y=Axis("distance", from_zero=True),
-        lines=tuple(lines),
+        lines=_fan(known.percentiles, known.k, known.distances, [False] * len(known.k)),
     )
+
+
+def _fan(
+    percentiles: Sequence[float],
+    at: Sequence[float],
+    rows: Sequence[Sequence[float]],
+    chosen: Sequence[bool],
+    style: int = 0,
+) -> tuple[Line, ...]:
+    """Nest percentiles of the words, a row of them at each place, around the median."""
+    lines = []
+    for place in range((len(percentiles) + 1) // 2):
+        low, high = percentiles[place], percentiles[-1 - place]
+        points = tuple(
+            Point(
+                (x, x), (row[place], row[-1 - place]), None, low == high and is_chosen
+            )
+            for x, row, is_chosen in zip(at, rows, chosen, strict=True)
+        )
+        name = f"the middle {high - low:g}% of the words"
+        name = "all words" if high - low == 100 else name
+        name = "the median word" if high == low else name
+        dash = 0 if low == high else place + 1
+        lines.append(Line(name, style, points, dash))
+    return tuple(lines)
 
 
 def word_bars(scores: WordScores, word: str, setting: str) -> Bars:
@@ -329,31 +316,6 @@ def word_bars(scores: WordScores, word: str, setting: str) -> Bars:
         Axis(f"probability of the output; {setting}", "share"),
         (*bars, Bar("all other words", rest, (rest, rest), 6)),
     )
-
-
-def binned(percentiles: Sequence[float], edges: Sequence[float]) -> tuple[float, ...]:
-    """Count the share of words in each bin, from percentiles at even steps.
-
-    Between two percentiles the words are taken as spread evenly, which they are up to
-    the share between the two. What lies outside of all bins is counted in the first or
-    the last. Nothing is counted if a percentile is not a finite number.
-
-    >>> binned([0.0, 0.5, 0.5, 0.5, 1.0], [0.0, 0.5, 1.0])
-    (0.25, 0.75)
-    """
-    if len(percentiles) < 2 or not all(map(math.isfinite, percentiles)):
-        return ()
-    bounds = [-math.inf, *edges[1:-1], math.inf]
-    shares = [0.0] * (len(edges) - 1)
-    each = 1 / (len(percentiles) - 1)
-    for low, high in pairwise(percentiles):
-        for place, (start, stop) in enumerate(pairwise(bounds)):
-            if high > low:
-                within = max(0.0, min(high, stop) - max(low, start))
-                shares[place] += each * within / (high - low)
-            elif start <= low < stop:
-                shares[place] += each
-    return tuple(shares)
 
 
 def curve_key(name: str, style: int) -> str:

@@ -6,6 +6,7 @@ import math
 from typing import TypeAlias
 
 from mondegreen.scores.definitions import Unit
+from mondegreen.wording import figure
 
 Ends: TypeAlias = tuple[float, float]
 """The ends of an interval; equal where a value is exact."""
@@ -20,29 +21,8 @@ def written(value: float, unit: Unit = "number") -> str:
     if unit == "share":
         # What is nearly certain must not look certain.
         nearly = 0.9995 <= value < 1
-        return ">99.9%" if nearly else f"{_digits(value * 100)}%"
-    return _digits(value)
-
-
-def _digits(value: float) -> str:
-    return f"{value:,.0f}" if 999.5 <= abs(value) < 1e9 else f"{value:.3g}"
-
-
-def at_most(value: float) -> str:
-    """Write a number to three digits, rounded up: what is said to be a bound is one.
-
-    >>> at_most(7.131), at_most(1253.2), at_most(20.0)
-    ('7.14', '1,260', '20')
-    """
-    if value <= 0:
-        return "0"
-    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    return _digits(math.ceil(value / unit * (1 - 1e-12)) * unit)
-
-
-def exactly(epsilon: float) -> str:
-    """Write an epsilon as it has to be typed, but for digits after the sixth."""
-    return f"{epsilon:.6g}"
+        return ">99.9%" if nearly else f"{figure(value, 'percent')}%"
+    return figure(value, "count" if 999.5 <= abs(value) < 1e9 else "number")
 
 
 def in_words(ends: Ends, unit: Unit = "number") -> str:
@@ -55,3 +35,20 @@ def in_words(ends: Ends, unit: Unit = "number") -> str:
     if low == high:
         return low
     return f"{low.removesuffix('%') if unit == 'share' else low}–{high}"
+
+
+def at_most(value: float) -> str:
+    """Write a number to three digits, rounded up: what is said to be a bound is one.
+
+    >>> at_most(7.131), at_most(1253.2), at_most(20.0)
+    ('7.14', '1,260', '20')
+    """
+    if value <= 0:
+        return "0"
+    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return written(math.ceil(value / unit * (1 - 1e-12)) * unit)
+
+
+def exactly(epsilon: float) -> str:
+    """Write an epsilon as it has to be typed, but for digits after the sixth."""
+    return figure(epsilon, digits=6)

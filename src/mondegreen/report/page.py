@@ -19,13 +19,12 @@ from mondegreen.report.charts import inline, picture, swatch
 from mondegreen.report.figures import (
     AGAINST,
     Chart,
-    Histograms,
     curve_charts,
     figures,
     frontier,
-    histograms,
     main_prior,
     neighbour_chart,
+    spreads,
 )
 from mondegreen.report.numbers import Ends, at_most, exactly, in_words, written
 from mondegreen.report.study import (
@@ -55,71 +54,35 @@ _WIDE, _NARROW = (660, 420), (340, 290)
 
 
 def write_report(study: Study, path: str | Path, *, force: bool = False) -> None:
-    """Write the report of a study: one HTML file that needs nothing else.
+    """Write the report of a study: one HTML file, whole or not at all.
 
-    Parameters
-    ----------
-    study : Study
-    path : path
-        The file; it appears whole or not at all.
-    force : bool
-        Whether a file that exists may be replaced.
-
-    Raises
-    ------
-    OptionalDependencyError
-        If the extra ``report`` is not installed.
-    DataError
-        If it exists and may not be replaced, or cannot be written.
+    It needs nothing else. A file that exists is replaced only by ``force``.
     """
-    save(path, report_html(study).encode(), force=force)
+    _save(path, report_html(study).encode(), force=force)
 
 
 def write_figures(
     study: Study, folder: str | Path, format: str = "svg", *, force: bool = False
 ) -> list[Path]:
-    """Write every figure of a study to a file of its own.
+    """Write every figure of a study to a file of its own, "svg" or "png".
 
-    Parameters
-    ----------
-    study : Study
-    folder : path
-        Made if it does not exist.
-    format : {"png", "svg"}
-    force : bool
-        Whether files that exist may be replaced.
-
-    Returns
-    -------
-    list of Path
-        What was written, each file whole.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such format.
-    OptionalDependencyError
-        If the extra ``report`` is not installed; nothing is written then.
-    DataError
-        If a file exists already, or cannot be written.
+    The folder is made if it does not exist; a file that exists is replaced only by
+    ``force``. Nothing is written if a figure cannot be drawn.
     """
     drawn = {each.key: picture(each, format) for each in figures(study)}
     where = Path(folder)
     where.mkdir(parents=True, exist_ok=True)
-    return [
-        save(where / f"{key}.{format}", data, force=force)
-        for key, data in drawn.items()
-    ]
+    for key, data in drawn.items():
+        _save(where / f"{key}.{format}", data, force=force)
+    return [where / f"{key}.{format}" for key in drawn]
 
 
-def save(path: str | Path, data: bytes, *, force: bool) -> Path:
-    """Write a file whole or not at all; one that exists is replaced only by force."""
+def _save(path: str | Path, data: bytes, *, force: bool) -> None:
     target = Target(str(path), force=force)
     with contextlib.closing(target):
         target.open()
         target.write(data)
         target.commit()
-    return Path(path)
 
 
 def report_html(study: Study) -> str:
@@ -180,7 +143,7 @@ def _template() -> Template:
     }
     page.globals |= {
         "numbers_of": _numbers,
-        "swatch": lambda style: Markup(swatch(style)),  # noqa: S704 - drawn here
+        "swatch": lambda *style: Markup(swatch(*style)),  # noqa: S704 - drawn here
         "drawn": _drawn,
     }
     return page.from_string(_file("page.html"))
@@ -203,7 +166,7 @@ def _style() -> Markup:
     return Markup(f"{theme()}\n{_file('page.css')}{hidden}")  # noqa: S704 - ours
 
 
-def _drawn(figure: Chart | Histograms, is_wide: bool) -> Markup:
+def _drawn(figure: Chart, is_wide: bool) -> Markup:
     """Draw a figure; one that fills the page also for narrow screens."""
     from markupsafe import Markup
 
@@ -310,8 +273,8 @@ def _bare(text: str) -> str:
     return (kept or text).casefold()
 
 
-def _words(study: Study) -> list[tuple[str, list[Histograms], list[ScoreBounds], bool]]:
-    """Collect the histograms and the most exposed words of each mechanism."""
+def _words(study: Study) -> list[tuple[str, list[Chart], list[ScoreBounds], bool]]:
+    """Collect the charts and the most exposed words of each mechanism."""
     curves = study.curves()
     opened = (
         next(iter(curves), "") if study.chosen is None else curve_name(study.chosen)
@@ -319,7 +282,7 @@ def _words(study: Study) -> list[tuple[str, list[Histograms], list[ScoreBounds],
     found = [
         (
             name,
-            list(histograms(study, name)),
+            spreads(study, name),
             [m for m in curve if m.worst],
             name == opened,
         )
@@ -351,43 +314,28 @@ def _cell(setting: ScoreBounds, score: Column) -> str | Markup:
     )
 
 
-def _numbers(figure: Chart | Histograms) -> tuple[list[str], list[list[str]], int]:
-    """Make the table behind a figure: head, rows, and how many cells name a row."""
-    if isinstance(figure, Histograms):
-        head = [f"{figure.x.label}: share of the vocabulary"]
-        head += [row.title for row in figure.rows]
-        bins = zip(figure.edges[:-1], figure.edges[1:], strict=True)
-        spans = (" to ".join(written(e, figure.x.unit) for e in each) for each in bins)
-        shares = zip(*(row.shares for row in figure.rows), strict=True)
-        return (
-            head,
-            [
-                [span, *(written(share, "share") for share in row)]
-                for span, row in zip(spans, shares, strict=True)
-            ],
-            1,
-        )
-    has_epsilon = any(
-        p.epsilon is not None for line in figure.lines for p in line.points
-    )
-    has_x = not figure.key.endswith("-by-epsilon")
+def _numbers(chart: Chart) -> tuple[list[str], list[list[str]], int]:
+    """Make the table behind a chart: head, rows, and how many cells name a row."""
+    points = [(line, point) for line in chart.lines for point in line.points]
+    # A curve against epsilon has that as its x.
+    has_epsilon = any(point.epsilon is not None for _, point in points)
+    has_x = not (has_epsilon and chart.key.endswith("-by-epsilon"))
     head = [
         "mechanism" if has_epsilon else "words",
         *(["ε"] if has_epsilon else []),
-        *([figure.x.label] if has_x else []),
-        figure.y.label,
+        *([chart.x.label] if has_x else []),
+        chart.y.label,
     ]
     rows = [
         [
             line.name,
             *([exactly(point.epsilon)] if point.epsilon is not None else []),
-            *([in_words(point.x, figure.x.unit)] if has_x else []),
-            in_words(point.y, figure.y.unit),
+            *([in_words(point.x, chart.x.unit)] if has_x else []),
+            in_words(point.y, chart.y.unit),
         ]
-        for line in figure.lines
-        for point in line.points
+        for line, point in points
     ]
-    if figure.limit is not None:
-        name, value = figure.limit
-        rows.append([name, *[""] * (len(head) - 2), written(value, figure.y.unit)])
+    if chart.limit is not None:
+        name, value = chart.limit
+        rows.append([name, *[""] * (len(head) - 2), written(value, chart.y.unit)])
     return head, rows, 2

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Final, final
 
+import numpy as np
+
+from mondegreen.arrays import Ids
 from mondegreen.errors import UnknownNameError
 from mondegreen.mechanisms import mechanism_class
-from mondegreen.report.neighbours import NeighbourDistances, neighbour_distances
+from mondegreen.space.distances import Distances
 from mondegreen.space.store import DEFAULT_SPACE
 from mondegreen.wording import privatize_command
 
@@ -18,25 +21,44 @@ if TYPE_CHECKING:
     from mondegreen.calibration.score_bounds import ScoreBounds
     from mondegreen.space.space import Space
 
+RANKS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+"""The k of which distances to the k-th nearest word are shown."""
+
+PERCENTILES: Final = (5, 20, 50, 80, 95)
+_ENTRIES: Final = 1 << 23
+"""Distances computed together: 64 MiB."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NeighbourDistances:
+    """Percentiles, over words, of the distance to the k-th nearest other word.
+
+    ``distances`` has a row for each k, with a number for each percentile; ``words`` of
+    the ``vocab_size`` words were looked at.
+    """
+
+    k: tuple[int, ...]
+    percentiles: tuple[float, ...]
+    distances: tuple[tuple[float, ...], ...]
+    words: int
+    vocab_size: int
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> NeighbourDistances:
+        rows = tuple(map(tuple, values["distances"]))
+        lists = {name: tuple(values[name]) for name in ("k", "percentiles")}
+        return cls(**{**values, **lists, "distances": rows})
+
 
 @final
 @dataclass(frozen=True, slots=True)
 class SampleRelease:
-    """The sample sentences of a study under one setting.
-
-    Parameters
-    ----------
-    mechanism : str
-        Registry name.
-    parameters : mapping of str to JSON value
-        All but epsilon.
-    epsilon : float, per unit of the metric of the mechanism
-    texts : tuple of str
-        One for each of :attr:`Study.sentences`, in order.
-    """
+    """The sample sentences of a study, in order, under one setting."""
 
     mechanism: str
     parameters: Mapping[str, Any]
+    """All but epsilon."""
     epsilon: float
     texts: tuple[str, ...]
 
@@ -46,63 +68,36 @@ class SampleRelease:
 class Study:
     """Everything a report shows.
 
-    Parameters
-    ----------
-    space, space_digest : str
-        The public space and its SHA-256.
-    vocab_size : int
-        Its words.
-    measurements : tuple of ScoreBounds
-        Any number of settings of any mechanisms, in any order.
-    scale : mapping of str to float, unit of distance
-        ``closest``, ``nearest`` (median), ``mean`` and ``diameter`` of the space.
-    eta : float in [0, 1)
-        The mass that S_w leaves out.
-    sample : str or None
-        Name of the *public* sample whose word frequencies are the prior "sample".
-    sample_texts, sample_words : int
-        Its size.
-    chosen : ScoreBounds or None
-        The setting to use, one of the measurements or one between them.
-    target : str
-        What was asked for, in words.
-    command : str
-        The command line to copy; built from ``chosen`` if empty.
-    neighbours : NeighbourDistances or None
-        How far the k-th nearest words are.
-    sentences : tuple of str
-        *Public* sentences, shown as they are.
-    releases : tuple of SampleRelease
-        The same sentences under some settings.
-    is_quick : bool
-        Whether precision was given up for time.
-    seed : int or None
-        Of all sampling in the study.
-    version : str
-        Of mondegreen.
-
-    Notes
-    -----
     *Privacy.* A study holds public words, numbers, and the sentences it is given. It
     never holds another text of the sample.
     """
 
     space: str
     space_digest: str
+    """SHA-256 of the public space."""
     vocab_size: int
     measurements: tuple[ScoreBounds, ...]
+    """Any number of settings of any mechanisms, in any order."""
     scale: Mapping[str, float] = field(default_factory=dict)
+    """Distances: ``closest``, ``nearest`` (median), ``mean`` and ``diameter``."""
     eta: float = 0.05
+    """The probability that S_w leaves out."""
     sample: str | None = None
+    """Name of the *public* sample whose word frequencies are the prior "sample"."""
     sample_texts: int = 0
     sample_words: int = 0
     chosen: ScoreBounds | None = None
+    """The setting to use, one of the measurements or one between them."""
     target: str = ""
+    """What was asked for, in words."""
     command: str = ""
+    """The command line to copy; built from ``chosen`` if empty."""
     neighbours: NeighbourDistances | None = None
     sentences: tuple[str, ...] = ()
+    """*Public* sentences, shown as they are."""
     releases: tuple[SampleRelease, ...] = ()
     is_quick: bool = False
+    """Whether precision was given up for time."""
     seed: int | None = None
     version: str = ""
 
@@ -113,33 +108,25 @@ class Study:
         is part of its curve, whether it was measured among the others or not.
         """
         found: dict[str, list[ScoreBounds]] = {}
-        for measurement in self._all():
-            curve = found.setdefault(curve_name(measurement), [])
-            curve.append(measurement)
+        known = any(map(self.is_chosen, self.measurements))
+        extra = () if self.chosen is None or known else (self.chosen,)
+        for measurement in (*self.measurements, *extra):
+            found.setdefault(curve_name(measurement), []).append(measurement)
         for curve in found.values():
             curve.sort(key=lambda measurement: measurement.epsilon)
         return found
 
-    def _all(self) -> Iterator[ScoreBounds]:
-        yield from self.measurements
-        if self.chosen is not None and not any(map(self.is_chosen, self.measurements)):
-            yield self.chosen
-
     def is_chosen(self, setting: ScoreBounds | SampleRelease) -> bool:
-        """Whether this is the setting that was chosen."""
+        """Tell whether this is the setting that was chosen."""
         return self.chosen is not None and _setting(setting) == _setting(self.chosen)
 
     def to_dict(self) -> dict[str, Any]:
         """Make JSON values; a number that is not finite becomes None."""
-        values: dict[str, Any] = {
-            name: getattr(self, name)
-            for name in self.__dataclass_fields__
-            if name not in _RECORDS
-        }
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         values["scale"] = dict(self.scale)
         values["measurements"] = [each.to_dict() for each in self.measurements]
-        values["chosen"] = None if self.chosen is None else self.chosen.to_dict()
-        values["neighbours"] = self.neighbours and self.neighbours.to_dict()
+        values["chosen"] = self.chosen and self.chosen.to_dict()
+        values["neighbours"] = self.neighbours and asdict(self.neighbours)
         values["releases"] = [asdict(each) for each in self.releases]
         found: dict[str, Any] = json.loads(json.dumps(_finite(values)))
         return found
@@ -150,7 +137,7 @@ class Study:
         from mondegreen.calibration.score_bounds import ScoreBounds
 
         given = dict(values)
-        measured = [ScoreBounds.from_dict(each) for each in given["measurements"]]
+        measured = map(ScoreBounds.from_dict, given["measurements"])
         given["measurements"] = tuple(measured)
         if given.get("chosen") is not None:
             given["chosen"] = ScoreBounds.from_dict(given["chosen"])
@@ -164,19 +151,14 @@ class Study:
         return cls(**given)
 
 
-_RECORDS = ("scale", "measurements", "chosen", "neighbours", "releases")
-"""Fields of a study whose JSON is not their value."""
-
-
 def study_of(space: Space, measurements: Sequence[ScoreBounds], **fields: Any) -> Study:
-    """Return a study of measurements on a space, with the distances of that space.
+    """Make a study of what was measured on a space, with the distances of that space.
 
     Parameters
     ----------
     space : Space
-        The one that was measured.
     measurements : sequence of ScoreBounds
-        What :func:`mondegreen.calibration.measurement.measure` returned.
+        What an evaluator of that space measured.
     **fields
         Other fields of :class:`Study`.
 
@@ -198,6 +180,45 @@ def study_of(space: Space, measurements: Sequence[ScoreBounds], **fields: Any) -
         "version": __version__,
     }
     return Study(measurements=tuple(measurements), **{**known, **fields})
+
+
+def neighbour_distances(
+    space: Space, words: int = 2000, seed: int = 0
+) -> NeighbourDistances | None:
+    """Measure how far the k-th nearest words are, from some words to all.
+
+    So many words are drawn at random, without replacement; all, if there are no more.
+    The vectors are public, so that this costs no privacy. None for a space without
+    vectors, or of a single word.
+
+    Feyisetan et al., "Privacy- and Utility-Preserving Textual Analysis via Calibrated
+    Multivariate Perturbations", WSDM 2020, Figure 1.
+    """
+    total, distances = space.vocab_size, Distances(space)
+    if total < 2 or space.metric == "hamming" or not distances.is_known:
+        return None
+    ids: Ids = np.arange(total, dtype=np.int32)
+    if words < total:
+        drawn = np.random.default_rng(seed).choice(total, words, replace=False)
+        ids = np.sort(drawn).astype(np.int32)
+    ranks = np.array([k for k in RANKS if k < total])
+    found = np.empty((len(ids), len(ranks)))
+    step = max(1, _ENTRIES // total)
+    for start in range(0, len(ids), step):
+        block = ids[start : start + step]
+        rows = distances.rows(block)
+        assert rows is not None  # noqa: S101 - distances are known
+        rows[np.arange(len(block)), block] = -1.0  # itself, before all others
+        rows.partition(ranks, axis=1)
+        found[start : start + step] = rows[:, ranks]
+    percentiles = np.percentile(found, PERCENTILES, axis=0).T.round(6)
+    return NeighbourDistances(
+        tuple(ranks.tolist()),
+        PERCENTILES,
+        tuple(map(tuple, percentiles.tolist())),
+        len(ids),
+        total,
+    )
 
 
 def curve_name(setting: ScoreBounds | SampleRelease) -> str:
@@ -265,6 +286,8 @@ def _is_private(mechanism: str) -> bool:
 
 def score_of(measurement: ScoreBounds, name: str) -> tuple[float, float] | None:
     """Look up the ends of a score; None where it is not known or not finite."""
+    if name == "epsilon":
+        return measurement.epsilon, measurement.epsilon
     ends = measurement.scores.get(name)
     if ends is None or any(end is None or not math.isfinite(end) for end in ends):
         return None

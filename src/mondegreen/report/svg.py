@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from mondegreen.errors import OptionalDependencyError
@@ -73,12 +74,12 @@ _LONG: Final = re.compile(r"(-?\d+\.\d\d)\d+")
 
 
 def check_drawing(what: str) -> None:
-    """Refuse to go on where the libraries of the extra ``report`` are absent."""
-    try:
-        import jinja2  # noqa: F401 - only whether it can be
-        import matplotlib.figure  # noqa: F401
-    except ImportError:
-        raise OptionalDependencyError("matplotlib", "report", feature=what) from None
+    """Refuse to go on where a library of the extra ``report`` is absent."""
+    for library in ("jinja2", "matplotlib"):
+        try:
+            import_module(library)
+        except ImportError:
+            raise OptionalDependencyError(library, "report", feature=what) from None
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Floats, Ids
 from mondegreen.errors import InvalidParameterError
 
 ORDERS: Final = (0.0, 1.0, 2.0, math.inf)
@@ -22,8 +22,6 @@ ORDERS: Final = (0.0, 1.0, 2.0, math.inf)
 
 _SLACK: Final = 1e-12
 """Relative: the float64 error of a sum must not make a set one word larger."""
-
-Floats = NDArray[np.float64]
 
 
 def stay_probability(law: Floats, inputs: Ids) -> Floats:

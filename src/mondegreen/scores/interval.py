@@ -10,6 +10,7 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from mondegreen.arrays import Floats
 from mondegreen.errors import InvalidParameterError
 
 Ends = tuple[float, float]
@@ -128,9 +129,7 @@ def rarest_event(runs: int, alpha: float) -> float:
     return low / runs
 
 
-def wilson(
-    hits: NDArray[np.int64], runs: int, z: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def wilson(hits: NDArray[np.int64], runs: int, z: float) -> tuple[Floats, Floats]:
     """Give rough bounds of many probabilities at once, to choose events by."""
     share = hits / runs
     centre = share + z * z / (2 * runs)
@@ -153,7 +152,7 @@ def proportion(hits: int, runs: int, confidence: float = 0.95) -> Interval:
 
 
 def bounded_mean(
-    values: Sequence[float] | NDArray[np.float64],
+    values: Sequence[float] | Floats,
     least: float,
     largest: float,
     confidence: float = 0.95,

@@ -19,7 +19,7 @@ from typing import Final, TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Floats, Ids
 from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.definitions import N_W, S_W
@@ -40,7 +40,6 @@ _ROUNDING: Final = 2.0**-22
 _SUMMED: Final = 256
 """Probabilities of a row that are summed as one, to find where a sum is reached."""
 
-Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 
 

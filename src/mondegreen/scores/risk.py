@@ -13,12 +13,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mondegreen.arrays import Floats
 from mondegreen.errors import InvalidParameterError
 from mondegreen.scores.deniability import effective_support
 
 _SUM: Final = 1e-9
-
-Floats = NDArray[np.float64]
 
 
 def uniform_prior(vocab_size: int) -> Floats:

@@ -8,24 +8,26 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
+    Floats,
     check_epsilon,
     check_interval,
     check_space,
+    epsilon_parameter,
     parameter,
 )
 from mondegreen.mechanisms.baselines.restricted import (
     RESTRICTED_ASSUMPTIONS,
+    RestrictedLaw,
     RestrictedRow,
     RestrictedState,
 )
 from mondegreen.mechanisms.metrics import discrete_distances
-from mondegreen.sampling.integers import TOTAL, quantize
+from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.space import Space
 
 _MOST_WORDS: Final = 10_000
@@ -91,8 +93,8 @@ class Custext(AbstractMechanism):
     [[0.731, 0.0, 0.269, 0.0], [0.0, 0.269, 0.0, 0.731]]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
+    epsilon: float = epsilon_parameter(
+        "",
         help="claimed for all words, kept within a cluster: loss in nats",
     )
     k: int = parameter(20, range="2..10000", help="words of a cluster")
@@ -124,35 +126,27 @@ class Custext(AbstractMechanism):
                 "nats",
             ),
             disclosed=(
-                f"which of the {law.clusters:,} clusters of at most {self.k} words "
+                f"which of the {len(law.members):,} clusters of at most {self.k} words "
                 "each word belongs to",
             ),
-            assumptions=(
-                *RESTRICTED_ASSUMPTIONS,
-                "the order of the words in the space is public",
-            ),
+            assumptions=RESTRICTED_ASSUMPTIONS,
         )
         return RestrictedState(space, guarantee, law)
 
 
 @final
-class CustextLaw:
+class CustextLaw(RestrictedLaw):
     """The integer laws of CusText on one space.
 
-    Attributes
-    ----------
-    cluster : int32 array, shape (V + 1,)
-        The cluster of every input; the unknown word is in that of its nearest word.
-    clusters : int
-        How many there are.
+    ``members`` are the words of each cluster, ``cluster`` is that of every input; the
+    unknown word is in that of its nearest word.
     """
 
     def __init__(self, space: Space, epsilon: float, k: int) -> None:
-        self._space = space
-        self._members = clusters_of(space, k)
-        self.clusters = len(self._members)
+        self.space = space
+        self.members = clusters_of(space, k)
         self.cluster = np.empty(space.vocab_size + 1, dtype=np.int32)
-        for i, members in enumerate(self._members):
+        for i, members in enumerate(self.members):
             self.cluster[members] = i
         gaps = space.vectors.astype(np.float64) - space.unknown
         nearest = np.argmin(np.einsum("ij,ij->i", gaps, gaps))
@@ -168,23 +162,22 @@ class CustextLaw:
     def rows(self, words: Sequence[int]) -> Iterator[RestrictedRow]:
         """Yield the law of each input, in order."""
         for word in words:
-            members = self._members[self.cluster[word]]
+            members = self.members[self.cluster[word]]
             loss = np.minimum(
                 self._rate * self._disutility(word, members), self._cutoff
             )
-            _, weights = quantize(np.exp(-loss), 0.0, 0)
-            yield RestrictedRow(word, 0, members, np.cumsum(weights))
+            yield RestrictedRow.of(word, 0, members, np.exp(-loss))
 
-    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+    def distances(self, first: Ids, second: Ids) -> Floats:
         """1 within a cluster, infinite between clusters."""
         apart = self.cluster[first][:, None] != self.cluster[second]
         return np.where(apart, np.inf, discrete_distances(first, second))
 
-    def _disutility(self, word: int, members: Ids) -> NDArray[np.float64]:
+    def _disutility(self, word: int, members: Ids) -> Floats:
         """Return 1 - u: distances to the cluster, from 0 for the least to 1."""
-        point = self._space.points(np.array([word], dtype=np.int32))
-        gaps = self._space.vectors[members].astype(np.float64) - point
-        distances: NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", gaps, gaps))
+        point = self.space.points(np.array([word], dtype=np.int32))
+        gaps = self.space.vectors[members].astype(np.float64) - point
+        distances: Floats = np.sqrt(np.einsum("ij,ij->i", gaps, gaps))
         distances -= distances.min()
         largest = float(distances.max())
         if largest > 0:

@@ -1,28 +1,30 @@
 """Laws that leave some words impossible, as integers: for comparison only.
 
 A zero that depends on the input is an infinite loss. The sound mechanisms therefore
-have rows in which every word has weight (:mod:`mondegreen.mechanisms.laws.base`);
-the laws here are those of published mechanisms that do not.
+have rows in which every word has weight; the laws here are those of published
+mechanisms that do not.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol, final
+from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, LogProbs, Weights
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import State, check_ids
-from mondegreen.sampling.integers import TOTAL, TOTAL_BITS, draw_uniform
+from mondegreen.mechanisms.base import Floats, State, check_ids
+from mondegreen.mechanisms.metrics import space_distances
+from mondegreen.sampling.integers import TOTAL, TOTAL_BITS, draw_uniform, quantize
 from mondegreen.space.space import Space
 
 RESTRICTED_ASSUMPTIONS: Final = (
     "every probability is a product of two integers over 2^62, drawn exactly",
+    "the order of the words in the space is public",
 )
 
 _KEPT_BYTES: Final = 256 << 20
@@ -33,22 +35,19 @@ _KEPT_BYTES: Final = 256 << 20
 class RestrictedRow:
     """The law of one input: with ``stay / 2**62`` the word itself, else one of some.
 
-    Parameters
-    ----------
-    word : int
-        The input.
-    stay : int in 0 .. 2**62
-        Weight of releasing the input as it is.
-    ids : int32 array, shape (listed,)
-        The words that are drawn otherwise; all others are impossible.
-    cumulative : int64 array, shape (listed,)
-        Running sums of their weights, up to ``2**62``.
+    ``cumulative`` are running sums, up to ``2**62``, of the weights of ``ids``; all
+    other words are impossible.
     """
 
     word: int
     stay: int
     ids: Ids
     cumulative: Weights
+
+    @classmethod
+    def of(cls, word: int, stay: int, ids: Ids, weights: Floats) -> RestrictedRow:
+        """Round weights to integers that sum to ``2**62``."""
+        return cls(word, stay, ids, np.cumsum(quantize(weights, 0.0, 0)[1]))
 
     @property
     def nbytes(self) -> int:
@@ -73,14 +72,18 @@ class RestrictedRow:
         return log
 
 
-class RestrictedLaw(Protocol):
+class RestrictedLaw(ABC):
     """The laws of all inputs of one mechanism on one space."""
 
+    space: Space
+
+    @abstractmethod
     def rows(self, words: Sequence[int]) -> Iterator[RestrictedRow]:
         """Yield the law of each input, in order, in bounded memory."""
 
-    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
-        """Return the metric of the guarantee, (first, second)."""
+    def distances(self, first: Ids, second: Ids) -> Floats:
+        """Return the metric of the claim, (first, second): here that of the space."""
+        return space_distances(self.space, first, second)
 
 
 @final
@@ -89,15 +92,6 @@ class RestrictedState(State):
     """A mechanism with a restricted law prepared for one space.
 
     Laws belong to words, not to points: two words at one point may have two laws.
-
-    Parameters
-    ----------
-    space : Space
-        Where inputs and outputs live.
-    guarantee : Guarantee
-        What is claimed, and what holds.
-    law : RestrictedLaw
-        The integer law of every input.
     """
 
     space: Space
@@ -129,21 +123,21 @@ class RestrictedState(State):
             table[i] = row.log_prob(self.space.vocab_size)
         return table[inverse]
 
-    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
-        """Return the metric of the guarantee, (first, second)."""
+    def distances(self, first: Ids, second: Ids) -> Floats:
+        """Return the metric of the claim, (first, second)."""
         return self.law.distances(first, second)
 
     def _rows(self, words: Sequence[int]) -> Iterator[RestrictedRow]:
         """Yield the law of each input; those computed first are kept, up to 256 MB."""
         known = dict(self._kept)
         missing = self.law.rows([word for word in words if word not in known])
-        room = _KEPT_BYTES - sum(row.nbytes for row in known.values())
+        left = _KEPT_BYTES - sum(row.nbytes for row in known.values())
         for word in words:
             if word in known:
                 yield known[word]
                 continue
             row = next(missing)
-            room -= row.nbytes
-            if room >= 0:
+            left -= row.nbytes
+            if left >= 0:
                 self._kept[word] = row
             yield row

@@ -8,24 +8,23 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
     check_epsilon,
     check_interval,
     check_space,
+    epsilon_parameter,
     parameter,
 )
 from mondegreen.mechanisms.baselines.restricted import (
     RESTRICTED_ASSUMPTIONS,
+    RestrictedLaw,
     RestrictedRow,
     RestrictedState,
 )
 from mondegreen.mechanisms.laws.exponential import ExponentialLaw
-from mondegreen.mechanisms.metrics import space_distances
-from mondegreen.sampling.integers import TOTAL, quantize
+from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.space import Space
 
 _SMALLEST: Final = 1e-6
@@ -91,9 +90,7 @@ class SantextPlus(AbstractMechanism):
     [[0.75, 0.183, 0.067], [0.0, 0.731, 0.269]]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per unit of Euclidean distance",
+    epsilon: float = epsilon_parameter(
         help="claimed, kept for rare outputs only: loss in nats for words a unit apart",
     )
     sensitive: float = parameter(
@@ -133,32 +130,25 @@ class SantextPlus(AbstractMechanism):
                 f"{math.log(1 / self.p):.4g} nats (UMLDP)",
             ),
             disclosed=disclosed if frequent and self.p < 1 else (),
-            assumptions=(
-                *RESTRICTED_ASSUMPTIONS,
-                "the order of the words in the space is public",
-            ),
+            assumptions=RESTRICTED_ASSUMPTIONS,
         )
         return RestrictedState(space, guarantee, law)
 
 
 @final
-class SantextPlusLaw:
-    """The integer laws of SanText+ on one space.
+class SantextPlusLaw(RestrictedLaw):
+    """The integer laws of SanText+: those of ``exponential``, kept to sensitive words.
 
-    Attributes
-    ----------
-    frequent : int
-        Number of words that are not sensitive; their ids are the lowest.
-    stay : int
-        Weight, of 2**62, with which such a word passes in clear.
-    rate, cutoff : float
-        Of the exponential law that is restricted to the sensitive words.
+    The ``frequent`` words that are not sensitive have the lowest ids, and pass in clear
+    with the weight ``stay``, of 2**62. ``rate`` and ``cutoff`` are those of the
+    exponential law.
     """
 
     def __init__(
         self, space: Space, epsilon: float, sensitive: float, p: float
     ) -> None:
         count = max(1, math.ceil(sensitive * space.vocab_size * (1 - 1e-12)))
+        self.space = space
         self.frequent = space.vocab_size - count
         self.stay = TOTAL - math.ceil(p * TOTAL)
         # One rounding costs kappa: 2 rate = epsilon - kappa / delta. To restrict the
@@ -167,18 +157,14 @@ class SantextPlusLaw:
         self._law = ExponentialLaw(space, 3 * once.rate - epsilon, once.cutoff)
         self.rate, self.cutoff = self._law.rate, self._law.cutoff
         self._sensitive = np.arange(self.frequent, space.vocab_size, dtype=np.int32)
-        self._space = space
-
-    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
-        """Return the metric of the guarantee, (first, second)."""
-        return space_distances(self._space, first, second)
 
     def rows(self, words: Sequence[int]) -> Iterator[RestrictedRow]:
         """Yield the law of each input, in order; memory is bounded by a block."""
-        points = self._space.canonical[np.array(words, dtype=np.int32)]
+        points = self.space.canonical[np.array(words, dtype=np.int32)]
         rows = self._law.rows(points.tolist())
         for word, (_, row) in zip(words, rows, strict=True):
-            everywhere = row.weights()[self.frequent :]
-            _, weights = quantize(everywhere.astype(np.float64), 0.0, 0)
+            weights = row.weights()[self.frequent :]
             stay = self.stay if word < self.frequent else 0
-            yield RestrictedRow(word, stay, self._sensitive, np.cumsum(weights))
+            yield RestrictedRow.of(
+                word, stay, self._sensitive, weights.astype(np.float64)
+            )

@@ -8,20 +8,22 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import gammaln, lambertw, logsumexp
 
 from mondegreen.arrays import Ids, LogProbs
 from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
+    Floats,
     State,
     check_epsilon,
     check_ids,
     check_space,
-    parameter,
+    epsilon_parameter,
 )
 from mondegreen.mechanisms.metrics import space_distances
+from mondegreen.space.distances import Distances
 from mondegreen.space.space import Space
 
 _BLOCK: Final = 4096
@@ -30,8 +32,6 @@ _MOST_WORDS: Final = 512
 
 _LOST: Final = 2.0**-60
 """Chance of more neighbours than the sampler ever takes."""
-
-Array = NDArray[np.float64]
 
 
 @final
@@ -106,9 +106,7 @@ class TruncatedGumbel(AbstractMechanism):
     [[0.828, 0.166, 0.006]]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per unit of Euclidean distance",
+    epsilon: float = epsilon_parameter(
         help="claimed, not kept: loss in nats for two words one unit apart",
     )
 
@@ -156,17 +154,7 @@ class TruncatedGumbel(AbstractMechanism):
 @final
 @dataclass(frozen=True, slots=True)
 class TruncatedGumbelState(State):
-    """Truncated Gumbel prepared for one space.
-
-    Parameters
-    ----------
-    space : Space
-        Where inputs and outputs live.
-    guarantee : Guarantee
-        What is claimed.
-    scale : float, unit of distance
-        :math:`b`.
-    """
+    """Truncated Gumbel prepared for one space; ``scale`` is b, in units of distance."""
 
     space: Space
     guarantee: Guarantee
@@ -190,8 +178,8 @@ class TruncatedGumbelState(State):
             points, inverse = np.unique(
                 self.space.canonical[block], return_inverse=True
             )
-            near, distances = self._nearest(points, most)
-            scores = distances[inverse] + noise
+            near, gaps = self._nearest(points, most)
+            scores = gaps[inverse] + noise
             scores[np.arange(most) > count[:, None]] = np.inf
             best = np.argmin(scores, axis=1)
             out[start : start + _BLOCK] = near[inverse, best]
@@ -219,92 +207,49 @@ class TruncatedGumbelState(State):
             row[words] = log_law(gaps, self.space.geometry.diameter, self.scale)
         return table[inverse]
 
-    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
-        """Return the metric of the guarantee, (first, second)."""
-        return space_distances(self.space, first, second)
-
-    def _nearest(self, points: Ids, count: int) -> tuple[Ids, Array]:
+    def _nearest(self, points: Ids, count: int) -> tuple[Ids, Floats]:
         """Return the nearest words of inputs and their distances, nearest first."""
         near = np.empty((len(points), count), dtype=np.int32)
         distances = np.empty((len(points), count))
-        for i, (point, gaps) in enumerate(self._distances(points)):
-            # A word at the very point of the input is at distance 0.
-            gaps[self.space.canonical[:-1] == point] = 0.0
+        for i, gaps in enumerate(self._to_words(points)):
             some = np.sort(np.argpartition(gaps, count - 1)[:count])
             order = some[np.argsort(gaps[some], kind="stable")]
             near[i], distances[i] = order, gaps[order]
         return near, distances
 
-    def _distances(self, points: Ids) -> Iterator[tuple[int, Array]]:
-        """Yield each input and its distances to all words, in double precision."""
-        if self.space.vocab_size <= _MOST_WORDS:  # by differences: no cancellation
-            words = self.space.vectors.astype(np.float64)
-            for point in points:
-                yield int(point), np.linalg.norm(words - self._at(point), axis=1)
+    def _to_words(self, points: Ids) -> Iterator[Floats]:
+        """Yield the distances of each input to all words."""
+        space = self.space
+        if space.vocab_size <= _MOST_WORDS:  # by formula: equal distances stay equal
+            words = np.arange(space.vocab_size, dtype=np.int32)
+            yield from space_distances(space, points, words)
             return
-        words = self.space.vectors.astype(np.float64) - self.space.unknown
-        squares = np.einsum("ij,ij->i", words, words)
+        distances = Distances(space)
         for start in range(0, len(points), 128):
-            block = points[start : start + 128]
-            queries = self.space.points(block) - self.space.unknown
-            table = -2 * queries @ words.T + squares
-            table += np.einsum("ij,ij->i", queries, queries)[:, None]
-            for point, row in zip(block, table, strict=True):
-                yield int(point), np.sqrt(np.maximum(row, 0.0))
-
-    def _at(self, point: np.int32) -> Array:
-        """Return the coordinates of one input."""
-        at: Array = self.space.points(np.array([point], dtype=np.int32))[0]
-        return at
+            yield from distances.to_words(points[start : start + 128])
 
 
 def gumbel_scale(epsilon: float, count: int, closest: float, diameter: float) -> float:
     r"""Return :math:`b`, in units of distance; epsilon must be large enough."""
     alpha = (epsilon - 2 * (1 + math.log(count)) / closest) / 3
-    rate = min(lambert_w(2 * alpha * diameter), math.log(alpha * closest))
+    rate = min(float(lambertw(2 * alpha * diameter).real), math.log(alpha * closest))
     return 2 * diameter / rate
 
 
-def lambert_w(x: float) -> float:
-    r"""Return :math:`W_0(x)`, the solution of :math:`w e^w = x \ge 0`, by Newton.
-
-    It starts above the root of a convex function, and falls to it.
-
-    Examples
-    --------
-    >>> round(lambert_w(1.0), 12)
-    0.56714329041
-    """
-    w = math.log1p(x)
-    for _ in range(64):
-        step = (w - x * math.exp(-w)) / (1 + w)
-        w -= step
-        if abs(step) <= 1e-15 * w:
-            break
-    return w
-
-
-def log_poisson(count: int) -> Array:
+def log_poisson(count: int) -> Floats:
     r"""Return log-probabilities of :math:`k = 1..m`, Poisson of mean :math:`\ln m`."""
     if count == 1:
         return np.zeros(1)
-    steps = math.log(math.log(count)) - np.log(np.arange(1, count + 1))
-    log = np.cumsum(steps)
-    return log - _log_sum(log)
+    k = np.arange(1, count + 1)
+    log = k * math.log(math.log(count)) - gammaln(k + 1)
+    normalised: Floats = log - logsumexp(log)
+    return normalised
 
 
-def log_law(distances: Array, bound: float, scale: float) -> Array:
-    r"""Return the log-probabilities of words at ascending distances.
+def log_law(distances: Floats, bound: float, scale: float) -> Floats:
+    r"""Return the log-probabilities of all words at ascending distances from an input.
 
-    Parameters
-    ----------
-    distances : float64 array, shape (m,), ascending
-        From one input to all words.
-    bound, scale : float, unit of distance
-        :math:`\Delta`, no smaller than any distance, and :math:`b`.
-
-    Notes
-    -----
+    ``bound`` is :math:`\Delta`, no smaller than any distance, ``scale`` is :math:`b`.
     With density :math:`f` and survival function :math:`S` of the noise, the word of
     rank :math:`r` wins with probability
 
@@ -328,12 +273,12 @@ def log_law(distances: Array, bound: float, scale: float) -> Array:
     every = log_poisson(len(distances)) + np.cumsum(survival, axis=1)
     more = np.logaddexp.accumulate(every[:, ::-1], axis=1)[:, ::-1]
     wins = density - survival + more + np.log(weights)[:, None]
-    top = wins.max(axis=0)
-    log: Array = top + np.log(np.exp(wins - top).sum(axis=0))
-    return log - _log_sum(log)  # off by the error of the quadrature
+    log = logsumexp(wins, axis=0)
+    law: Floats = log - logsumexp(log)  # off by the error of the quadrature
+    return law
 
 
-def _nodes(distances: Array, bound: float, scale: float) -> tuple[Array, Array]:
+def _nodes(distances: Floats, bound: float, scale: float) -> tuple[Floats, Floats]:
     """Return nodes and weights of the quadrature over possible winning scores."""
     kinks = np.unique(np.append(distances - bound, distances[0] + bound))
     gauss, weights = np.polynomial.legendre.leggauss(8)
@@ -351,23 +296,17 @@ def _nodes(distances: Array, bound: float, scale: float) -> tuple[Array, Array]:
     return (edges[:-1, None] + half * (1 + gauss)).ravel(), (half * weights).ravel()
 
 
-def _log_gap(low: Array | float, high: float, scale: float) -> Array:
+def _log_gap(low: Floats | float, high: float, scale: float) -> Floats:
     r"""Return :math:`\ln (F(h) - F(l)) - \ln F(h)` of the Gumbel law."""
     falls = math.exp(-high / scale) * np.expm1((high - np.asarray(low)) / scale)
-    log: Array = np.log(-np.expm1(-falls))
+    log: Floats = np.log(-np.expm1(-falls))
     return log
 
 
-def _quantile(draws: Array, bound: float, scale: float) -> Array:
+def _quantile(draws: Floats, bound: float, scale: float) -> Floats:
     """Turn uniform doubles into Gumbel noise truncated to ``-bound .. bound``."""
     low = math.exp(-math.exp(bound / scale)) if bound < 700 * scale else 0.0
     high = math.exp(-math.exp(-bound / scale))
     with np.errstate(divide="ignore"):
-        noise: Array = -scale * np.log(-np.log(low + (high - low) * draws))
+        noise: Floats = -scale * np.log(-np.log(low + (high - low) * draws))
     return np.clip(noise, -bound, bound)
-
-
-def _log_sum(log: Array) -> float:
-    """Return the logarithm of a sum of exponentials."""
-    top = float(log.max())
-    return top + math.log(float(np.exp(log - top).sum()))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, final
+from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, LogProbs
-from mondegreen.errors import LawUnknownError, SpaceError
+from mondegreen.errors import SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
@@ -18,15 +17,17 @@ from mondegreen.mechanisms.base import (
     check_ids,
     check_interval,
     check_space,
+    epsilon_parameter,
     parameter,
 )
-from mondegreen.mechanisms.metrics import space_distances
+from mondegreen.mechanisms.noise.base import BLOCK, NoiseState
 from mondegreen.mechanisms.noise.laplace import Laplace
-from mondegreen.sampling.laplace import multivariate_laplace
-from mondegreen.space.search.decoders import NeighbourSearch
+from mondegreen.mechanisms.noise.vickrey import (
+    choose_neighbour,
+    nearest_words,
+    two_neighbours,
+)
 from mondegreen.space.space import Space
-
-_BLOCK: Final = 4096
 
 
 @final
@@ -83,9 +84,7 @@ class VickreyLiteral(AbstractMechanism):
     False
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per unit of Euclidean distance",
+    epsilon: float = epsilon_parameter(
         help="claimed, not kept: loss in nats for two words one unit apart",
     )
     t: float = parameter(0.5, range="[0, 1]", help="weight of the second neighbour")
@@ -109,19 +108,15 @@ class VickreyLiteral(AbstractMechanism):
                 "than the input and needs two"
             )
         laplace = Laplace(self.epsilon).prepare(space)
-        guarantee = replace(
-            laplace.guarantee,
-            mechanism=self.name,
-            parameters=self.to_dict()["parameters"],
+        guarantee = self.promise(
+            space,
             certified_how="not proved: the input is excluded from its own outputs, so "
             "its loss is infinite; use vickrey",
-            proof="docs/proofs/vickrey_literal.md",
             disclosed=("one word that the input was not: the output",),
-            is_private=False,
+            assumptions=laplace.guarantee.assumptions,
         )
-        return VickreyLiteralState(
-            space, guarantee, self.epsilon, self.t, laplace.search
-        )
+        noise = replace(laplace, guarantee=guarantee, uniforms=1)
+        return VickreyLiteralState(space, guarantee, noise, self.t)
 
 
 @final
@@ -129,57 +124,31 @@ class VickreyLiteral(AbstractMechanism):
 class VickreyLiteralState(State):
     """The printed algorithm prepared for one space.
 
-    A state of its own: its decoder must know the input, which the decoders of
-    :class:`mondegreen.mechanisms.noise.base.NoiseState` may not.
+    A state of its own: what it chooses from depends on the input, which the decoders
+    of :class:`mondegreen.mechanisms.noise.base.NoiseState` may not see.
     """
 
     space: Space
     guarantee: Guarantee
-    epsilon: float
+    noise: NoiseState
     t: float
-    search: NeighbourSearch
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
         """Draw an output for each input; see :class:`mondegreen.mechanisms.State`."""
         check_ids(ids, self.space.vocab_size)
         out = np.empty(len(ids), dtype=np.int32)
-        for start in range(0, len(ids), _BLOCK):
-            block = ids[start : start + _BLOCK]
-            out[start : start + _BLOCK] = self._block(block, rng)
-        return out
-
-    def _block(self, ids: Ids, rng: np.random.Generator) -> Ids:
-        """Draw an output for each of a few inputs."""
-        points = multivariate_laplace(rng, self.epsilon, (len(ids), self.space.dim))
-        points += self.space.points(ids)
-        found = self.search.nearest(points, 3)
-        gaps = self.space.vectors[found].astype(np.float64) - points[:, None, :]
-        distances = np.sqrt(np.einsum("tkn,tkn->tk", gaps, gaps))
-        distances[found == ids[:, None]] = np.inf  # the error of the algorithm
-        order = np.argsort(distances, axis=1, kind="stable")[:, :2]
-        near = np.take_along_axis(distances, order, axis=1)
-        second = rng.random(len(ids)) >= _first_chance(near[:, 0], near[:, 1], self.t)
-        chosen = np.take_along_axis(order, second[:, None].astype(np.intp), axis=1)
-        out: Ids = np.take_along_axis(found, chosen, axis=1)[:, 0]
+        for i, (points, uniforms) in enumerate(self.noise.noisy(ids, rng)):
+            block = slice(i * BLOCK, i * BLOCK + len(points))
+            words, distances = nearest_words(
+                self.space, self.noise.search, points, 3, excluded=ids[block]
+            )
+            two = distances[:, :2]  # the input itself is last: the error of the paper
+            alone = np.isinf(two[:, 1])  # in a space of two words
+            law = two_neighbours(np.where(np.isinf(two), 0.0, two), self.t)
+            law[alone] = 1.0, 0.0
+            out[block] = choose_neighbour(words, law, uniforms)
         return out
 
     def log_prob(self, ids: Ids) -> LogProbs:
         """Raise: a probability is an integral over a Voronoi cell."""
-        raise LawUnknownError(
-            f"{self.guarantee.mechanism} has no law in closed form; sample from it"
-        )
-
-    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
-        """Return the metric of the guarantee, (first, second)."""
-        return space_distances(self.space, first, second)
-
-
-def _first_chance(
-    first: NDArray[np.float64], second: NDArray[np.float64], t: float
-) -> NDArray[np.float64]:
-    """Return P(y1) at distances r1 and r2; r2 is infinite where there is no y2."""
-    alone = np.isinf(second)
-    weight = (1 - t) * np.where(alone, 0.0, second)
-    total = t * first + weight
-    chance = np.divide(weight, total, out=np.full_like(weight, 1 - t), where=total > 0)
-    return np.where(alone, 1.0, chance)
+        return self.noise.log_prob(ids)

@@ -37,16 +37,10 @@ Certifier = Callable[..., list[float]]
 
 
 class IntegerLaw:
-    """The laws of all inputs of one mechanism on one space, made when asked for.
+    r"""The laws of all inputs of one mechanism on one space, made when asked for.
 
-    Parameters
-    ----------
-    space : Space
-        Whose words come out.
-    scan : Scan
-        Finds the words with a score below the cutoff.
-    rate, cutoff : float
-        :math:`c` and :math:`g` in the formula of the module.
+    ``rate`` and ``cutoff`` are :math:`c` and :math:`g` in the formula of the module;
+    ``scan`` finds the words with a score below the cutoff.
     """
 
     takes_distances: ClassVar[bool] = True

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Weights
-from mondegreen.sampling.integers import quantize
+from mondegreen.sampling.integers import TOTAL_BITS, quantize
 
 
 @final
@@ -70,23 +70,21 @@ class OwnFloors:
 class Row:
     """The law of one input: ``2**62 * P(y) = floor(y) + excess(y)``, all integers.
 
-    Attributes
-    ----------
-    floors : EqualFloors or OwnFloors
-        What every word weighs at least.
-    words : int32 array, shape (listed,)
-        Words with more weight than that.
-    cumulative : int64 array, shape (listed,)
-        Running sums of their excess.
-    block_cdf : int64 array, optional
-        From which :class:`mondegreen.mechanisms.laws.blocks.BlockLaws` makes any part
-        of the law again; all rows then share ``words``.
+    ``words`` weigh more than their floors, ``cumulative`` are the running sums of their
+    excess. From a ``block_cdf``, where there is one,
+    :class:`mondegreen.mechanisms.laws.blocks.BlockLaws` makes any part of the law
+    again; all rows then share ``words``.
     """
 
     floors: EqualFloors | OwnFloors
     words: Ids
     cumulative: Weights
     block_cdf: Weights | None = None
+
+    @property
+    def base(self) -> int:
+        """The weight of all floors together."""
+        return (1 << TOTAL_BITS) - int(self.cumulative[-1])
 
     @property
     def nbytes(self) -> int:
@@ -96,10 +94,11 @@ class Row:
 
     def outputs(self, draws: Weights) -> Ids:
         """Turn integers uniform on ``0 .. 2**62 - 1`` into words, exactly."""
-        excess = draws - self.floors.total[0]
-        place = np.searchsorted(self.cumulative, np.maximum(excess, 0), side="right")
-        common = self.floors.words(draws, 0)
-        out: Ids = np.where(excess < 0, common, self.words[place]).astype(np.int32)
+        excess = draws - self.base
+        out: Ids = self.words[self.cumulative.searchsorted(excess, side="right")]
+        if excess.min() < 0:  # seldom, where words beyond the cutoff weigh little
+            common = excess < 0
+            out[common] = self.floors.words(draws[common], 0)
         return out
 
     def weights(self) -> Weights:

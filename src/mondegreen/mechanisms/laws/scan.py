@@ -73,13 +73,8 @@ class EuclideanScan:
     :math:`4 M^2 2^{2q} \le 2^{53}`. Then nothing is ever rounded, and a squared
     distance is the same number whatever the order of summation, the shape of the
     product, the number of threads or the library; the error is what rounding the
-    coordinates makes of distances. That is not done where inputs are so close together
-    that this error would count.
-
-    Attributes
-    ----------
-    is_exact : bool
-        Whether coordinates are rounded, and distances therefore always the same.
+    coordinates makes of distances. That is not done (``is_exact`` is False) where
+    inputs are so close together that this error would count.
     """
 
     def __init__(self, space: Space) -> None:

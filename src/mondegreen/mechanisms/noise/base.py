@@ -6,75 +6,63 @@ import contextlib
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final, TypeVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, LogProbs, Vectors
 from mondegreen.errors import LawUnknownError
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import AbstractMechanism, State, check_ids, parameter
+from mondegreen.mechanisms.base import (
+    AbstractMechanism,
+    Floats,
+    State,
+    check_epsilon,
+    check_ids,
+    check_space,
+    parameter,
+)
 from mondegreen.mechanisms.metrics import space_distances
-from mondegreen.space.search.decoders import DECODERS, NeighbourSearch
+from mondegreen.sampling.laplace import multivariate_laplace
+from mondegreen.space.search.decoders import (
+    DECODERS,
+    NeighbourSearch,
+    check_decoder,
+    decoder_search,
+)
 from mondegreen.space.space import Space
 
 Item = TypeVar("Item")
+DrawNoise = Callable[[np.random.Generator, tuple[int, int]], Vectors]
+"""Draws noise around the origin, ``(rng, (T, n))``."""
 
+Decoder = Callable[[Vectors, NeighbourSearch, Floats], Ids]
+"""Maps noisy points to words, with uniform numbers on [0, 1) where it chooses.
 
-def drawn_ahead(items: Iterator[Item]) -> Generator[Item]:
-    """Yield the items in order, each made in a thread while the last one is used.
-
-    One thread makes one item after the other: whatever they consume, such as a random
-    generator, is consumed in the same order as without it. Close the result, so
-    that nothing is consumed any more once the caller goes on.
-
-    Examples
-    --------
-    >>> list(drawn_ahead(iter([3, 1, 2])))
-    [3, 1, 2]
-    """
-    with ThreadPoolExecutor(1, thread_name_prefix="mondegreen-noise") as thread:
-        waiting = thread.submit(_one, items)
-        while made := waiting.result():
-            waiting = thread.submit(_one, items)
-            yield made[0]
-
-
-def _one(items: Iterator[Item]) -> tuple[Item, ...]:
-    """Return the next item, or nothing after the last one."""
-    for item in items:
-        return (item,)
-    return ()
-
+It sees no input, so it is post-processing.
+"""
 
 NOISE_ASSUMPTIONS: Final = (
     "noise is drawn in double precision as if in real numbers; only the index of a "
     "word is released, never a coordinate",
 )
 
-_BLOCK: Final = 4096
+BLOCK: Final = 4096
 """Words searched together: large enough for full speed, a few MB of noise."""
-
-Uniforms = NDArray[np.float64]
-
-Decoder = Callable[[Vectors, NeighbourSearch, Uniforms], Ids]
-"""Maps noisy points to words, with uniform numbers on [0, 1) where it chooses.
-
-It sees no input, so it is post-processing.
-"""
-
-
-def _add(points: Vectors, noise: Vectors) -> Vectors:
-    """Translate in Euclidean space."""
-    noise += points
-    return noise
 
 
 class AbstractNoise(AbstractMechanism):
-    """A mechanism whose search for the nearest word can be chosen."""
+    """A mechanism on Euclidean vectors whose search for the nearest word is chosen."""
 
     __slots__ = ()
+
+    epsilon: float
+    decoder: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        check_decoder(self.decoder)
 
     def to_dict(self) -> dict[str, Any]:
         """Return name and parameters, without a decoder that is the default.
@@ -87,37 +75,54 @@ class AbstractNoise(AbstractMechanism):
             del found["parameters"]["decoder"]
         return found
 
+    def laplace_state(self, space: Space, **stated: Any) -> NoiseState:
+        """Return Laplace noise that the nearest word decodes, under this guarantee."""
+        check_space(self, space)
+        search = decoder_search(self.decoder, space.vectors)
+        return NoiseState(
+            space,
+            noise_guarantee(self, space, search, **stated),
+            lambda rng, shape: multivariate_laplace(rng, self.epsilon, shape),
+            search,
+        )
+
+
+def noise_guarantee(
+    mechanism: AbstractMechanism, space: Space, search: NeighbourSearch, **stated: Any
+) -> Guarantee:
+    """Return what noise promises by proof, whatever search decodes it."""
+    usual: dict[str, Any] = {
+        "certified_how": f"proof; decoder: {search.describe()}",
+        "assumptions": NOISE_ASSUMPTIONS,
+    }
+    return mechanism.promise(space, **{**usual, **stated})
+
+
+def decode_nearest(points: Vectors, search: NeighbourSearch, uniforms: Floats) -> Ids:
+    """Return the nearest word of each point."""
+    return search.nearest(points, 1)[:, 0]
+
+
+def _add(points: Vectors, noise: Vectors) -> Vectors:
+    noise += points
+    return noise
+
 
 @final
 @dataclass(frozen=True, slots=True)
 class NoiseState(State):
     """A noise mechanism prepared for one space.
 
-    Parameters
-    ----------
-    space : Space
-        Where inputs and outputs live.
-    guarantee : Guarantee
-        What one call promises for each word.
-    draw_noise : callable ``(rng, (T, n)) -> float64 array``
-        The law of the noise around the origin.
-    decode : callable
-        From noisy points to words.
-    search : NeighbourSearch
-        Over the public vectors of the space.
-    translate : callable ``(points, noise) -> float64 array``
-        Moves the noise from the origin to the points; may overwrite the noise.
-    uniforms : int
-        Uniform numbers that ``decode`` takes for each word.
-    whitening : float64 array, shape (n, n), optional
-        Turns the metric of the guarantee into that of the space.
+    ``translate(points, noise)`` moves the noise from the origin to the points and may
+    overwrite it. ``uniforms`` are drawn for each word that ``decode`` chooses for.
+    ``whitening``, (n, n), turns the metric of the guarantee into that of the space.
     """
 
     space: Space
     guarantee: Guarantee
-    draw_noise: Callable[[np.random.Generator, tuple[int, int]], Vectors]
-    decode: Decoder
+    draw_noise: DrawNoise
     search: NeighbourSearch
+    decode: Decoder = decode_nearest
     translate: Callable[[Vectors, Vectors], Vectors] = _add
     uniforms: int = 0
     whitening: Vectors | None = None
@@ -126,8 +131,8 @@ class NoiseState(State):
         """Draw an output for each input; see :class:`mondegreen.mechanisms.State`."""
         check_ids(ids, self.space.vocab_size)
         out = np.empty(len(ids), dtype=np.int32)
-        blocks = self._noisy(ids, rng)
-        if len(ids) > _BLOCK:
+        blocks = self.noisy(ids, rng)
+        if len(ids) > BLOCK:
             blocks = drawn_ahead(blocks)
         start = 0
         with contextlib.closing(blocks):
@@ -137,12 +142,12 @@ class NoiseState(State):
                 start = stop
         return out
 
-    def _noisy(
+    def noisy(
         self, ids: Ids, rng: np.random.Generator
-    ) -> Generator[tuple[Vectors, Uniforms]]:
+    ) -> Generator[tuple[Vectors, Floats]]:
         """Yield noisy points block by block; draws all that a block needs."""
-        for start in range(0, len(ids), _BLOCK):
-            block = ids[start : start + _BLOCK]
+        for start in range(0, len(ids), BLOCK):
+            block = ids[start : start + BLOCK]
             noise = self.draw_noise(rng, (len(block), self.space.dim))
             uniforms = rng.random((len(block), self.uniforms))
             yield self.translate(self.space.points(block), noise), uniforms
@@ -154,14 +159,28 @@ class NoiseState(State):
             "use a selection mechanism such as tem"
         )
 
-    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+    def distances(self, first: Ids, second: Ids) -> Floats:
         """Return the metric of the guarantee, (first, second)."""
+        if self.whitening is None:
+            return State.distances(self, first, second)
         return space_distances(self.space, first, second, whitening=self.whitening)
 
 
-def decode_nearest(points: Vectors, search: NeighbourSearch, uniforms: Uniforms) -> Ids:
-    """Return the nearest word of each point."""
-    return search.nearest(points, 1)[:, 0]
+def drawn_ahead(items: Iterator[Item]) -> Generator[Item]:
+    """Yield the items in order, each made in a thread while the last one is used.
+
+    One thread makes one item after the other: whatever they consume, such as a random
+    generator, is consumed in the same order as without it. Close the result, so
+    that nothing is consumed any more once the caller goes on.
+
+    >>> list(drawn_ahead(iter([3, 1, 2])))
+    [3, 1, 2]
+    """
+    with ThreadPoolExecutor(1, thread_name_prefix="mondegreen-noise") as thread:
+        waiting = thread.submit(list, islice(items, 1))
+        while made := waiting.result():
+            waiting = thread.submit(list, islice(items, 1))
+            yield made[0]
 
 
 def decoder_parameter() -> Any:

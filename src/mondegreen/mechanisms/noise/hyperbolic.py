@@ -5,21 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-import numpy as np
-
-from mondegreen.arrays import Vectors
 from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
     check_epsilon,
     check_space,
-    parameter,
+    epsilon_parameter,
 )
-from mondegreen.mechanisms.noise.base import (
-    NOISE_ASSUMPTIONS,
-    NoiseState,
-    decode_nearest,
-)
+from mondegreen.mechanisms.noise.base import NoiseState, noise_guarantee
 from mondegreen.sampling.hyperbolic import hyperbolic_laplace, mobius_translate
 from mondegreen.space.distances import METRICS
 from mondegreen.space.search.poincare import PoincareSearch
@@ -75,7 +68,7 @@ class Hyperbolic(AbstractMechanism):
 
     Examples
     --------
-    >>> import mondegreen as mg
+    >>> import mondegreen as mg, numpy as np
     >>> space = mg.Space.from_arrays(
     ...     "tree", ["animal", "dog", "cat"], [[0, 0], [0.9, 0], [0, 0.9]],
     ...     metric="poincare",
@@ -86,10 +79,8 @@ class Hyperbolic(AbstractMechanism):
     [0, 1, 2, 0]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9], above dim - 1",
-        unit="per unit of hyperbolic distance",
-        help="loss in nats for two words one unit apart",
+    epsilon: float = epsilon_parameter(
+        "per unit of hyperbolic distance", range="[1e-9, 1e9], above dim - 1"
     )
 
     name: ClassVar[str] = "hyperbolic"
@@ -120,15 +111,10 @@ class Hyperbolic(AbstractMechanism):
                 "the same distance at every epsilon)",
             )
         search = PoincareSearch(space.vectors)
-        guarantee = self.promise(
-            space,
-            certified_how=f"proof; decoder: {search.describe()}",
-            assumptions=NOISE_ASSUMPTIONS,
-        )
-
-        def draw_noise(rng: np.random.Generator, shape: tuple[int, int]) -> Vectors:
-            return hyperbolic_laplace(rng, self.epsilon, shape)
-
         return NoiseState(
-            space, guarantee, draw_noise, decode_nearest, search, mobius_translate
+            space,
+            noise_guarantee(self, space, search),
+            lambda rng, shape: hyperbolic_laplace(rng, self.epsilon, shape),
+            search,
+            translate=mobius_translate,
         )

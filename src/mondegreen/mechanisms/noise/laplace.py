@@ -5,23 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-import numpy as np
-
-from mondegreen.arrays import Vectors
-from mondegreen.mechanisms.base import (
-    check_epsilon,
-    check_space,
-    parameter,
-)
+from mondegreen.mechanisms.base import epsilon_parameter
 from mondegreen.mechanisms.noise.base import (
-    NOISE_ASSUMPTIONS,
     AbstractNoise,
     NoiseState,
-    decode_nearest,
     decoder_parameter,
 )
-from mondegreen.sampling.laplace import multivariate_laplace
-from mondegreen.space.search.decoders import check_decoder, decoder_search
 from mondegreen.space.space import Space
 
 
@@ -69,7 +58,7 @@ class Laplace(AbstractNoise):
 
     Examples
     --------
-    >>> import mondegreen as mg
+    >>> import mondegreen as mg, numpy as np
     >>> space = mg.Space.from_arrays("line", ["cold", "cool", "hot"], [[0], [1], [9]])
     >>> state = Laplace(epsilon=5.0).prepare(space)
     >>> rng = np.random.default_rng(0)
@@ -77,11 +66,7 @@ class Laplace(AbstractNoise):
     [0, 0, 2, 1]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per unit of Euclidean distance",
-        help="loss in nats for two words one unit apart",
-    )
+    epsilon: float = epsilon_parameter()
     decoder: str = decoder_parameter()
 
     name: ClassVar[str] = "laplace"
@@ -89,21 +74,6 @@ class Laplace(AbstractNoise):
     family: ClassVar[str] = "noise"
     metric: ClassVar[str] = "Euclidean distance"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        check_decoder(self.decoder)
-
     def prepare(self, space: Space) -> NoiseState:
         """Build the search index of the space."""
-        check_space(self, space)
-        search = decoder_search(self.decoder, space.vectors)
-        guarantee = self.promise(
-            space,
-            certified_how=f"proof; decoder: {search.describe()}",
-            assumptions=NOISE_ASSUMPTIONS,
-        )
-
-        def draw_noise(rng: np.random.Generator, shape: tuple[int, int]) -> Vectors:
-            return multivariate_laplace(rng, self.epsilon, shape)
-
-        return NoiseState(space, guarantee, draw_noise, decode_nearest, search)
+        return self.laplace_state(space)

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, final
 
 import numpy as np
 
 from mondegreen.arrays import Vectors
 from mondegreen.mechanisms.base import (
-    check_epsilon,
     check_interval,
     check_space,
+    epsilon_parameter,
     parameter,
 )
 from mondegreen.mechanisms.noise.base import (
-    NOISE_ASSUMPTIONS,
     AbstractNoise,
     NoiseState,
-    decode_nearest,
     decoder_parameter,
 )
-from mondegreen.sampling.laplace import multivariate_laplace
 from mondegreen.space.geometry import estimate, scaled_covariance
-from mondegreen.space.search.decoders import check_decoder, decoder_search
 from mondegreen.space.space import Space
 
 
@@ -88,11 +84,7 @@ class Mahalanobis(AbstractNoise):
     [0, 1]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per unit of Mahalanobis distance",
-        help="loss in nats for two words one unit apart",
-    )
+    epsilon: float = epsilon_parameter("per unit of Mahalanobis distance")
     lambda_: float = parameter(
         0.2,
         range="[0, 1 - 1e-6]",
@@ -105,8 +97,7 @@ class Mahalanobis(AbstractNoise):
     metric: ClassVar[str] = "regularised Mahalanobis distance"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        check_decoder(self.decoder)
+        AbstractNoise.__post_init__(self)
         # Nearer to 1 the metric could not be factorised where the space is flat.
         lambda_ = check_interval(
             "lambda_", self.lambda_, 0.0, 1 - 1e-6, "in [0, 1 - 1e-6]"
@@ -118,25 +109,20 @@ class Mahalanobis(AbstractNoise):
         check_space(self, space)
         matrix = regularized_covariance(space, self.lambda_)
         root = np.linalg.cholesky(matrix)
+        whitening = np.linalg.inv(root)
         smallest = float(np.linalg.eigvalsh(matrix)[0])
-        search = decoder_search(self.decoder, space.vectors)
         # An upper bound of epsilon in the Euclidean metric: round the root down.
         euclidean = self.epsilon / math.sqrt(smallest) * (1 + 1e-9)
-        whitening = np.linalg.inv(root)
-        scale = estimate(space.vectors, space.unknown, whitening)
-        guarantee = self.promise(
+        state = self.laplace_state(
             space,
-            scale=scale.to_dict(),
-            certified_how=f"proof; decoder: {search.describe()}",
+            scale=estimate(space.vectors, space.unknown, whitening).to_dict(),
             equivalents=(f"epsilon {euclidean:.6g} per unit of Euclidean distance",),
-            assumptions=NOISE_ASSUMPTIONS,
         )
-
-        def draw_noise(rng: np.random.Generator, shape: tuple[int, int]) -> Vectors:
-            return multivariate_laplace(rng, self.epsilon, shape) @ root.T
-
-        return NoiseState(
-            space, guarantee, draw_noise, decode_nearest, search, whitening=whitening
+        draw = state.draw_noise
+        return replace(
+            state,
+            draw_noise=lambda rng, shape: draw(rng, shape) @ root.T,
+            whitening=whitening,
         )
 
 

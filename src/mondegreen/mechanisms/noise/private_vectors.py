@@ -14,99 +14,20 @@ from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
+    Floats,
     State,
     check_epsilon,
     check_ids,
     check_space,
+    epsilon_parameter,
     parameter,
 )
-from mondegreen.mechanisms.metrics import space_distances
+from mondegreen.mechanisms.noise.base import BLOCK
 from mondegreen.sampling.laplace import multivariate_laplace
 from mondegreen.space.search.decoders import NeighbourSearch, decoder_search
 from mondegreen.space.space import Space
 
 _TILE_ROWS: Final = 1024
-
-Places = NDArray[np.intp]
-
-
-def gaussian_projection(dim: int, projection_dim: int, seed: int) -> Vectors:
-    """Return a matrix of normal numbers of variance 1/k, shape (k, n).
-
-    It keeps squared lengths in the mean. The seed makes it public; no privacy rests on
-    it.
-    """
-    rng = np.random.default_rng(seed)
-    matrix: Vectors = rng.standard_normal((projection_dim, dim))
-    matrix /= np.sqrt(projection_dim)
-    return matrix
-
-
-def lipschitz_constant(matrix: Vectors, space: Space) -> float:
-    r"""Return an upper bound of the stretch of a linear map over all pairs of inputs.
-
-    .. math:: s = \max_{w \ne w'} \frac{\lVert \Phi (\phi(w) - \phi(w')) \rVert}
-                                       {\lVert \phi(w) - \phi(w') \rVert}
-
-    Parameters
-    ----------
-    matrix : float64 array, shape (k, n)
-        :math:`\Phi`.
-    space : Space
-        Its words and the unknown point; equal points do not count.
-
-    Notes
-    -----
-    *Numerics.* Products in float32 look for pairs that may stretch more than the best
-    so far, with a slack above their rounding error; only those are computed, in
-    float64 and from their difference, and the largest is rounded up. Time grows with
-    the square of the vocabulary.
-    """
-    ids = np.unique(space.canonical)
-    points = space.points(ids) - space.unknown
-    images = points @ matrix.T
-    squares = np.einsum("ij,ij->i", points, points)
-    image_squares = np.einsum("ij,ij->i", images, images)
-    everyone = np.arange(len(ids) - 1)
-    best = _largest_stretch(matrix, space, ids, everyone, everyone + 1)
-    for i in range(0, len(ids), _TILE_ROWS):
-        # |Xi - Xj|^2 - best^2 |xi - xj|^2 as one product, X the image of x.
-        square = best**2
-        rest = (image_squares - square * squares)[:, None]
-        ones = np.ones_like(rest)
-        tile = slice(i, i + _TILE_ROWS)
-        left = np.hstack([-2 * images, 2 * square * points, rest, ones])[tile]
-        right = np.hstack([images, points, ones, rest])[i:].astype(np.float32)
-        slack = 5.0 * (left.shape[1] + 8) * 2.0**-24
-        slack *= float(image_squares.max()) + square * float(squares.max())
-        # Some builds of BLAS raise the flag of an invalid operation on padding of their
-        # own, so the values are asked instead: a pair without a number is computed too.
-        with np.errstate(invalid="ignore"):
-            gains = left.astype(np.float32) @ right.T
-        rows, columns = np.nonzero(~(gains <= -slack))
-        apart = rows < columns
-        rows, columns = i + rows[apart], i + columns[apart]
-        best = max(best, _largest_stretch(matrix, space, ids, rows, columns))
-    if best == 0:  # nothing to stretch; any map will do
-        return float(np.linalg.norm(matrix, 2)) * (1 + 1e-9) or 1.0
-    return best * (1 + 1e-9)
-
-
-def _largest_stretch(
-    matrix: Vectors, space: Space, ids: Ids, rows: Places, columns: Places
-) -> float:
-    """Return the largest stretch of some pairs, from their differences."""
-    largest = 0.0
-    for start in range(0, len(rows), _TILE_ROWS):
-        part = slice(start, start + _TILE_ROWS)
-        gaps = space.points(ids[rows[part]]) - space.points(ids[columns[part]])
-        stretch = np.linalg.norm(gaps @ matrix.T, axis=1)
-        stretch /= np.linalg.norm(gaps, axis=1)
-        largest = max(largest, float(stretch.max()))
-    return largest
-
-
-_BLOCK: Final = 4096
 
 _ASSUMPTIONS: Final = (
     "noise is drawn in double precision as if in real numbers; the vectors are rounded "
@@ -179,11 +100,7 @@ class PrivateVectors(AbstractMechanism):
     [0, 1]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per unit of Euclidean distance",
-        help="loss in nats for two words one unit apart",
-    )
+    epsilon: float = epsilon_parameter()
     projection_dim: int | None = parameter(
         None, range="1 to the dimension, or null", help="rows of the projection"
     )
@@ -194,7 +111,6 @@ class PrivateVectors(AbstractMechanism):
     name: ClassVar[str] = "private_vectors"
     family: ClassVar[str] = "noise"
     metric: ClassVar[str] = "Euclidean distance"
-    space_metrics: ClassVar[tuple[str, ...]] = ("euclidean",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
@@ -215,15 +131,11 @@ class PrivateVectors(AbstractMechanism):
         """
         check_space(self, space)
         matrix: Vectors = np.eye(space.dim)
-        constant = 1.0
-        if self.projection_dim is not None:
-            if self.projection_dim > space.dim:
-                raise InvalidParameterError(
-                    "projection_dim", self.projection_dim, f"at most {space.dim}"
-                )
-            matrix = gaussian_projection(
-                space.dim, self.projection_dim, self.projection_seed
-            )
+        constant, k = 1.0, self.projection_dim
+        if k is not None:
+            if k > space.dim:
+                raise InvalidParameterError("projection_dim", k, f"at most {space.dim}")
+            matrix = gaussian_projection(space.dim, k, self.projection_seed)
             constant = lipschitz_constant(matrix, space)
         # Rounded down: the rate may only be smaller than epsilon / s.
         rate = self.epsilon / constant * (1 - 2.0**-50)
@@ -268,7 +180,7 @@ class VectorState(State):
     step: float
     search: NeighbourSearch
 
-    def vectors(self, ids: Ids, rng: np.random.Generator) -> NDArray[np.float64]:
+    def vectors(self, ids: Ids, rng: np.random.Generator) -> Floats:
         """Draw a noisy vector for each input, shape (T, k), on the grid.
 
         Parameters
@@ -280,12 +192,12 @@ class VectorState(State):
         """
         check_ids(ids, self.space.vocab_size)
         out = np.empty((len(ids), len(self.matrix)))
-        for start in range(0, len(ids), _BLOCK):
-            block = ids[start : start + _BLOCK]
+        for start in range(0, len(ids), BLOCK):
+            block = ids[start : start + BLOCK]
             noise = multivariate_laplace(rng, self.rate, (len(block), len(self.matrix)))
             noise += _project(self.space, block, self.matrix)
             # A power of two divides and multiplies without error.
-            out[start : start + _BLOCK] = np.rint(noise / self.step) * self.step
+            out[start : start + BLOCK] = np.rint(noise / self.step) * self.step
         return out
 
     def decode(self, vectors: Vectors) -> Ids:
@@ -300,17 +212,13 @@ class VectorState(State):
         """Raise: a probability is an integral over a Voronoi cell."""
         raise LawUnknownError("private_vectors has no law of words in closed form")
 
-    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
-        """Return the metric of the guarantee, (first, second)."""
-        return space_distances(self.space, first, second)
 
-
-def _project(space: Space, ids: Ids, matrix: Vectors) -> NDArray[np.float64]:
+def _project(space: Space, ids: Ids, matrix: Vectors) -> Floats:
     """Return the projected vectors of inputs, (T, k)."""
     out = np.empty((len(ids), len(matrix)))
-    for start in range(0, len(ids), _BLOCK):
-        block = ids[start : start + _BLOCK]
-        out[start : start + _BLOCK] = space.points(block) @ matrix.T
+    for start in range(0, len(ids), BLOCK):
+        block = ids[start : start + BLOCK]
+        out[start : start + BLOCK] = space.points(block) @ matrix.T
     return out
 
 
@@ -332,3 +240,74 @@ def _check_whole(name: str, value: object, least: int) -> None:
     """Refuse what is no whole number from ``least`` on."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InvalidParameterError(name, value, f"an integer, at least {least}")
+
+
+def gaussian_projection(dim: int, projection_dim: int, seed: int) -> Vectors:
+    """Return a matrix of normal numbers of variance 1/k, shape (k, n).
+
+    It keeps squared lengths in the mean. The seed makes it public; no privacy rests on
+    it.
+    """
+    rng = np.random.default_rng(seed)
+    matrix: Vectors = rng.standard_normal((projection_dim, dim))
+    matrix /= np.sqrt(projection_dim)
+    return matrix
+
+
+def lipschitz_constant(matrix: Vectors, space: Space) -> float:
+    r"""Return an upper bound of the stretch of a linear map over all pairs of inputs.
+
+    .. math:: s = \max_{w \ne w'} \frac{\lVert \Phi (\phi(w) - \phi(w')) \rVert}
+                                       {\lVert \phi(w) - \phi(w') \rVert}
+
+    Products in float32 look for pairs that may stretch more than the best so far, with
+    a slack above their rounding error; only those are computed, in float64 and from
+    their difference, and the largest is rounded up. Equal points do not count. Time
+    grows with the square of the vocabulary.
+    """
+    ids = np.unique(space.canonical)
+    points = space.points(ids) - space.unknown
+    images = points @ matrix.T
+    squares = np.einsum("ij,ij->i", points, points)
+    image_squares = np.einsum("ij,ij->i", images, images)
+    everyone = np.arange(len(ids) - 1)
+    best = _largest_stretch(matrix, space, ids, everyone, everyone + 1)
+    for i in range(0, len(ids), _TILE_ROWS):
+        # |Xi - Xj|^2 - best^2 |xi - xj|^2 as one product, X the image of x.
+        square = best**2
+        rest = (image_squares - square * squares)[:, None]
+        ones = np.ones_like(rest)
+        tile = slice(i, i + _TILE_ROWS)
+        left = np.hstack([-2 * images, 2 * square * points, rest, ones])[tile]
+        right = np.hstack([images, points, ones, rest])[i:].astype(np.float32)
+        slack = 5.0 * (left.shape[1] + 8) * 2.0**-24
+        slack *= float(image_squares.max()) + square * float(squares.max())
+        # Some builds of BLAS raise the flag of an invalid operation on padding of their
+        # own, so the values are asked instead: a pair without a number is computed too.
+        with np.errstate(invalid="ignore"):
+            gains = left.astype(np.float32) @ right.T
+        rows, columns = np.nonzero(~(gains <= -slack))
+        apart = rows < columns
+        rows, columns = i + rows[apart], i + columns[apart]
+        best = max(best, _largest_stretch(matrix, space, ids, rows, columns))
+    if best == 0:  # nothing to stretch; any map will do
+        return float(np.linalg.norm(matrix, 2)) * (1 + 1e-9) or 1.0
+    return best * (1 + 1e-9)
+
+
+def _largest_stretch(
+    matrix: Vectors,
+    space: Space,
+    ids: Ids,
+    rows: NDArray[np.intp],
+    columns: NDArray[np.intp],
+) -> float:
+    """Return the largest stretch of some pairs, from their differences."""
+    largest = 0.0
+    for start in range(0, len(rows), _TILE_ROWS):
+        part = slice(start, start + _TILE_ROWS)
+        gaps = space.points(ids[rows[part]]) - space.points(ids[columns[part]])
+        stretch = np.linalg.norm(gaps @ matrix.T, axis=1)
+        stretch /= np.linalg.norm(gaps, axis=1)
+        largest = max(largest, float(stretch.max()))
+    return largest

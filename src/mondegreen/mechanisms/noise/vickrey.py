@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Vectors
 from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms.base import (
-    check_epsilon,
+    Floats,
     check_interval,
-    check_space,
+    epsilon_parameter,
     parameter,
 )
 from mondegreen.mechanisms.noise.base import (
     AbstractNoise,
     NoiseState,
-    Uniforms,
     decoder_parameter,
 )
-from mondegreen.mechanisms.noise.laplace import Laplace
-from mondegreen.space.search.decoders import NeighbourSearch, check_decoder
+from mondegreen.space.search.decoders import NeighbourSearch
 from mondegreen.space.space import Space
 
-_MAX_K = 64
+_MAX_K: Final = 64
 
 
 @final
@@ -84,11 +81,7 @@ class Vickrey(AbstractNoise):
     [1, 1]
     """
 
-    epsilon: float = parameter(
-        range="[1e-9, 1e9]",
-        unit="per unit of Euclidean distance",
-        help="loss in nats for two words one unit apart",
-    )
+    epsilon: float = epsilon_parameter()
     t: float | tuple[float, ...] = parameter(
         0.5,
         range="[0, 1], or 2 to 64 numbers in [0, 1e6]",
@@ -101,62 +94,74 @@ class Vickrey(AbstractNoise):
     metric: ClassVar[str] = "Euclidean distance"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        check_decoder(self.decoder)
+        AbstractNoise.__post_init__(self)
+        t: float | tuple[float, ...]
         if not isinstance(self.t, (tuple, list)):
             t = check_interval("t", self.t, 0.0, 1.0, "in [0, 1]")
-            object.__setattr__(self, "t", t)
-            return
-        if not 2 <= len(self.t) <= _MAX_K:
+        elif 2 <= len(self.t) <= _MAX_K:  # lists come from JSON
+            allowed = "numbers in [0, 1e6]"
+            t = tuple(check_interval("t", each, 0.0, 1e6, allowed) for each in self.t)
+        else:
             raise InvalidParameterError("t", len(self.t), f"2 to {_MAX_K} numbers")
-        rates = tuple(
-            check_interval("t", rate, 0.0, 1e6, "numbers in [0, 1e6]")
-            for rate in self.t
-        )
-        object.__setattr__(self, "t", rates)  # lists come from JSON
+        object.__setattr__(self, "t", t)
 
     def prepare(self, space: Space) -> NoiseState:
         """Prepare the noise of Laplace with another decoder."""
-        check_space(self, space)
-        laplace = Laplace(self.epsilon, self.decoder).prepare(space)
-        guarantee = replace(
-            laplace.guarantee,
-            mechanism=self.name,
-            parameters=self.to_dict()["parameters"],
-            proof="docs/proofs/vickrey.md",
-        )
+        k = len(self.t) if isinstance(self.t, tuple) else 2
 
-        def decode(points: Vectors, search: NeighbourSearch, uniforms: Uniforms) -> Ids:
-            k = len(self.t) if isinstance(self.t, tuple) else 2
-            neighbours = search.nearest(points, k)
-            gaps = space.vectors[neighbours].astype(np.float64) - points[:, None, :]
-            # The float32 search may swap neighbours within its rounding; the law is
-            # about distances, so they are put in their true order.
-            distances = np.sqrt(np.einsum("tkn,tkn->tk", gaps, gaps))
-            order = np.argsort(distances, axis=1, kind="stable")
-            neighbours = np.take_along_axis(neighbours, order, axis=1)
-            law = self._law(np.take_along_axis(distances, order, axis=1))
-            passed = uniforms >= np.cumsum(law, axis=1)[:, :-1]
-            chosen: Ids = np.take_along_axis(
-                neighbours, passed.sum(axis=1, keepdims=True), axis=1
-            )[:, 0]
-            return chosen
+        def decode(points: Vectors, search: NeighbourSearch, uniforms: Floats) -> Ids:
+            words, distances = nearest_words(space, search, points, k)
+            return choose_neighbour(words, self._law(distances), uniforms)
 
-        return replace(laplace, guarantee=guarantee, decode=decode, uniforms=1)
+        return replace(self.laplace_state(space), decode=decode, uniforms=1)
 
-    def _law(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _law(self, distances: Floats) -> Floats:
         """Return the probabilities of the neighbours at these distances, (T, k)."""
-        if isinstance(self.t, tuple):
-            scores = -np.array(self.t[: distances.shape[1]]) * distances
-            weights: NDArray[np.float64] = np.exp(
-                scores - scores.max(axis=1, keepdims=True)
-            )
-            weights /= weights.sum(axis=1, keepdims=True)
-            return weights
-        if distances.shape[1] == 1:
-            return np.ones_like(distances)
-        first = (1 - self.t) * distances[:, 1]
-        total = self.t * distances[:, 0] + first
-        equal = np.full_like(first, 1 - self.t)
-        p = np.divide(first, total, out=equal, where=total > 0)
-        return np.stack([p, 1 - p], axis=1)
+        if not isinstance(self.t, tuple):
+            return two_neighbours(distances, self.t)
+        scores = -np.array(self.t[: distances.shape[1]]) * distances
+        weights: Floats = np.exp(scores - scores.max(axis=1, keepdims=True))
+        weights /= weights.sum(axis=1, keepdims=True)
+        return weights
+
+
+def nearest_words(
+    space: Space,
+    search: NeighbourSearch,
+    points: Vectors,
+    k: int,
+    excluded: Ids | None = None,
+) -> tuple[Ids, Floats]:
+    """Return the k nearest words of each point in true order, and their distances.
+
+    The float32 search may swap neighbours within its rounding; laws are about
+    distances. A word that is excluded, one for each point, counts as infinitely far.
+    """
+    words = search.nearest(points, k)
+    gaps = space.vectors[words].astype(np.float64) - points[:, None, :]
+    distances: Floats = np.sqrt(np.einsum("tkn,tkn->tk", gaps, gaps))
+    if excluded is not None:
+        distances[words == excluded[:, None]] = np.inf
+    order = np.argsort(distances, axis=1, kind="stable")
+    return (
+        np.take_along_axis(words, order, axis=1),
+        np.take_along_axis(distances, order, axis=1),
+    )
+
+
+def two_neighbours(distances: Floats, t: float) -> Floats:
+    """Return the law of two neighbours; of one, where the other does not exist."""
+    if distances.shape[1] == 1:
+        return np.ones_like(distances)
+    first = (1 - t) * distances[:, 1]
+    total = t * distances[:, 0] + first
+    p = np.divide(first, total, out=np.full_like(first, 1 - t), where=total > 0)
+    return np.stack([p, 1 - p], axis=1)
+
+
+def choose_neighbour(words: Ids, law: Floats, uniforms: Floats) -> Ids:
+    """Turn uniform numbers, (T, 1), into one of the words of each row."""
+    passed = uniforms >= np.cumsum(law, axis=1)[:, :-1]
+    place = passed.sum(axis=1, keepdims=True)
+    chosen: Ids = np.take_along_axis(words, place, axis=1)[:, 0]
+    return chosen

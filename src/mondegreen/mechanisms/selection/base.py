@@ -28,7 +28,7 @@ from mondegreen.mechanisms.laws.certified import (
     is_kept,
 )
 from mondegreen.mechanisms.laws.exponential import IntegerLaw
-from mondegreen.mechanisms.metrics import discrete_distances, space_distances
+from mondegreen.mechanisms.metrics import discrete_distances
 from mondegreen.sampling.integers import TOTAL_BITS, draw_uniform
 from mondegreen.space.distances import METRICS
 from mondegreen.space.space import Space
@@ -39,16 +39,8 @@ from mondegreen.space.space import Space
 class SelectionState(State):
     """A selection mechanism prepared for one space.
 
-    Parameters
-    ----------
-    space : Space
-        Where inputs and outputs live.
-    proved : Guarantee
-        What one call promises for each word, by proof.
-    law : IntegerLaw
-        The integer law of every input.
-    inputs : int32 array, shape (V + 1,), optional
-        The input whose law each input has; by default the lowest at the same point.
+    ``proved`` is what one call promises for each word by proof; ``inputs`` tells whose
+    law each input has, by default that of the lowest at the same point.
     """
 
     space: Space
@@ -59,7 +51,6 @@ class SelectionState(State):
 
     @property
     def stated(self) -> Guarantee:
-        """What one call promises for each word, without its certificate."""
         return self.proved
 
     @property
@@ -81,7 +72,6 @@ class SelectionState(State):
 
     @property
     def certificate_takes_long(self) -> bool:
-        """Whether ``guarantee`` would first pass over all pairs of a large space."""
         law = self.law
         return is_kept(law) and is_certifiable(law) and not has_certificate(law)
 
@@ -98,7 +88,6 @@ class SelectionState(State):
         return exact, exact
 
     def certificate(self, progress: Progress = no_progress) -> float | None:
-        """Return the exact epsilon, computing it however long that takes."""
         if self.law.certify is None:
             return self.stated.certified
         return certificates_of([self.law], progress)[0]
@@ -112,18 +101,15 @@ class SelectionState(State):
 
     @property
     def takes_distances(self) -> bool:
-        """Whether the law is one in the distance of the space."""
         return self.law.takes_distances
 
     @property
     def falls_with_distance(self) -> bool:
-        """Whether a closer word is never less likely."""
         return self.law.falls_with_distance
 
     @property
     def has_zeros(self) -> bool:
-        """No: every word has some integer weight."""
-        return False
+        return False  # every word has some integer weight
 
     def log_rows(self, ids: Ids, distances: Floats | None) -> tuple[Floats, Floats]:
         """Return log-probabilities and probabilities, in real numbers where quick."""
@@ -150,15 +136,12 @@ class SelectionState(State):
 
     @property
     def shared_bytes(self) -> int:
-        """Memory that processes need to compute laws together."""
         return self._cache.shared_bytes(self.law)
 
     def share(self, memory: Any, lock: AbstractContextManager[Any]) -> None:
-        """Compute laws together with other processes."""
         self._cache.share(self.law, memory, lock)
 
     def log_prob(self, ids: Ids) -> LogProbs:
-        """Return the logarithms of the integer law, shape (T, V)."""
         check_ids(ids, self.space.vocab_size)
         points, inverse = np.unique(self._law_of(ids), return_inverse=True)
         table = np.empty((len(points), self.space.vocab_size))
@@ -168,12 +151,9 @@ class SelectionState(State):
         return table[inverse]
 
     def distances(self, first: Ids, second: Ids) -> Floats:
-        """Return the metric of the guarantee, (first, second)."""
         if self.inputs is not None:  # each input has a law of its own: all are 1 apart
             return discrete_distances(first, second)
-        # Truncated metrics state their cutoff as the diameter.
-        cutoff = self.stated.scale["diameter"]
-        return space_distances(self.space, first, second, cutoff=cutoff)
+        return State.distances(self, first, second)
 
     def _law_of(self, ids: Ids) -> Ids:
         """The inputs whose laws are to be used."""

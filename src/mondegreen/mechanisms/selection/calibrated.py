@@ -82,7 +82,7 @@ class Calibrated(AbstractMechanism):
     """
 
     epsilon: float = epsilon_parameter(
-        "loss in nats for two words one unit apart, certified"
+        help="loss in nats for two words one unit apart, certified"
     )
     beta: float | None = parameter(
         0.001,

@@ -62,7 +62,7 @@ class Exponential(AbstractMechanism):
     [[0.731, 0.269]]
     """
 
-    epsilon: float = epsilon_parameter("loss in nats for two words one unit apart")
+    epsilon: float = epsilon_parameter(help="loss in nats for two words one unit apart")
 
     name: ClassVar[str] = "exponential"
     aliases: ClassVar[tuple[str, ...]] = ("santext",)

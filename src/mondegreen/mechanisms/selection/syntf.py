@@ -76,7 +76,7 @@ class Syntf(AbstractMechanism):
     [[0.609, 0.387, 0.004]]
     """
 
-    epsilon: float = epsilon_parameter("loss in nats for any two words", "nats")
+    epsilon: float = epsilon_parameter("nats", help="loss in nats for any two words")
     vector_share: float = parameter(
         0.75,
         range="[0, 1]",

@@ -76,7 +76,7 @@ class Tem(AbstractMechanism):
     'min(Euclidean distance, 3.8)'
     """
 
-    epsilon: float = epsilon_parameter("loss in nats for two words one unit apart")
+    epsilon: float = epsilon_parameter(help="loss in nats for two words one unit apart")
     beta: float = parameter(
         0.001,
         range="(0, 0.5]",

@@ -96,9 +96,7 @@ class Tight(AbstractMechanism):
     [[0.901, 0.099]]
     """
 
-    epsilon: float = epsilon_parameter(
-        "loss in nats for two words one unit apart", "per unit of Euclidean distance"
-    )
+    epsilon: float = epsilon_parameter("per unit of Euclidean distance")
 
     name: ClassVar[str] = "tight"
     family: ClassVar[str] = "selection"

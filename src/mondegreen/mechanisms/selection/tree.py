@@ -106,7 +106,7 @@ class Tree(AbstractMechanism):
     [[0.476, 0.476, 0.024, 0.024]]
     """
 
-    epsilon: float = epsilon_parameter("loss in nats for any two words", "nats")
+    epsilon: float = epsilon_parameter("nats", help="loss in nats for any two words")
     losses: tuple[float, ...] | None = parameter(
         None,
         range="[0, epsilon] each, or null",

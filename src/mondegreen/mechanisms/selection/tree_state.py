@@ -136,7 +136,6 @@ class TreeState(State):
         return out
 
     def log_prob(self, ids: Ids) -> LogProbs:
-        """Return the logarithms of the law that is sampled, shape (T, V)."""
         check_ids(ids, self.space.vocab_size)
         words, inverse = np.unique(ids, return_inverse=True)
         table = np.empty((len(words), self.space.vocab_size))

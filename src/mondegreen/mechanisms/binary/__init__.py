@@ -1,1 +1,0 @@
-"""Mechanisms that flip bits of a code and release a word whose code is near."""

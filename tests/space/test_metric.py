@@ -1,4 +1,5 @@
 import math
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +15,16 @@ from mondegreen.errors import (
     SpaceIntegrityError,
     UnknownNameError,
 )
+from mondegreen.space.distances import Distances
 from mondegreen.space.metric import (
     METRICS,
     distances,
     one_minus_norm2,
     relative_error,
 )
-from mondegreen.space.space import Space
+from mondegreen.space.space import Space, WordSpace
 from mondegreen.space.store import load_space, save_space
+from mondegreen.space.tree import WordTree
 from mondegreen.space.vectors.build import build_space
 
 MAMMALS = Path(__file__).parents[2] / "../shared/data/wordnet/mammal_poincare_10d.npy"
@@ -165,8 +168,6 @@ def test_the_metric_is_part_of_the_digest_and_of_the_file(tmp_path):
 
 
 def test_a_ball_survives_pickling():
-    import pickle
-
     ball = ball_space(np.array([[0.0, 0.1], [0.5, 0.5]]))
     again = pickle.loads(pickle.dumps(ball))
     assert (again.metric, again.digest) == (ball.metric, ball.digest)
@@ -199,3 +200,28 @@ def test_the_mammals_of_wordnet_build(tmp_path):
     assert (space.vocab_size, space.dim) == (1182, 10)
     assert space.geometry.diameter == pytest.approx(16.73, abs=0.01)
     assert space.geometry.nearest == pytest.approx(4.63, abs=0.01)
+
+
+@many
+@given(points=balls(), metric=metrics)
+def test_products_and_formula_give_the_same_distances(points, metric):
+    words = [f"w{i}" for i in range(len(points))]
+    space = Space.from_arrays("s", words, points, metric=metric)
+    engine, inputs = Distances(space), np.arange(len(words) + 1, dtype=np.int32)
+    true = distances(metric, space.points(inputs), space.points(inputs))
+    allowed = (engine.relative_error + 1e-9) * true  # 0 where points are equal
+    for table in (engine.between(inputs, inputs)[:, :-1], engine.rows(inputs)):
+        assert (np.abs(table - true[:, :-1]) <= allowed[:, :-1]).all()
+
+
+def test_words_with_a_tree_need_no_vectors():
+    tree = WordTree.from_labels([[0, 1], [0, 0]])
+    alone = WordSpace("s", ("a", "b"), tree=tree)
+    assert (alone.vocab_size, alone.id_of("b"), alone.has_vectors) == (2, 1, False)
+    assert alone.digest != WordSpace("s", ("a", "b")).digest
+    assert pickle.loads(pickle.dumps(alone)).digest == alone.digest
+    assert Distances(alone).rows(np.array([0])) is None
+    with pytest.raises(SpaceError, match="no vectors"):
+        alone.points(np.array([0]))
+    with pytest.raises(SpaceError, match="other words"):
+        WordSpace("s", ("a", "b", "c"), tree=tree)

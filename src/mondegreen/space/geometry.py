@@ -97,6 +97,7 @@ def measure(
         # squared distance, and 8 more the rounding of the centred points to float32.
         slack = 4.0 * (vectors.shape[1] + 8) * 2.0**-24 * max(farthest, 1e-30)
     words, point = Neighbours(len(vectors)), canonical_ids(vectors)
+    table: NDArray[np.floating]
     for i in range(0, len(vectors), _TILE_ROWS):
         left = _Tile.of(vectors, i, unknown)
         for j in range(i, len(vectors), _TILE_ROWS):
@@ -331,7 +332,11 @@ class _Tile:
 
 
 def _closest_pair(
-    left: Floats, right: Floats, squared: Floats32, closest: float, slack: float
+    left: Floats,
+    right: Floats,
+    squared: NDArray[np.floating],
+    closest: float,
+    slack: float,
 ) -> float:
     """The smallest exact distance seen so far.
 

@@ -223,9 +223,9 @@ class TruncatedGumbelState(State):
             return
         distances = Distances(space)
         for start in range(0, len(points), 128):
-            table = distances.rows(points[start : start + 128])
-            if table is not None:  # never: the space is Euclidean
-                yield from table
+            rows = distances.rows(points[start : start + 128])
+            assert rows is not None  # noqa: S101 - check_space saw to vectors
+            yield from rows
 
 
 def gumbel_scale(epsilon: float, count: int, closest: float, diameter: float) -> float:

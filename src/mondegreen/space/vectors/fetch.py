@@ -81,7 +81,10 @@ def download(
     and has it is not downloaded again. ``progress`` gets the bytes that are there and
     the bytes expected, if known.
     """
-    pooch = _imported("pooch")
+    try:
+        pooch = importlib.import_module("pooch")
+    except ImportError:
+        raise OptionalDependencyError("pooch", "fetch", feature="space fetch") from None
     pooch.get_logger().setLevel("WARNING")
     folder = folder or home() / "downloads"
     folder.mkdir(parents=True, exist_ok=True)
@@ -133,13 +136,6 @@ def open_member(archive: Path, member: str, bad: BadRows) -> Iterator[VectorSour
         raise SpaceIntegrityError(f"{archive}: damaged; {advice}") from error
 
 
-def _imported(library: str) -> Any:
-    try:
-        return importlib.import_module(library)
-    except ImportError:
-        raise OptionalDependencyError(library, "fetch", feature="space fetch") from None
-
-
 def _resuming(part: Path, progress: Progress) -> Callable[[str, str, object], None]:
     """A downloader for pooch that goes on where an earlier one was cut off.
 
@@ -149,7 +145,7 @@ def _resuming(part: Path, progress: Progress) -> Callable[[str, str, object], No
     version = part.with_name(f"{part.name}.version")
 
     def fetch(address: str, output: str, _: object) -> None:
-        requests = _imported("requests")  # comes with pooch
+        requests = importlib.import_module("requests")  # comes with pooch
         start = part.stat().st_size if part.exists() and version.exists() else 0
         headers = {"User-Agent": "mondegreen", "Accept-Encoding": "identity"}
         if start:

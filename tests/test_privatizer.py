@@ -25,7 +25,7 @@ from mondegreen.errors import (
     OutOfVocabularyError,
     UnprovedGuaranteeError,
 )
-from mondegreen.mechanisms.base import AbstractMechanism
+from mondegreen.mechanisms.base import AbstractMechanism, parameter
 from mondegreen.privatizer.parallel import privatize_batches
 
 WORDS = tuple(f"{a}{b}" for a in ("cold", "warm", "mild", "hot") for b in "abcdefgh")
@@ -64,7 +64,7 @@ def texts_of(releases):
 class Unproved(AbstractMechanism):
     """Tem, pretending that nobody has proved anything."""
 
-    epsilon: float
+    epsilon: float = parameter(range="(0, inf)", help="that of tem")
 
     name: ClassVar[str] = "unproved"
     family: ClassVar[str] = "selection"

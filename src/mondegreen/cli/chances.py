@@ -9,7 +9,7 @@ import click
 
 from mondegreen.cli import options
 from mondegreen.cli.options import FILE, argument, command, option
-from mondegreen.cli.render import echo_facts, echo_json, echo_table, write_whole
+from mondegreen.cli.render import echo_facts, echo_json, echo_table
 from mondegreen.wording import amount, figure, privatize_command
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def chances(
     reached = _checked(state, (raw, spread), success)
     given = found.to_dict()["parameters"]
     kept = {k: v for k, v in given.items() if k != "epsilon" and v is not None}
-    write_whole(target, json.dumps(kept, indent=1).encode() + b"\n")
+    target.write_whole(json.dumps(kept, indent=1).encode() + b"\n")
     if output == "-":
         return
     named = "" if space == options.DEFAULT_SPACE else space

@@ -15,7 +15,6 @@ from mondegreen.cli.render import (
     echo_table,
     prepared,
     table,
-    write_whole,
 )
 from mondegreen.errors import ConfigurationError
 from mondegreen.wording import amount, factor, figure, nats
@@ -123,7 +122,7 @@ def explain(
         own = word if word in privatizer.space.index else form
         shown = f"{guarantee.setting} on {guarantee.space}"
         kind = picture_format(plot or "")
-        write_whole(target, picture(word_bars(scores, own, shown), kind))
+        target.write_whole(picture(word_bars(scores, own, shown), kind))
     if as_json:
         facts["guarantee"] = guarantee.to_dict()
         echo_json({**facts, **scores.to_dict()})

@@ -102,14 +102,6 @@ def progress(source: AbstractSource, *, quiet: bool) -> Iterator[Callable[[], No
         yield lambda: bar.update(task, completed=source.position)
 
 
-def write_whole(target: Any, data: bytes) -> None:
-    """Write all of a file: it appears whole or not at all."""
-    with contextlib.closing(target):
-        target.open()
-        target.write(data)
-        target.commit()
-
-
 def prepared(
     mechanism: AbstractMechanism, space: Space, *, quiet: bool, **how: Any
 ) -> Privatizer:

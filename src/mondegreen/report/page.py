@@ -258,15 +258,18 @@ def _numbers(chart: Chart) -> tuple[list[str], list[list[str]], int]:
     points = [point for line in chart.lines for point in line.points]
     has_epsilon = any(point.epsilon is not None for point in points)
     names = [line.name for line in chart.lines for _ in line.points]
-    columns = {"mechanism" if has_epsilon else "words": names}
+    head, columns = ["mechanism" if has_epsilon else "words"], [names]
     if has_epsilon:
-        columns["ε"] = [figures.exactly(point.epsilon or 0) for point in points]
+        head.append("ε")
+        columns.append([figures.exactly(point.epsilon or 0) for point in points])
     # A curve against epsilon has that as its x.
     if not (has_epsilon and chart.key.endswith("-by-epsilon")):
-        columns[chart.x.label] = [in_words(point.x, chart.x.unit) for point in points]
-    columns[chart.y.label] = [in_words(point.y, chart.y.unit) for point in points]
-    rows = list(map(list, zip(*columns.values(), strict=True)))
+        head.append(chart.x.label)
+        columns.append([in_words(point.x, chart.x.unit) for point in points])
+    head.append(chart.y.label)
+    columns.append([in_words(point.y, chart.y.unit) for point in points])
+    rows = list(map(list, zip(*columns, strict=True)))
     if chart.limit is not None:
         name, value = chart.limit
         rows.append([name, *[""] * (len(columns) - 2), written(value, chart.y.unit)])
-    return list(columns), rows, 2
+    return head, rows, 2

@@ -13,7 +13,7 @@ import mondegreen as mg
 from mondegreen.audit.run import audit_mechanism
 from mondegreen.errors import SpaceError
 from mondegreen.mechanisms.laws.certificate import exact_epsilons
-from mondegreen.mechanisms.laws.exponential import ExponentialLaw
+from mondegreen.mechanisms.selection.exponential import ExponentialLaw
 from mondegreen.space import distances as engine
 from mondegreen.space.distances import Distances, relative_error
 

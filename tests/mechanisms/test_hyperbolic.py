@@ -23,12 +23,12 @@ from mechanisms.laws import (
     table_violation,
 )
 from mondegreen.errors import InvalidParameterError, MondegreenError, SpaceError
-from mondegreen.sampling.hyperbolic import (
+from mondegreen.sampling.laplace import (
     hyperbolic_laplace,
     hyperbolic_radius,
     mobius_translate,
+    uniform_direction,
 )
-from mondegreen.sampling.laplace import uniform_direction
 from mondegreen.space.search.poincare import PoincareSearch
 from mondegreen.space.space import Space
 

@@ -14,8 +14,8 @@ from scipy import special
 import mondegreen as mg
 from mechanisms.laws import ALPHA, all_inputs, counts, g_test, input_points
 from mondegreen.errors import InvalidParameterError, SpaceError
-from mondegreen.mechanisms.laws import rating as rating_module
-from mondegreen.mechanisms.laws.rating import Bigrams, Rating
+from mondegreen.mechanisms.selection import syntf as rating_module
+from mondegreen.mechanisms.selection.syntf import Bigrams, Rating
 from mondegreen.mechanisms.term_frequency import (
     draw_term_frequencies,
     term_frequency_loss,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from mondegreen.mechanisms.selection.tree_state import TreeState
+    from mondegreen.mechanisms.selection.tree import TreeState
     from mondegreen.space.space import Space
 
 

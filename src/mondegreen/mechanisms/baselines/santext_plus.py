@@ -21,7 +21,7 @@ from mondegreen.mechanisms.baselines.restricted import (
     RestrictedRow,
     RestrictedState,
 )
-from mondegreen.mechanisms.laws.exponential import ExponentialLaw
+from mondegreen.mechanisms.selection.exponential import ExponentialLaw
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.space import Space
 

@@ -34,14 +34,13 @@ import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids, Weights
+from mondegreen.arrays import Floats, Ids, Weights
 from mondegreen.mechanisms.base import Progress, no_progress
 from mondegreen.mechanisms.laws.integer import IntegerLaw
 from mondegreen.space.distances import Distances, stripes
@@ -67,21 +66,17 @@ _STEP: Final = 512
 _LOG_MARGIN: Final = 1e-12
 """Relative rounding up, above the error of two logarithms."""
 
-Floats = NDArray[np.float64]
-
 
 def exact_epsilons(
     laws: Sequence[IntegerLaw], progress: Progress = no_progress
 ) -> list[float]:
     r"""Certificates of laws on one space, per unit of ``min(d, cutoff)``, rounded up.
 
-    Many laws at once share the distances, which cost most. Where all inputs lie at one
-    point it is the rate, since there is nothing to tell apart. A space that states
-    another smallest distance than that of its points is refused.
+    Many laws at once share the distances, which cost most; memory is a few tiles a
+    thread. Where all inputs lie at one point it is the rate, since there is nothing to
+    tell apart. A space that states other distances than its points have is refused.
 
-    *Numerics.* Distances and normalisers in float64, over tiles of pairs; each pair is
-    computed once. Memory is a few tiles a thread, whatever the vocabulary. Where
-    :math:`\min(d, g)` is off by at most :math:`e`, and :math:`d` by a share
+    Where :math:`\min(d, g)` is off by at most :math:`e`, and :math:`d` by a share
     :math:`\rho`, each ln Z is off by at most :math:`c e`, and the quotient by the
     factor :math:`1 + \rho`: near the edge of the Poincaré ball that counts.
     """
@@ -236,8 +231,7 @@ def _add_unknown(
 ) -> None:
     """Raise certificates to what pairs of a word and the unknown word need.
 
-    By the triangle inequality the maximum over outputs is at most the distance of the
-    pair. So words are asked in the order of what that leaves possible, until none can
+    Words are asked in the order of the largest loss that is possible, until none can
     raise any certificate.
     """
     unknown = np.array([tiles.count - 1], dtype=np.int32)
@@ -245,35 +239,36 @@ def _add_unknown(
     gaps = tiles.between(unknown, words)[0]
     words = words[np.argsort(gaps, kind="stable")]  # as outputs, the nearest first
     gaps = gaps[words]
-    pairs = [
-        _UnknownPairs.of(tiles, law, gaps, log_sums[k, words] - log_sums[k, -1])
+    pairs = {
+        k: _UnknownPairs(tiles, law, gaps, log_sums[k, words] - log_sums[k, -1])
         for k, law in enumerate(laws)
-    ]
-    for k, pair in enumerate(pairs):
+    }
+    for k, pair in pairs.items():
         found.raise_to(k, pair.at_the_word())
-    room = np.stack([pair.limit() for pair in pairs]) - found.values[:, None]
-    order = np.argsort(-room.max(axis=0), kind="stable")
-    order = order[: np.count_nonzero(room.max(axis=0) > 0)]
+    everything = np.arange(len(words))
+    limits = np.stack([pair.limits(everything) for pair in pairs.values()])
+    room = (limits - found.values[:, None]).max(axis=0)
+    order = np.argsort(-room, kind="stable")[: np.count_nonzero(room > 0)]
 
     def work(block: NDArray[np.intp]) -> None:
-        open_laws = [
-            (k, pair)
-            for k, pair in enumerate(pairs)
-            if pair.limit(block).max() > found.values[k]
-        ]
-        if not open_laws:
+        undecided = {
+            k: pair
+            for k, pair in pairs.items()
+            if pair.limits(block).max() > found.values[k]
+        }
+        if not undecided:
             return
-        reach = max(pair.reach(block, found.values[k]) for k, pair in open_laws)
+        reach = max(pair.reach(block, found.values[k]) for k, pair in undecided.items())
         stop = int(np.searchsorted(gaps, reach))
         best = np.full((len(laws), len(block)), -np.inf)
         for start in range(0, stop, _BLOCK):
             columns = slice(start, start + _BLOCK)
             table = tiles.between(words[block], words[columns])
-            for k, pair in open_laws:
+            for k, pair in undecided.items():
                 nearer = np.minimum(table, pair.law.cutoff) - pair.gaps[columns]
                 np.maximum(best[k], nearer.max(axis=1), out=best[k])
-        for k, pair in open_laws:
-            found.raise_to(k, pair.at_best(block, best[k]))
+        for k, pair in undecided.items():
+            found.raise_to(k, float(pair.limits(block, best[k]).max()))
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         blocks = range(0, len(order), _BLOCK)
@@ -281,44 +276,36 @@ def _add_unknown(
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class _UnknownPairs:
     """The pairs of the unknown word and each word under one law, the nearest first.
 
-    ``gaps`` are distances in the metric of the law, ``rises`` ln Z of the word less
-    that of the unknown word; ``error``, ``charge`` and ``share`` are what a distance, a
-    log-ratio and a quotient may be off.
+    ``rises`` are ln Z of the word less that of the unknown word. Every loss counts what
+    distances, log-ratios and quotients may be off.
     """
 
-    law: IntegerLaw
-    gaps: Floats
-    rises: Floats
-    error: float
-    charge: float
-    share: float
-
-    @classmethod
-    def of(
-        cls, tiles: Distances, law: IntegerLaw, gaps: Floats, rises: Floats
-    ) -> _UnknownPairs:
-        error = tiles.error(law.cutoff)
-        charge = law.kappa + 2 * law.rate * error
-        cut = np.minimum(gaps, law.cutoff)
-        return cls(law, cut, rises, error, charge, 1 + tiles.relative_error)
+    def __init__(
+        self, tiles: Distances, law: IntegerLaw, gaps: Floats, rises: Floats
+    ) -> None:
+        self.law, self.rises = law, rises
+        self.gaps = np.minimum(gaps, law.cutoff)  # in the metric of the law
+        self.error = tiles.error(law.cutoff)
+        self.charge = law.kappa + 2 * law.rate * self.error
+        self.share = 1 + tiles.relative_error
 
     def at_the_word(self) -> float:
         """The largest loss where the output is the word itself."""
-        return float(self._per_unit(self.gaps, -self.rises, slice(None)).max())
+        return float(self._per_unit(self.gaps, -self.rises, self.gaps).max())
 
-    def limit(self, block: NDArray[np.intp] | slice = slice(None)) -> Floats:
-        """What no output in favour of the unknown word can exceed."""
-        most = self.gaps[block] + 2 * self.error
-        return self._per_unit(most, self.rises[block], block)
+    def limits(
+        self, block: NDArray[np.intp], nearer: Floats | float = np.inf
+    ) -> Floats:
+        """The largest losses where an output is so much nearer to the unknown word.
 
-    def at_best(self, block: NDArray[np.intp], nearer: Floats) -> float:
-        """The largest loss where an output is so much nearer to the unknown word."""
-        most = np.minimum(nearer, self.gaps[block]) + 2 * self.error
-        return float(self._per_unit(most, self.rises[block], block).max())
+        By the triangle inequality none is nearer by more than the distance of the pair.
+        """
+        gaps = self.gaps[block]
+        most = np.minimum(nearer, gaps) + 2 * self.error
+        return self._per_unit(most, self.rises[block], gaps)
 
     def reach(self, block: NDArray[np.intp], known: float) -> float:
         """How far from the unknown word outputs can raise what is known.
@@ -330,11 +317,8 @@ class _UnknownPairs:
         # Beyond the cutoff all outputs are as far as one another.
         return (self.law.cutoff - least) * (1 + _MARGIN) if least > 0 else np.inf
 
-    def _per_unit(
-        self, most: Floats, rises: Floats, block: NDArray[np.intp] | slice
-    ) -> Floats:
+    def _per_unit(self, most: Floats, rises: Floats, gaps: Floats) -> Floats:
         """A loss per unit of distance; -inf where both lie at one point."""
-        gaps = self.gaps[block]
         loss = (self.law.rate * most + rises + self.charge) * self.share
         found = np.full(len(gaps), -np.inf)
         np.divide(loss, gaps, out=found, where=gaps > 0)

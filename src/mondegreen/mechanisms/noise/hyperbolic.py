@@ -12,7 +12,7 @@ from mondegreen.mechanisms.base import (
     epsilon_parameter,
 )
 from mondegreen.mechanisms.noise.base import NoiseState, noise_guarantee
-from mondegreen.sampling.hyperbolic import hyperbolic_laplace, mobius_translate
+from mondegreen.sampling.laplace import hyperbolic_laplace, mobius_translate
 from mondegreen.space.distances import METRICS
 from mondegreen.space.search.poincare import PoincareSearch
 from mondegreen.space.space import Space
@@ -50,7 +50,7 @@ class Hyperbolic(AbstractMechanism):
     same distance, and exactly so.
 
     *Numerics.* The radius is a sum of exponentials
-    (:func:`mondegreen.sampling.hyperbolic.hyperbolic_radius`), the direction uniform
+    (:func:`mondegreen.sampling.laplace.hyperbolic_radius`), the direction uniform
     on the sphere. Words are compared in double precision from differences.
 
     *Differs from the paper.* The printed constant is that of one dimension and of

@@ -85,10 +85,9 @@ def exact_epsilons(
         return [law.rate for law in laws]
     tiles = Distances(space)
     log_sums = log_normalisers(tiles, laws, lambda share: progress(share / 2))
-    found = _Largest(
-        _steepest(tiles, laws, log_sums, lambda share: progress(0.5 + 0.4 * share))
-    )
-    _add_unknown(tiles, laws, log_sums, found)
+    found = _Largest(tiles, laws, log_sums)
+    found.among_words(lambda share: progress(0.5 + 0.4 * share))
+    found.with_unknown()
     progress(1.0)
     return [float(value * (1 + _MARGIN)) for value in found.values]
 
@@ -129,9 +128,7 @@ def _least(law: IntegerLaw, gaps: Floats, some: Ids) -> float:
 
 
 def log_normalisers(
-    tiles: Distances,
-    laws: Sequence[IntegerLaw],
-    progress: Progress = no_progress,
+    tiles: Distances, laws: Sequence[IntegerLaw], progress: Progress = no_progress
 ) -> Floats:
     """Ln Z of every input under every law, shape (laws, V + 1)."""
     sums = np.zeros((len(laws), tiles.count))
@@ -169,110 +166,105 @@ def log_normalisers(
 
 @final
 class _Largest:
-    """The largest value that was found for each law, by several threads."""
+    """The largest loss per unit of distance of each law, found by several threads.
 
-    def __init__(self, values: Floats) -> None:
-        self.values = values
+    ``log_sums`` are ln Z of every input under every law.
+    """
+
+    def __init__(
+        self, tiles: Distances, laws: Sequence[IntegerLaw], log_sums: Floats
+    ) -> None:
+        self.tiles, self.laws, self.log_sums = tiles, laws, log_sums
+        # What errors of distances, and rounding to integers, may add to a log-ratio.
+        self.charges = [
+            law.kappa + 2 * law.rate * tiles.error(law.cutoff) for law in laws
+        ]
+        self.values = np.full(len(laws), -np.inf)
         self._lock = threading.Lock()
 
     def raise_to(self, k: int, value: float) -> None:
+        """Take in a loss of one law."""
         with self._lock:
             self.values[k] = max(self.values[k], value)
 
+    def among_words(self, progress: Progress) -> None:
+        """Find the certificate of every law for pairs of words; -inf without a pair.
 
-def _steepest(
-    tiles: Distances,
-    laws: Sequence[IntegerLaw],
-    log_sums: Floats,
-    progress: Progress,
-) -> Floats:
-    """The certificate of every law for pairs of words; -inf without a pair.
+        A row of a tile is looked at only where its nearest word and the extremes of
+        ln Z leave room for more than is known.
+        """
+        tiles, laws, charges = self.tiles, self.laws, self.charges
+        outputs = tiles.count - 1
 
-    A row of a tile is looked at only where its nearest word and the extremes of ln Z
-    leave room for more than is known.
-    """
-    found = _Largest(np.full(len(laws), -np.inf))
-    charges = [law.kappa + 2 * law.rate * tiles.error(law.cutoff) for law in laws]
-    outputs = tiles.count - 1
+        def work(i: int, j: int, table: Floats) -> None:
+            table = table[: outputs - i, : outputs - j]
+            if not table.size:
+                return
+            if i == j or tiles.has_duplicates:
+                table[table == 0] = np.inf  # one point, one law
+            nearest = table.min(axis=1)
+            apart = np.flatnonzero(np.isfinite(nearest))
+            for k, law in enumerate(laws):
+                left = self.log_sums[k, i : i + len(table)]
+                right = self.log_sums[k, j : j + table.shape[1]]
+                most = np.maximum(right.max() - left, left - right.min()) + charges[k]
+                limit = most / np.minimum(nearest, law.cutoff)
+                rows = apart[limit[apart] > self.values[k]]
+                for start in range(0, len(rows), _BLOCK):
+                    some = rows[start : start + _BLOCK]
+                    gaps = table[some]
+                    slopes = np.abs(left[some, None] - right)
+                    slopes += charges[k]
+                    cut = np.minimum(gaps, law.cutoff)
+                    slopes /= np.where(gaps < np.inf, cut, np.inf)
+                    self.raise_to(k, float(slopes.max()))
 
-    def work(i: int, j: int, table: Floats) -> None:
-        table = table[: outputs - i, : outputs - j]
-        if not table.size:
-            return
-        if i == j or tiles.has_duplicates:
-            table[table == 0] = np.inf  # one point, one law
-        nearest = table.min(axis=1)
-        apart = np.flatnonzero(np.isfinite(nearest))
-        for k, law in enumerate(laws):
-            left = log_sums[k, i : i + len(table)]
-            right = log_sums[k, j : j + table.shape[1]]
-            most = np.maximum(right.max() - left, left - right.min()) + charges[k]
-            limit = most / np.minimum(nearest, law.cutoff)
-            rows = apart[limit[apart] > found.values[k]]
-            for start in range(0, len(rows), _BLOCK):
-                some = rows[start : start + _BLOCK]
-                gaps = table[some]
-                slopes = np.abs(left[some, None] - right)
-                slopes += charges[k]
-                slopes /= np.where(gaps < np.inf, np.minimum(gaps, law.cutoff), gaps)
-                found.raise_to(k, float(slopes.max()))
+        tiles.each(work, progress)
+        rates = np.array([law.rate for law in laws])
+        self.values = rates + self.values * (1 + tiles.relative_error)
 
-    tiles.each(work, progress)
-    rates = np.array([law.rate for law in laws])
-    steepest: Floats = rates + found.values * (1 + tiles.relative_error)
-    return steepest
+    def with_unknown(self) -> None:
+        """Raise certificates to what pairs of a word and the unknown word need.
 
+        Words are asked in the order of the largest loss that is possible, until none
+        can raise any certificate.
+        """
+        tiles, laws = self.tiles, self.laws
+        unknown = np.array([tiles.count - 1], dtype=np.int32)
+        words = np.arange(tiles.count - 1, dtype=np.int32)
+        gaps = tiles.between(unknown, words)[0]
+        words = words[np.argsort(gaps, kind="stable")]  # as outputs, the nearest first
+        gaps = gaps[words]
+        rises = self.log_sums[:, words] - self.log_sums[:, -1:]
+        pairs = [_UnknownPairs(self, k, gaps, rises[k]) for k in range(len(laws))]
+        for pair in pairs:
+            self.raise_to(pair.k, pair.at_the_word())
+        everything = np.arange(len(words))
+        limits = np.stack([pair.limits(everything) for pair in pairs])
+        room = (limits - self.values[:, None]).max(axis=0)
+        order = np.argsort(-room, kind="stable")[: np.count_nonzero(room > 0)]
 
-def _add_unknown(
-    tiles: Distances,
-    laws: Sequence[IntegerLaw],
-    log_sums: Floats,
-    found: _Largest,
-) -> None:
-    """Raise certificates to what pairs of a word and the unknown word need.
+        def work(block: NDArray[np.intp]) -> None:
+            known = self.values.copy()
+            some = [pair for pair in pairs if pair.limits(block).max() > known[pair.k]]
+            if not some:
+                return
+            reach = max(pair.reach(block, known[pair.k]) for pair in some)
+            stop = int(np.searchsorted(gaps, reach))
+            best = np.full((len(laws), len(block)), -np.inf)
+            for start in range(0, stop, _BLOCK):
+                columns = slice(start, start + _BLOCK)
+                table = tiles.between(words[block], words[columns])
+                for pair in some:
+                    nearer = np.minimum(table, pair.law.cutoff) - pair.gaps[columns]
+                    np.maximum(best[pair.k], nearer.max(axis=1), out=best[pair.k])
+            for pair in some:
+                losses = pair.limits(block, best[pair.k])
+                self.raise_to(pair.k, float(losses.max()))
 
-    Words are asked in the order of the largest loss that is possible, until none can
-    raise any certificate.
-    """
-    unknown = np.array([tiles.count - 1], dtype=np.int32)
-    words = np.arange(tiles.count - 1, dtype=np.int32)
-    gaps = tiles.between(unknown, words)[0]
-    words = words[np.argsort(gaps, kind="stable")]  # as outputs, the nearest first
-    gaps = gaps[words]
-    pairs = {
-        k: _UnknownPairs(tiles, law, gaps, log_sums[k, words] - log_sums[k, -1])
-        for k, law in enumerate(laws)
-    }
-    for k, pair in pairs.items():
-        found.raise_to(k, pair.at_the_word())
-    everything = np.arange(len(words))
-    limits = np.stack([pair.limits(everything) for pair in pairs.values()])
-    room = (limits - found.values[:, None]).max(axis=0)
-    order = np.argsort(-room, kind="stable")[: np.count_nonzero(room > 0)]
-
-    def work(block: NDArray[np.intp]) -> None:
-        undecided = {
-            k: pair
-            for k, pair in pairs.items()
-            if pair.limits(block).max() > found.values[k]
-        }
-        if not undecided:
-            return
-        reach = max(pair.reach(block, found.values[k]) for k, pair in undecided.items())
-        stop = int(np.searchsorted(gaps, reach))
-        best = np.full((len(laws), len(block)), -np.inf)
-        for start in range(0, stop, _BLOCK):
-            columns = slice(start, start + _BLOCK)
-            table = tiles.between(words[block], words[columns])
-            for k, pair in undecided.items():
-                nearer = np.minimum(table, pair.law.cutoff) - pair.gaps[columns]
-                np.maximum(best[k], nearer.max(axis=1), out=best[k])
-        for k, pair in undecided.items():
-            found.raise_to(k, float(pair.limits(block, best[k]).max()))
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        blocks = range(0, len(order), _BLOCK)
-        list(pool.map(work, (order[start : start + _BLOCK] for start in blocks)))
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            blocks = range(0, len(order), _BLOCK)
+            list(pool.map(work, (order[start : start + _BLOCK] for start in blocks)))
 
 
 @final
@@ -283,14 +275,11 @@ class _UnknownPairs:
     distances, log-ratios and quotients may be off.
     """
 
-    def __init__(
-        self, tiles: Distances, law: IntegerLaw, gaps: Floats, rises: Floats
-    ) -> None:
-        self.law, self.rises = law, rises
-        self.gaps = np.minimum(gaps, law.cutoff)  # in the metric of the law
-        self.error = tiles.error(law.cutoff)
-        self.charge = law.kappa + 2 * law.rate * self.error
-        self.share = 1 + tiles.relative_error
+    def __init__(self, found: _Largest, k: int, gaps: Floats, rises: Floats) -> None:
+        self.k, self.law, self.rises = k, found.laws[k], rises
+        self.gaps = np.minimum(gaps, self.law.cutoff)  # in the metric of the law
+        self.error, self.charge = found.tiles.error(self.law.cutoff), found.charges[k]
+        self.share = 1 + found.tiles.relative_error
 
     def at_the_word(self) -> float:
         """The largest loss where the output is the word itself."""

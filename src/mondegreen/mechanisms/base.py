@@ -107,7 +107,7 @@ class State(ABC):
     falls_with_distance: bool = False
     """Whether a closer word is never less likely."""
 
-    has_zeros: bool = True
+    has_zeros: ClassVar[bool] = True
     """Whether an output may be impossible."""
 
     def log_rows(self, ids: Ids, distances: Floats | None) -> tuple[Floats, Floats]:
@@ -148,7 +148,7 @@ class State(ABC):
 
 def certify(states: Sequence[State], progress: Progress = no_progress) -> None:
     """Compute the certificates of all states that can have one, and keep them."""
-    for kind in dict.fromkeys(map(type, states)):
+    for kind in dict.fromkeys(type(state) for state in states):
         kind.certify([state for state in states if type(state) is kind], progress)
 
 

@@ -53,6 +53,7 @@ class Waiting:
     def __init__(self, points: Ids, draws: Weights) -> None:
         distinct, starts = np.unique(points, return_index=True)
         spans = itertools.pairwise([*starts.tolist(), len(points)])
+        self.spans: dict[int, tuple[int, int]]
         self.spans = dict(zip(distinct.tolist(), spans, strict=True))
         self.draws, self.outputs = draws, np.empty(len(points), dtype=np.int32)
 

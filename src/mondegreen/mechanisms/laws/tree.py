@@ -110,7 +110,8 @@ class TreeLaw:
         first, second = np.argsort(ends, kind="stable")[:2]
         others = np.full(len(ends), ends[first])
         others[first] = ends[second]
-        return max(*(largest / others), unknown, Fraction(TOTAL, size) / ends[first])
+        most: Fraction = max(*(largest / others), Fraction(TOTAL, size) / ends[first])
+        return max(most, unknown)
 
     def losses(self) -> tuple[float, ...]:
         """Return :meth:`ratios` in nats, rounded up, never falling with the level."""
@@ -136,7 +137,8 @@ class TreeLaw:
 def _divided(weights: _Fractions, sizes: NDArray[np.int64] | int) -> _Fractions:
     """Exact quotients."""
     inverse = [Fraction(1, size) for size in np.atleast_1d(sizes).tolist()]
-    return weights * np.array(inverse, dtype=object)
+    quotients: _Fractions = weights * np.array(inverse, dtype=object)
+    return quotients
 
 
 def _parents(tree: WordTree, level: int) -> NDArray[np.int64]:

@@ -94,8 +94,9 @@ class ExponentialLaw(IntegerLaw):
 
     def __init__(self, space: Space, rate: float, cutoff: float) -> None:
         cutoff = min(cutoff, finest_cutoff(space, rate), space.geometry.diameter)
-        super().__init__(space, scan_of(space), rate, cutoff)
-        error = self.scan.error(min(space.geometry.closest, cutoff), cutoff)
+        scan = scan_of(space)
+        super().__init__(space, scan, rate, cutoff)
+        error = scan.error(min(space.geometry.closest, cutoff), cutoff)
         self.kappa = rounding(space, rate, cutoff, error)
 
     @classmethod

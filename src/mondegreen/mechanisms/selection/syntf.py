@@ -275,7 +275,9 @@ def _inverse_norms(space: Space) -> Floats:
     norms = np.concatenate(
         [np.linalg.norm(space.points(ids), axis=1) for ids in blocks]
     )
-    return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    inverse = np.zeros_like(norms)
+    np.divide(1.0, norms, out=inverse, where=norms > 0)
+    return inverse
 
 
 def _inputs(space: Space, size: int) -> list[Ids]:

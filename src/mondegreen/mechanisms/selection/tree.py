@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, final
 
@@ -184,7 +184,8 @@ class Tree(AbstractMechanism):
                 f"these lose {losses[-1]:.4f}",
             )
         heights = self._heights(tree, losses)
-        return TreeState(space, law, heights, self._certified(space, law, heights))
+        promise = self._certified(space, law, losses, heights)
+        return TreeState(space, law, heights, promise)
 
     def _weights(self, tree: WordTree) -> tuple[int, ...]:
         """The integer weights of the levels of a tree."""
@@ -212,7 +213,7 @@ class Tree(AbstractMechanism):
             found[node] = weights_of(shares)
         return found
 
-    def _heights(self, tree: WordTree, losses: Sequence[float]) -> Numbers:
+    def _heights(self, tree: WordTree, losses: Numbers) -> Numbers:
         """The heights of the levels that the promise is stated with.
 
         Where probabilities are given, they are what the law loses, as a share of the
@@ -220,16 +221,18 @@ class Tree(AbstractMechanism):
         """
         spent, most = self.losses, self.epsilon
         if self.level_probabilities is not None:
-            spent, most = tuple(losses[:-1]), losses[-1]
+            spent, most = losses[:-1], losses[-1]
         if spent is None or not most:
             return tree.heights
         # Rounded up, so that the most times a height is not below what it stands for.
         inner = [math.nextafter(x / most, 2) if x else 0.0 for x in spent]
         return (0.0, *(min(1.0, height) for height in inner), 1.0)
 
-    def _certified(self, space: Space, law: TreeLaw, heights: Numbers) -> Guarantee:
+    def _certified(
+        self, space: Space, law: TreeLaw, losses: Numbers, heights: Numbers
+    ) -> Guarantee:
         """The promise of a law, with its certificate."""
-        tree, losses, (rows, _) = law.tree, law.losses(), law.kinds()
+        tree, (rows, _) = law.tree, law.kinds()
         most = max(x / h for x, h in zip(losses, heights[1:], strict=True) if h)
         certified = math.nextafter(most, math.inf) if most else 0.0
         shown = ", ".join(f"{height:.4g}" for height in heights[1:])

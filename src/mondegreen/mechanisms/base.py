@@ -176,7 +176,8 @@ class AbstractMechanism(ABC):
     def __post_init__(self) -> None:
         """Refuse parameters that are out of the interval that they declare."""
         for declared in fields(self):  # type: ignore[arg-type]
-            within, value = declared.metadata["within"], getattr(self, declared.name)
+            within = declared.metadata.get("within")
+            value = getattr(self, declared.name)
             takes_none = "None" in str(declared.type)
             if within and not (value is None and takes_none):
                 # Floats are kept: 8, 8.0 and np.float32(8) must be one mechanism, with

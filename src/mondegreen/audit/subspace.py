@@ -14,7 +14,7 @@ from mondegreen.space.store import codes_of
 
 
 def subspace(space: Space, words: int) -> Space:
-    """Return so many words of a space, evenly chosen, so that exact methods apply."""
+    """Take so many words of a space, evenly chosen, so that exact methods apply."""
     if words >= space.vocab_size:
         return space
     if words < 1:
@@ -30,7 +30,7 @@ def subspace(space: Space, words: int) -> Space:
 
 
 def _subcodes(space: Space, ids: Ids) -> Codes | None:
-    """Return the codes of some words, where the space has codes."""
+    """The codes of some words, where the space has codes."""
     try:
         codes = codes_of(space)
     except SpaceIntegrityError:

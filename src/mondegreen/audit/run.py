@@ -187,7 +187,7 @@ class _Audit:
             partial(self.progress, "drawing outputs"),
         )
         drawn = f"{amount(runs, 'run')} of each input"
-        return statistical.statistical_report(claim, found, drawn, runs, alpha, alpha)
+        return statistical.pair_report(claim, found, drawn, runs, alpha, alpha)
 
     def _some_law(self) -> tuple[LawTable, list[tuple[int, int]]]:
         """The law of inputs that make telling pairs, and the pairs of rows."""

@@ -204,7 +204,7 @@ def power_nats(runs: int, alpha: float, pairs: int) -> float:
     return interval.largest_loss(runs // 2, alpha / (2 * max(pairs, 1)))
 
 
-def statistical_report(
+def pair_report(
     claim: Claim,
     found: Sequence[Evidence],
     drawn: str,

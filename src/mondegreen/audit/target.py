@@ -12,6 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -96,7 +97,7 @@ def audit_target(
     with Target(target, python, timeout) as one, Target(target, python, timeout) as two:
         findings = _repeats(one, two, asked, level, workers=workers)
     drawn = f"{amount(runs, 'call')} for each input"
-    report = statistical.statistical_report(claim, found, drawn, runs, alpha, level)
+    report = statistical.pair_report(claim, found, drawn, runs, alpha, level)
     return report.with_findings(*findings, *_other_group(found))
 
 
@@ -123,18 +124,18 @@ def _repeats(
     asked = [words[i % len(words)] for i in range(_DRAWS)]
     first, second = one.sequence(asked), two.sequence(asked)
     control = one.sequence(asked)
-    seeded = "two fresh processes {}; whoever knows the seed can undo the noise"
-    shared = "two forked workers {}: the noise of one is that of the other"
-    for kind, breaks, base, other, text in (
-        ("fixed seed", True, first, second, seeded),
-        ("noise shared by workers", workers, *two.forked(asked), shared),
-    ):
+    third, fourth = two.forked(asked)
+    text = "two fresh processes {}; whoever knows the seed can undo the noise"
+    seeded = Finding("fixed seed", True, text)
+    text = "two forked workers {}: the noise of one is that of the other"
+    shared = Finding("noise shared by workers", workers, text)
+    for finding, base, other in ((seeded, first, second), (shared, third, fourth)):
         if base is None or other is None:
             continue
         chance = chance_of_agreement(base, other, control)
         if chance < math.log(alpha / 2):
             agreed = _agreed(base, other, control, chance)
-            return [Finding(kind, breaks, text.format(agreed))]
+            return [replace(finding, text=finding.text.format(agreed))]
     return []
 
 

@@ -196,8 +196,9 @@ def gaussian_projection(dim: int, projection_dim: int, seed: int) -> Vectors:
 
     The seed makes them public; no privacy rests on it.
     """
-    matrix = np.random.default_rng(seed).standard_normal((projection_dim, dim))
-    return matrix / np.sqrt(projection_dim)
+    matrix: Vectors = np.random.default_rng(seed).standard_normal((projection_dim, dim))
+    matrix /= np.sqrt(projection_dim)
+    return matrix
 
 
 def lipschitz_constant(matrix: Vectors, space: Space) -> float:

@@ -105,7 +105,6 @@ class AuditReport:
 
     @property
     def is_broken(self) -> bool:
-        """Whether a violation was found."""
         return self.verdict == "broken"
 
     def with_findings(self, *findings: Finding) -> AuditReport:

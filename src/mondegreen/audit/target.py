@@ -221,7 +221,6 @@ class Target:
         self.close()
 
     def counts(self, given: Input, runs: int) -> Counts:
-        """How often each output came out of fresh calls with one word."""
         total: Counter[str] = Counter()
         for start in range(0, runs, _CHUNK):
             some = min(_CHUNK, runs - start)
@@ -233,11 +232,9 @@ class Target:
         return found
 
     def name(self, output: int) -> str:
-        """The output of that index."""
         return list(self._codes)[output]
 
     def sequence(self, words: Sequence[str]) -> list[str]:
-        """The outputs of calls in order."""
         request = {"do": "sequence", "words": list(words)}
         found: list[str] = self._ask(request, self._timeout)["outputs"]
         return found

@@ -88,7 +88,6 @@ class Brr(base.AbstractMechanism):
     metric: ClassVar[str] = "Hamming distance of codes"
 
     def prepare(self, space: Space) -> BinaryState:
-        """Build the search index over the codes of the space."""
         codes = codes_of(space)
         threshold = flip_threshold(self.epsilon)
         search = HammingSearch(codes.table)
@@ -128,11 +127,8 @@ class BinaryState(base.State):
     search: HammingSearch
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
-        """Draw an output for each input; see :class:`mondegreen.mechanisms.State`.
-
-        A token consumes 32 bits for every bit of its code and 64 for ties, in order;
-        bits that these leave undecided, one in 2**32, ask for more after their block.
-        """
+        # A token consumes 32 bits for every bit of its code and 64 for ties, in order;
+        # bits that these leave undecided, one in 2**32, ask for more after their block.
         base.check_ids(ids, self.space.vocab_size)
         out = np.empty(len(ids), dtype=np.int32)
         size = self.codes.bits // 2 + 1

@@ -83,10 +83,7 @@ class RestrictedState(State):
         """Yield the law of each input, in order, in bounded memory."""
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
-        """Draw an output for each input; see :class:`mondegreen.mechanisms.State`.
-
-        Every token consumes two 64-bit words of ``rng``, in order.
-        """
+        """Draw outputs; every token consumes two 64-bit words of ``rng``, in order."""
         check_ids(ids, self.space.vocab_size)
         draws = draw_uniform(rng, 2 * len(ids)).reshape(-1, 2)
         order = np.argsort(ids, kind="stable")

@@ -97,7 +97,6 @@ class SantextPlus(base.AbstractMechanism):
     is_private: ClassVar[bool] = False
 
     def prepare(self, space: Space) -> SantextPlusState:
-        """Prepare the integer laws of a space; they are computed when needed."""
         base.check_space(self, space)
         size = space.vocab_size
         frequent = size - max(1, math.ceil(self.sensitive * size * (1 - 1e-12)))

@@ -115,7 +115,6 @@ class TruncatedGumbel(base.AbstractMechanism):
         return (5 + 2 * math.log(space.vocab_size)) / space.geometry.closest
 
     def prepare(self, space: Space) -> TruncatedGumbelState:
-        """Calculate the scale of the noise; refuse an epsilon that gives none."""
         base.check_space(self, space)
         smallest = self.smallest_epsilon(space)
         closest, diameter = space.geometry.closest, space.geometry.diameter
@@ -148,10 +147,7 @@ class TruncatedGumbelState(base.State):
     scale: float
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
-        """Draw an output for each input; see :class:`mondegreen.mechanisms.State`.
-
-        Every token consumes the same number of doubles of ``rng``, in order.
-        """
+        """Draw outputs; every token consumes as many doubles of ``rng``, in order."""
         base.check_ids(ids, self.space.vocab_size)
         chances = np.exp(log_poisson(self.space.vocab_size))
         most = int(np.count_nonzero(np.cumsum(chances[::-1]) >= _LOST))

@@ -87,7 +87,6 @@ class VickreyLiteral(base.AbstractMechanism):
     is_private: ClassVar[bool] = False
 
     def prepare(self, space: Space) -> VickreyLiteralState:
-        """Build the search index of the space."""
         base.check_space(self, space)
         if space.vocab_size == 1:
             raise SpaceError(
@@ -121,7 +120,6 @@ class VickreyLiteralState(base.State):
     t: float
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
-        """Draw an output for each input; see :class:`mondegreen.mechanisms.State`."""
         base.check_ids(ids, self.space.vocab_size)
         out = np.empty(len(ids), dtype=np.int32)
         for i, (points, uniforms) in enumerate(self.noise.noisy(ids, rng)):

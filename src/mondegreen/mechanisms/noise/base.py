@@ -119,7 +119,6 @@ class NoiseState(State):
     whitening: Vectors | None = None
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
-        """Draw an output for each input; see :class:`mondegreen.mechanisms.State`."""
         check_ids(ids, self.space.vocab_size)
         blocks = self.noisy(ids, rng)
         if len(ids) > BLOCK:

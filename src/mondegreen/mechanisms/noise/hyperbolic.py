@@ -82,7 +82,6 @@ class Hyperbolic(AbstractMechanism):
     space_metrics: ClassVar[tuple[str, ...]] = ("poincare",)
 
     def prepare(self, space: Space) -> NoiseState:
-        """Prepare the search for the nearest word."""
         check_space(self, space)
         if not self.epsilon > space.dim - 1:
             raise InvalidParameterError(

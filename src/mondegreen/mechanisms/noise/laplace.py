@@ -71,5 +71,4 @@ class Laplace(AbstractNoise):
     aliases: ClassVar[tuple[str, ...]] = ("cmp", "madlib")
 
     def prepare(self, space: Space) -> NoiseState:
-        """Build the search index of the space."""
         return self.laplace_state(space)

@@ -90,7 +90,6 @@ class Mahalanobis(AbstractNoise):
     metric: ClassVar[str] = "regularised Mahalanobis distance"
 
     def prepare(self, space: Space) -> NoiseState:
-        """Factorise the metric and build the search index of the space."""
         check_space(self, space)
         matrix = regularized_covariance(space, self.lambda_)
         root = np.linalg.cholesky(matrix)

@@ -165,7 +165,6 @@ class VectorState(base.State):
         return self.search.nearest(vectors, 1)[:, 0]
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
-        """Draw a vector for each input and decode it to a word."""
         return self.decode(self.vectors(ids, rng))
 
     def log_prob(self, ids: Ids) -> LogProbs:

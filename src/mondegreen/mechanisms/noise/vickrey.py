@@ -98,7 +98,6 @@ class Vickrey(AbstractNoise):
         object.__setattr__(self, "t", t)
 
     def prepare(self, space: Space) -> NoiseState:
-        """Prepare the noise of Laplace with another decoder."""
         k = len(self.t) if isinstance(self.t, tuple) else 2
 
         def decode(points: Vectors, search: NeighbourSearch, uniforms: Floats) -> Ids:

@@ -145,8 +145,7 @@ def audit(
             **common,
         )
     else:
-        from mondegreen.audit.run_target import audit_target
-        from mondegreen.audit.target import UNKNOWN_WORDS
+        from mondegreen.audit.target import UNKNOWN_WORDS, audit_target
 
         _refuse(
             "--target",

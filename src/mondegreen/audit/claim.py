@@ -24,7 +24,7 @@ from mondegreen.mechanisms.metrics import (
     discrete_distances,
     space_distances,
 )
-from mondegreen.space.distances import METRICS
+from mondegreen.space.metric import METRICS
 from mondegreen.space.space import Space
 from mondegreen.space.store import codes_of
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Vectors
 from mondegreen.space.codes import Codes
-from mondegreen.space.distances import distances
+from mondegreen.space.metric import distances
 from mondegreen.space.space import Space
 
 Floats = NDArray[np.float64]

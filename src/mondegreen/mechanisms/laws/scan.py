@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Vectors
-from mondegreen.space.distances import distances, relative_error
+from mondegreen.space.metric import distances, relative_error
 from mondegreen.space.space import Space
 
 _CHUNK_WORDS: Final = 8192

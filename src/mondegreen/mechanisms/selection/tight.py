@@ -31,7 +31,8 @@ from mondegreen.mechanisms.laws.rows import OwnFloors, Row
 from mondegreen.mechanisms.laws.scan import scan_of
 from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
 from mondegreen.sampling.integers import TOTAL
-from mondegreen.space.distances import Distances, distances, stripes
+from mondegreen.space.distances import Distances, stripes
+from mondegreen.space.metric import distances
 from mondegreen.space.space import Space
 
 _STEPS: Final = 200

@@ -70,10 +70,11 @@ def unknown_point(vectors: Vectors) -> Vectors:
 def _gaps(vectors: Vectors, point: Vectors, metric: str) -> Floats:
     """Distances of words to a point."""
     if metric != "euclidean":
-        return distances_of(metric, point[None], vectors)[0]
+        return distances_of(metric, point[None], vectors).ravel()
     starts = range(0, len(vectors), _TILE_ROWS)
     gaps = (_wide(vectors, start) - point for start in starts)
-    return np.concatenate([np.linalg.norm(each, axis=1) for each in gaps])
+    found: Floats = np.concatenate([np.linalg.norm(each, axis=1) for each in gaps])
+    return found
 
 
 def measure(

@@ -168,4 +168,5 @@ def _costs(points: Points, middles: Points) -> Labels:
 
 def _rounded(values: Vectors) -> Labels:
     """Integers, so that what processors round apart is mostly equal."""
-    return np.rint(values * 65536.0).astype(np.int64)
+    units: Labels = np.rint(values * 65536.0).astype(np.int64)
+    return units

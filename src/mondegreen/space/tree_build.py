@@ -126,7 +126,8 @@ def opposites_directions(vectors: Vectors, pairs: Sequence[Pair]) -> Floats:
     values, directions = eigh(gaps.T @ gaps / len(gaps), spread)
     strongest = np.maximum(values[::-1][:count], 0.0)
     along: Floats = points @ directions[:, ::-1][:, :count]
-    return _standard(along) * np.sqrt(strongest / (strongest.sum() or 1.0))
+    weights: Floats = np.sqrt(strongest / (strongest.sum() or 1.0))
+    return _standard(along) * weights
 
 
 def _features(

@@ -19,6 +19,7 @@ from mondegreen.space.vectors.readers import BadRows, Block
 from mondegreen.space.vectors.source import VectorSource
 
 DTYPES: Final = ("float16", "float32")
+_BINARY: Final = "word2vec-binary"
 _HINT: Final = "--skip-bad drops and counts such rows"
 
 
@@ -134,9 +135,10 @@ class _Sieve:
                     problem = f"a coordinate is too large for {self.kind.name}"
                     hint = "use --dtype float32" if self.kind.itemsize == 2 else _HINT
                 # By line in a text file, and by row in a binary one.
-                is_binary = self.source.format in ("npy", "word2vec-binary")
-                place = {"row" if is_binary else "line": row}
-                self.bad.found(self.source.path, problem, hint=hint, **place)
+                is_binary = self.source.format in ("npy", _BINARY)
+                line, place = (None, row) if is_binary else (row, None)
+                path = self.source.path
+                self.bad.found(path, problem, line=line, row=place, hint=hint)
             elif self._is_good_word(word, row):
                 self.lines[word] = row
                 kept.append(i)
@@ -152,7 +154,7 @@ class _Sieve:
             problem = "the word is a duplicate"
             detail = f" of the one in line {self.lines[word]}"
         if problem is not None:
-            place = {"row" if self.source.format == "word2vec-binary" else "line": row}
-            path = self.source.words_path
-            self.bad.found(path, problem, detail, hint=hint, **place)
+            path, is_binary = self.source.words_path, self.source.format == _BINARY
+            line, place = (None, row) if is_binary else (row, None)
+            self.bad.found(path, problem, detail, line=line, row=place, hint=hint)
         return problem is None

@@ -13,7 +13,7 @@ from mondegreen.errors import InvalidParameterError
 from mondegreen.scores import deniability, risk
 from mondegreen.scores.deniability import ORDERS
 from mondegreen.scores.word_estimate import estimate_word
-from mondegreen.space.distances import distances
+from mondegreen.space.metric import distances
 
 COUNT = 25
 EXPERIMENTS = 120

@@ -14,7 +14,7 @@ from mondegreen.scores import deniability, risk
 from mondegreen.scores import law as one_pass
 from mondegreen.scores.law import law_scores
 from mondegreen.space.binarize import with_codes
-from mondegreen.space.distances import distances
+from mondegreen.space.metric import distances
 from strategies import epsilons, spaces
 
 CASES = [

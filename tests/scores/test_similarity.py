@@ -5,7 +5,7 @@ import pytest
 
 from mondegreen.errors import ConfigurationError
 from mondegreen.scores.similarity import cosines, pair_distances, sentence_cosines
-from mondegreen.space.distances import distances
+from mondegreen.space.metric import distances
 from mondegreen.space.space import Space
 
 

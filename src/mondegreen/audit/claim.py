@@ -20,7 +20,7 @@ from mondegreen.errors import (
 )
 from mondegreen.mechanisms import metrics
 from mondegreen.mechanisms.base import State
-from mondegreen.space.distances import METRICS
+from mondegreen.space.metric import METRICS
 from mondegreen.space.space import Space
 from mondegreen.space.store import codes_of
 

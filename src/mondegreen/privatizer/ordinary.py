@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
 from mondegreen.mechanisms.base import State
-from mondegreen.space.distances import distances
+from mondegreen.space.metric import distances
 from mondegreen.space.space import Space
 from mondegreen.space.store import tree_of
 from mondegreen.text.policy import KEEP, Lookup

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import ConfigurationError
-from mondegreen.space.distances import one_minus_norm2
+from mondegreen.space.metric import one_minus_norm2
 from mondegreen.space.space import Space
 
 Floats = NDArray[np.float64]

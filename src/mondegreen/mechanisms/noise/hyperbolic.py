@@ -13,8 +13,8 @@ from mondegreen.mechanisms.base import (
 )
 from mondegreen.mechanisms.noise.base import NoiseState, noise_guarantee
 from mondegreen.sampling.laplace import hyperbolic_laplace, mobius_translate
-from mondegreen.space.distances import METRICS
-from mondegreen.space.search.poincare import PoincareSearch
+from mondegreen.space.metric import METRICS
+from mondegreen.space.search.decoders import PoincareSearch
 from mondegreen.space.space import Space
 
 

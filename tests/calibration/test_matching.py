@@ -11,7 +11,7 @@ from mondegreen.calibration.plan import Plan
 from mondegreen.calibration.score_bounds import ScoreBounds
 from mondegreen.calibration.targets import MATCHES, match_target
 from mondegreen.errors import ConfigurationError, UnknownNameError
-from mondegreen.scores.risk import uniform_prior
+from mondegreen.scores.priors import uniform_prior
 from mondegreen.space.binarize import with_codes
 
 ZEROS = (0.0,) * 101

@@ -13,7 +13,7 @@ from mondegreen.calibration.monte_carlo import monte_carlo
 from mondegreen.calibration.score_bounds import Effort, Question, ScoreBounds, kept
 from mondegreen.calibration.subsample import blind_loss, subsample
 from mondegreen.scores.law import law_scores
-from mondegreen.scores.risk import frequency_prior, uniform_prior
+from mondegreen.scores.priors import frequency_prior, uniform_prior
 
 SMALL = Effort(rows=64, words=64, runs=16, draws=2_000)
 EXPERIMENTS = 24

@@ -1,61 +1,47 @@
-r"""What an adversary gains and what a reader loses, from a known law and a prior.
+r"""Scores of a whole table of a law, by their formulas: what one pass is checked by.
 
 The law is a table :math:`P(y \mid w)` of inputs (rows, which sum to 1) and outputs
-(columns), the prior :math:`\pi(w)` a probability for each input. For all pairs of a
-whole vocabulary, in bounded memory, see :mod:`mondegreen.scores.law`; for mechanisms
-that can only be sampled, :mod:`mondegreen.calibration.monte_carlo`.
+(columns), the prior :math:`\pi(w)` a probability for each input.
 """
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
-from numpy.typing import NDArray
 
-from mondegreen.arrays import Floats
-from mondegreen.errors import InvalidParameterError
 from mondegreen.scores.deniability import effective_support
 
-_SUM: Final = 1e-9
 
+def stay_probability(law, inputs):
+    r"""Give the chance that each input stays, :math:`N_w = P(w \mid w)`.
 
-def uniform_prior(vocab_size: int) -> Floats:
-    """Expect every word alike, and the unknown word, which is last, never.
-
-    Examples
-    --------
-    >>> uniform_prior(4).tolist()
-    [0.25, 0.25, 0.25, 0.25, 0.0]
-    """
-    prior = np.full(vocab_size + 1, 1 / vocab_size)
-    prior[-1] = 0.0
-    return prior
-
-
-def frequency_prior(counts: object, smoothing: float = 1.0) -> Floats:
-    r"""Expect words as often as they occur in public text.
-
-    .. math:: \pi(w) = \frac{n_w + s}{\sum_v (n_v + s)}
-
-    ``counts`` has V entries, or V + 1 with those of unknown words last; ``smoothing``,
-    :math:`s`, keeps every word of the vocabulary possible.
+    Larger is less private. It only describes: a mechanism with :math:`N_w = 0` rules
+    a word out for certain. The unknown word ``V`` is no output, and so never stays.
 
     Examples
     --------
-    >>> frequency_prior([3, 1], smoothing=0.0).tolist()
-    [0.75, 0.25]
+    >>> stay_probability(np.array([[0.75, 0.25]]), np.array([0], dtype=np.int32))
+    array([0.75])
     """
-    array = np.asarray(counts, dtype=np.float64)
-    if array.ndim != 1 or not smoothing >= 0 or not (array >= 0).all():
-        raise InvalidParameterError("counts", "others", "one-dimensional, at least 0")
-    prior = array + smoothing
-    if not 0 < prior.sum() < np.inf:
-        raise InvalidParameterError("counts", "a sum of 0", "a sum above 0, finite")
-    return np.asarray(prior / prior.sum())
+    stays = np.zeros(len(inputs))
+    words = np.flatnonzero(inputs < law.shape[1])
+    stays[words] = law[words, inputs[words]]
+    return stays
 
 
-def posterior(law: Floats, prior: Floats) -> Floats:
+def expected_distance(law, distances):
+    r"""Tell how far the output lies from the input: :math:`\sum_y P(y \mid w) d(w, y)`.
+
+    Larger is more private and less useful.
+
+    Examples
+    --------
+    >>> expected_distance(np.array([[0.75, 0.25]]), np.array([[0.0, 2.0]]))
+    array([0.5])
+    """
+    return np.asarray(np.einsum("ij,ij->i", law, distances))
+
+
+def posterior(law, prior):
     r"""Compute what an adversary believes after seeing each output.
 
     .. math:: g(v \mid y) = \frac{\pi(v) P(y \mid v)}{\sum_u \pi(u) P(y \mid u)}
@@ -88,13 +74,13 @@ def posterior(law: Floats, prior: Floats) -> Floats:
     >>> posterior(law, np.array([0.5, 0.5]))[:, 0].tolist()
     [0.75, 0.25]
     """
-    joint = check_prior(prior, len(law))[:, None] * law
+    joint = prior[:, None] * law
     total = joint.sum(axis=0)
     beliefs = np.repeat(prior[:, None], law.shape[1], axis=1)
     return np.asarray(np.divide(joint, total, out=beliefs, where=total > 0))
 
 
-def utility_loss(law: Floats, prior: Floats, loss: Floats) -> float:
+def utility_loss(law, prior, loss):
     r"""Compute the expected loss of whoever reads outputs in place of inputs.
 
     .. math:: L_M = \sum_{w, y} \pi(w)\, P(y \mid w)\, d_L(w, y)
@@ -108,10 +94,10 @@ def utility_loss(law: Floats, prior: Floats, loss: Floats) -> float:
     >>> utility_loss(law, np.array([0.5, 0.5]), 1 - np.eye(2))
     0.25
     """
-    return float(check_prior(prior, len(law)) @ np.einsum("ij,ij->i", law, loss))
+    return float(prior @ np.einsum("ij,ij->i", law, loss))
 
 
-def inference_error(law: Floats, prior: Floats, loss: Floats | None = None) -> float:
+def inference_error(law, prior, loss=None):
     r"""Compute the error of an adversary who *draws* a guess from the posterior.
 
     .. math::
@@ -133,14 +119,14 @@ def inference_error(law: Floats, prior: Floats, loss: Floats | None = None) -> f
     >>> inference_error(law, np.array([0.5, 0.5]))
     0.375
     """
-    joint = check_prior(prior, len(law))[:, None] * law
+    joint = prior[:, None] * law
     beliefs = posterior(law, prior)
     if loss is None:
         return float(1 - np.einsum("ij,ij->", joint, beliefs))
     return float(np.einsum("ij,ij->", loss @ joint, beliefs))
 
 
-def bayes_risk(law: Floats, prior: Floats, loss: Floats | None = None) -> float:
+def bayes_risk(law, prior, loss=None):
     r"""Compute the error of the best adversary who knows the law and the prior.
 
     .. math::
@@ -160,7 +146,7 @@ def bayes_risk(law: Floats, prior: Floats, loss: Floats | None = None) -> float:
     >>> bayes_risk(law, np.array([0.5, 0.5])), bayes_risk(law, np.array([0.9, 0.1]))
     (0.25, 0.1)
     """
-    joint = check_prior(prior, len(law))[:, None] * law
+    joint = prior[:, None] * law
     if loss is None:
         # As the mass of wrong guesses: 1 - sum(max) would round to below 0.
         wrong = joint.sum(axis=0) - joint.max(axis=0)
@@ -168,9 +154,7 @@ def bayes_risk(law: Floats, prior: Floats, loss: Floats | None = None) -> float:
     return float((loss @ joint).min(axis=0).sum())
 
 
-def posterior_support(
-    law: Floats, prior: Floats, eta: float = 0.05
-) -> NDArray[np.int64]:
+def posterior_support(law, prior, eta=0.05):
     r"""Count, for each output, the smallest set of likely inputs.
 
     .. math:: \min \{ |S| : \sum_{v \in S} g(v \mid y) \ge 1 - \eta \}
@@ -185,22 +169,3 @@ def posterior_support(
     [2, 2]
     """
     return effective_support(np.ascontiguousarray(posterior(law, prior).T), eta)
-
-
-def over_inputs(prior: Floats, vocab_size: int) -> Floats:
-    """Check a prior over all inputs; one over the words leaves the unknown out."""
-    given = np.asarray(prior, dtype=np.float64)
-    if given.shape == (vocab_size,):
-        given = np.append(given, 0.0)
-    return check_prior(given, vocab_size + 1)
-
-
-def check_prior(prior: Floats, inputs: int) -> Floats:
-    """Refuse a prior that is not so many probabilities with a sum of 1."""
-    allowed = f"{inputs} probabilities that sum to 1"
-    if prior.shape != (inputs,):
-        raise InvalidParameterError("prior", f"shape {prior.shape}", allowed)
-    if not (prior >= 0).all() or not abs(float(prior.sum()) - 1) <= _SUM:
-        given = f"values from {prior.min():g}, sum {prior.sum():g}"
-        raise InvalidParameterError("prior", given, allowed)
-    return prior

@@ -151,7 +151,8 @@ class Evaluator:
         except (InvalidParameterError, SpaceError):
             return None  # such as tight at a small epsilon
 
-    def _prepared(self, made: AbstractMechanism) -> State | None:
+    def _prepared(self, setting: Setting, epsilon: float) -> State | None:
+        made = setting.at(epsilon)
         try:
             return made.prepare(self.space)
         except (InvalidParameterError, SpaceError):
@@ -164,10 +165,10 @@ class Evaluator:
     ) -> list[ScoreBounds]:
         """Measure settings at their epsilons, laws in a distance in shared passes."""
         usable = [
-            made
+            setting.at(epsilon)
             for setting, epsilons in settings
             for epsilon in epsilons
-            if self._prepared(made := setting.at(epsilon)) is not None
+            if self._prepared(setting, epsilon) is not None
         ]
         return self.measure(usable, certify=not self.quick, progress=progress)
 
@@ -255,7 +256,7 @@ class Evaluator:
         """Take ln V over the mean distance, in the metric of the mechanism."""
         count = math.log(max(self.space.vocab_size, 3))
         for guess in (1.0, 10.0, 100.0):
-            state = self._prepared(setting.at(guess))
+            state = self._prepared(setting, guess)
             if state is not None:
                 mean = state.stated.scale["mean"]
                 return count / mean if 0 < mean < math.inf else count
@@ -264,7 +265,7 @@ class Evaluator:
 
     def _is_far(self, setting: Setting, epsilon: float) -> bool:
         """Whether outputs are mostly far words, from a few runs."""
-        state = self._prepared(setting.at(epsilon))
+        state = self._prepared(setting, epsilon)
         if state is None:
             return True
         rng = np.random.default_rng([self.seed, 2])

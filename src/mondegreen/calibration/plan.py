@@ -106,11 +106,8 @@ class Plan:
     def best(self, rows: Sequence[Row]) -> ScoreBounds | None:
         """Choose the setting to take: see :func:`preference`."""
         found = [row.chosen for row in rows if row.chosen is not None]
-        return min(
-            found,
-            key=lambda each: preference(each, self.targets, self.prior),
-            default=None,
-        )
+        found.sort(key=lambda each: preference(each, self.targets, self.prior))
+        return found[0] if found else None
 
     def curves(
         self, rows: Sequence[Row], epsilons: Sequence[float] = ()
@@ -140,13 +137,11 @@ class Plan:
         def at(t: float) -> Setting:
             return Setting(setting.name, {**setting.parameters, "t": t})
 
-        t, found = calibrate_vickrey(
-            lambda t, is_thorough: self._solved(
-                at(t), self.evaluator if is_thorough else rough, searches
-            ),
-            self.targets,
-            self.prior,
-        )
+        def solve(t: float, is_thorough: bool) -> Calibration:
+            evaluator = self.evaluator if is_thorough else rough
+            return self._solved(at(t), evaluator, searches)
+
+        t, found = calibrate_vickrey(solve, self.targets, self.prior)
         return Row(at(t), found)
 
     def _solved(

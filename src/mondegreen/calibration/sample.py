@@ -41,10 +41,8 @@ class Sample:
         The second expects every word, and differs from the first by less the more
         words there are in the sample, however many there are in the vocabulary.
         """
-        return (
-            frequency_prior(self.counts, smoothing=0.0),
-            frequency_prior(self.counts, smoothing=1 / len(self.counts)),
-        )
+        raw = frequency_prior(self.counts, smoothing=0.0)
+        return raw, frequency_prior(self.counts, smoothing=1 / len(self.counts))
 
     def to_dict(self) -> dict[str, object]:
         """Give JSON values: sizes alone."""

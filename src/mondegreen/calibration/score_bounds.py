@@ -18,8 +18,7 @@ from mondegreen.mechanisms.base import Progress, State
 from mondegreen.scores.interval import Ends, bounded_mean, check_confidence
 from mondegreen.space.space import Space
 
-ETA: Final = 0.05
-"""The mass that :math:`S_w` leaves out."""
+ETA: Final = 0.05  # the mass that S_w leaves out
 
 Scores = Mapping[str, Ends]
 
@@ -110,14 +109,14 @@ class ScoreBounds:
         is_exact: bool = False,
     ) -> ScoreBounds:
         """Put together what was found of a state, and what it promises."""
-        guarantee = state.stated  # without a certificate that takes long
-        parameters = dict(guarantee.parameters)
+        stated = state.stated  # without a certificate that takes long
+        parameters = dict(stated.parameters)
         epsilon = float(parameters.pop("epsilon"))
         return cls(
-            guarantee.mechanism,
+            stated.mechanism,
             parameters,
             epsilon,
-            guarantee.metric,
+            stated.metric,
             is_exact,
             {**scores, **promise(state)},
             _percentiles(stay, up=True),

@@ -162,7 +162,11 @@ class _Search:
         step, missed = 1 + self.tolerance, None
         epsilon, best = self._round(guess), None
         for number in range(1, _ATTEMPTS + 1):
-            found = self._measured(epsilon, Attempt(number, self._confidence(number)))
+            # Attempts share the chance of error, as sum 6 / (pi k)^2 = 1, and so do the
+            # targets: each looks at one end, wrong half as often as its interval.
+            share = (1 - _CONFIDENCE) * 6 / (math.pi * number) ** 2
+            attempt = Attempt(number, 1 - 2 * share / len(self.targets))
+            found = self._measured(epsilon, attempt)
             holds = found is not None and all(t.holds(found) for t in self.steering)
             if holds:
                 best = found
@@ -175,15 +179,6 @@ class _Search:
                 step = min(step**2, _STRIDE)
             epsilon = following
         return best
-
-    def _confidence(self, number: int) -> float:
-        r"""Share the chance of error among attempts: :math:`\sum_k 6 / (\pi k)^2 = 1`.
-
-        The targets share it, too. Each looks at one end of its interval,
-        which is wrong half as often as the interval.
-        """
-        share = (1 - _CONFIDENCE) * 6 / (math.pi * number) ** 2
-        return 1 - 2 * share / len(self.targets)
 
     def _next(
         self,
@@ -227,11 +222,8 @@ class _Search:
 
 def _missed(target: Target, tried: Sequence[ScoreBounds]) -> str:
     """Say how near settings come to a target."""
-    known = [
-        (value, each.epsilon)
-        for each in tried
-        if (value := target.pessimistic(each)) is not None
-    ]
+    values = [(target.pessimistic(each), each.epsilon) for each in tried]
+    known = [(value, at) for value, at in values if value is not None]
     if not known:
         return f"{target.score} is not known for it"
     side, sign = ("at least", 1) if target.is_at_least else ("at most", -1)

@@ -137,7 +137,7 @@ class Target:
         A score that is not known is not on the right side.
         """
         value = self.pessimistic(found)
-        if value is None or math.isnan(value):
+        if value is None:
             return False
         return value >= self.value if self.is_at_least else value <= self.value
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -130,10 +129,7 @@ def proportion(hits: int, runs: int, confidence: float = 0.95) -> Interval:
 
 
 def bounded_mean(
-    values: Sequence[float] | Floats,
-    least: float,
-    largest: float,
-    confidence: float = 0.95,
+    values: Floats, least: float, largest: float, confidence: float = 0.95
 ) -> Interval:
     r"""Estimate the mean of independent values whose range is known beforehand.
 
@@ -153,13 +149,11 @@ def bounded_mean(
     array = np.asarray(values, dtype=np.float64)
     if array.size < 2:
         raise InvalidParameterError("values", f"{array.size} of them", "at least two")
-    log = math.log(4 / alpha)
+    mean, log = float(array.mean()), math.log(4 / alpha)
     half = math.sqrt(2 * float(array.var(ddof=1)) * log / array.size)
     half += 7 * (largest - least) * log / (3 * (array.size - 1))
-    mean = float(array.mean())
-    return Interval(
-        mean, max(least, mean - half), min(largest, mean + half), confidence
-    )
+    low, high = max(least, mean - half), min(largest, mean + half)
+    return Interval(mean, low, high, confidence)
 
 
 def deviation(change: float, runs: int, alpha: float) -> float:

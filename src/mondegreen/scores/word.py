@@ -174,9 +174,12 @@ def _exact(
             f"entropy_{order:g}": float(renyi_entropy(law, order)[0])
             for order in ORDERS
         },
-        "distance": None if row is None else float(law[0] @ row[0]),
-        "rank": None if row is None else float(expected_rank(law, row)[0]),
+        "distance": None,
+        "rank": None,
     }
+    if row is not None:
+        scores["distance"] = float(np.einsum("ij,ij->i", law, row)[0])
+        scores["rank"] = float(expected_rank(law, row)[0])
     return scores, [(int(i), float(law[0, i])) for i in likeliest]
 
 

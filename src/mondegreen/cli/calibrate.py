@@ -135,7 +135,7 @@ def calibrate(
     mondegreen calibrate tweets.csv -m tem -m laplace --match bayes_risk --to tem:2.5
     """  # noqa: D301
     from mondegreen.calibration.evaluate import Evaluator
-    from mondegreen.calibration.plan import Forecast, Plan
+    from mondegreen.calibration.plan import Plan
     from mondegreen.calibration.targets import parse_target
     from mondegreen.cli.calibrate_report import write
     from mondegreen.space.store import load_space
@@ -152,8 +152,8 @@ def calibrate(
     read = read_public(sample, format, columns, loaded, quiet=quiet)
     evaluator = Evaluator(loaded, read.priors(), quick=quick, seed=seed)
     show = shower(quiet)
-    forecast = Forecast() if quiet else Forecast(say)
-    plan = Plan(evaluator, settings, asked, prior, show, forecast)
+    tell = say if not quiet else lambda line: None
+    plan = Plan(evaluator, settings, asked, prior, show, tell)
     with _saying_what_is_kept(loaded):
         if match is not None and reference is not None:
             there = loaded if to_space is None else load_space(to_space)

@@ -20,8 +20,7 @@ from mondegreen.wording import amount
 if TYPE_CHECKING:
     from mondegreen.io.base import AbstractSource
     from mondegreen.passes import Pass
-    from mondegreen.scores.corpus import CorpusScores
-    from mondegreen.scores.similarity import SentenceModel
+    from mondegreen.scores.corpus import CorpusScores, SentenceModel
     from mondegreen.space.space import Space
 
 
@@ -117,8 +116,7 @@ def _scored(
     quiet: bool,
 ) -> tuple[CorpusScores, float | None]:
     """Read both files once: the scores, and CS where there is a model."""
-    from mondegreen.scores.corpus import CorpusScorer
-    from mondegreen.scores.similarity import sentence_cosines
+    from mondegreen.scores.corpus import CorpusScorer, sentence_cosines
 
     scorer = CorpusScorer(space, rare=rare, english=english)
     show = shower(quiet)

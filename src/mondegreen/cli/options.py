@@ -210,7 +210,7 @@ def _typed(kind: Any, given: dict[str, Any]) -> dict[str, Any]:
     return {"type": own, "required": "default" not in given, **given}
 
 
-FORMAT: Final = option("Of the data.  [default: what the name tells; txt for -]")
+FORMAT: Final = option("Of the data.  [default: as the name says; txt for -]")
 EPSILON: Final = option(
     "Privacy budget: smaller is more private and less readable. An output changes the "
     "odds between two words by a factor of at most e^(NUMBER times their distance); "

@@ -75,7 +75,7 @@ def privatize(
     key_env: str | None = option(
         "As --key-file; the environment variable holds 64 hex digits.", "VARIABLE"
     ),
-    id_column: Column | None = option("Record id, for a key.", "--id"),
+    id_column: Column | None = option("Record id, for a key.", "--id COLUMN"),
     unique_ids: bool = option(
         "Stop at an id that has occurred: two records of one id and one text repeat "
         "each other. Some 110 bytes of memory for each record."
@@ -86,8 +86,8 @@ def privatize(
         "--as COLUMN=NAME",
     ),
     seed: options.Seed | None = option(
-        "Repeatable noise for experiments. The output is NOT PRIVATE. Of a file only: "
-        "a pipe is cut into batches as its data arrives."
+        "For experiments: the same file gives the same output again, a pipe may not. "
+        "The output is NOT PRIVATE."
     ),
     jobs: int = option("Processes, one core each.", "-j --jobs", default=1),
     allow_unproved: bool = options.UNPROVED,

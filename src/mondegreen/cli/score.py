@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from mondegreen.scores.similarity import SentenceModel
     from mondegreen.space.space import Space
 
-
 Pairs = tuple[list[str | None], list[str | None]]
 
 _ROWS: Final = 1024

@@ -77,12 +77,10 @@ def build(
     facts = dict(pair.split("=", 1) for pair in about)
     name = name or output.name.removesuffix(".safetensors")
     bad = BadRows(skip=skip_bad)
-    more = {"metric": metric, "limit": limit, "dtype": dtype, "allow_nbsp": allow_nbsp}
+    how: dict[str, Any] = {"force": force, "quiet": quiet, "as_json": as_json}
+    how |= {"metric": metric, "limit": limit, "dtype": dtype, "about": facts}
     with open_vectors(vectors, bad, form=form, word_list=word_list) as source:
-        built, dropped = _built(
-            source, name, output, bad, words, quiet=quiet, about=facts, **more
-        )
-    _save(built, output, dropped if as_json else {}, force=force, as_json=as_json)
+        _build(source, name, output, bad, words, allow_nbsp=allow_nbsp, **how)
 
 
 @command()
@@ -121,23 +119,20 @@ def fetch(
         of = f" of {total / 1e6:,.1f}" if total else ""
         show(f"downloaded {done / 1e6:,.1f}{of} MB")
 
-    archive = download(
-        public.address, sha256=public.sha256, progress=progress, note=say
-    )
+    where, sha256 = public.address, public.sha256
+    archive = download(where, sha256=sha256, progress=progress, note=say)
     output.parent.mkdir(parents=True, exist_ok=True)
     bad = BadRows(skip=True)
-    about = {"licence": public.licence, "source": public.address}
-    more = {"about": about, "limit": limit or None, "dtype": dtype}
+    about = {"licence": public.licence, "source": where}
+    how: dict[str, Any] = {"force": force, "quiet": quiet, "as_json": as_json}
+    how |= {"limit": limit or None, "dtype": dtype, "about": about}
     with open_member(archive, public.member, bad) as source:
-        built, dropped = _built(
-            source, public.name, output, bad, words, quiet=quiet, **more
-        )
-    _save(built, output, dropped if as_json else {}, force=force, as_json=as_json)
+        _build(source, public.name, output, bad, words, **how)
     say(f"{archive} is kept for other spaces; it can be deleted")
 
 
 def _save(
-    space: Space, output: Path, more: dict[str, Any], *, force: bool, as_json: bool
+    space: Space, output: Path, *, force: bool, as_json: bool, **more: object
 ) -> None:
     """Write a space, and print what it is, and more of how it was made."""
     from mondegreen.space.file import read_header
@@ -147,17 +142,19 @@ def _save(
     echo_facts({**facts_of(read_header(output)), **more}, as_json=as_json)
 
 
-def _built(
+def _build(
     source: VectorSource,
     name: str,
     output: Path,
     bad: BadRows,
     words: Path | None,
     *,
+    force: bool,
     quiet: bool,
+    as_json: bool,
     **more: Any,
-) -> tuple[Space, dict[str, Any]]:
-    """Build, and say what was left out, and what is never looked up."""
+) -> None:
+    """Build, save, and say what was left out, and what is never looked up."""
     from mondegreen.space.vectors.build import build_space
     from mondegreen.space.vectors.readers import read_words
 
@@ -183,7 +180,8 @@ def _built(
             f"warning: words with an upper case letter: {built.upper_case:,}; text is "
             "looked up in lower case, so they can be drawn but never looked up"
         )
-    return built.space, {"dropped": dict(built.dropped)}
+    dropped = {"dropped": dict(built.dropped)} if as_json else {}
+    _save(built.space, output, force=force, as_json=as_json, **dropped)
 
 
 def facts_of(header: SpaceHeader) -> dict[str, object]:
@@ -242,7 +240,7 @@ def binarize(
     if codes_only and made.codes is not None:
         about = {**loaded.about, "vectors": loaded.digest}
         made = Space.from_codes(made.name, made.words, made.codes, about)
-    _save(made, output, {}, force=force, as_json=as_json)
+    _save(made, output, force=force, as_json=as_json)
 
 
 @command(short_help="Build a word tree for a space.")
@@ -308,8 +306,8 @@ def tree(
     )
     show("")
     nodes = " > ".join(f"{len(bound) - 1:,}" for bound in built.bounds)
-    more = {"tree": built.digest, "nodes": nodes}
-    _save(with_tree(loaded, built), output, more, force=force, as_json=as_json)
+    made, more = with_tree(loaded, built), {"tree": built.digest, "nodes": nodes}
+    _save(made, output, force=force, as_json=as_json, **more)
 
 
 def _pairs(space: Space, path: Path) -> list[tuple[int, int]]:

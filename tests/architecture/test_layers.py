@@ -18,7 +18,7 @@ LAYERS = [
     {"io", "privatizer", "scores"},
     {"attacks", "audit", "calibration"},
     {"integrations", "experiments", "report"},
-    {"cli", "serve", "__main__"},
+    {"cli", "serve", "vectors", "__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

@@ -190,7 +190,10 @@ class AbstractMechanism(ABC):
         digest, and calculate in double precision.
         """
         for declared in fields(self):  # type: ignore[arg-type]
-            within, value = declared.metadata["within"], getattr(self, declared.name)
+            within, value = (
+                declared.metadata.get("within"),
+                getattr(self, declared.name),
+            )
             if within and not (value is None and declared.metadata["optional"]):
                 number = check_interval(declared.name, value, *within)
                 object.__setattr__(self, declared.name, number)

@@ -102,7 +102,7 @@ def _collect(
 
 @final
 class _Worker:
-    """A process at the far end of a pipe, which is all that it shares with us.
+    """A process at the far end of two pipes, which are all that it shares with us.
 
     A pool of the standard library shares queues and locks among its workers: it can
     wait for ever when one of them is killed in the middle of a message, and its
@@ -110,16 +110,18 @@ class _Worker:
     """
 
     def __init__(self, context: BaseContext, shared: _Shared | None) -> None:
-        self._pipe, far = context.Pipe()
+        # One for each way: a pipe for both would be a socket, which may be forbidden.
+        tasks, self._tasks = context.Pipe(duplex=False)
+        self._answers, answers = context.Pipe(duplex=False)
         self._process = context.Process(  # type: ignore[attr-defined]
-            target=_serve, args=(far, shared), daemon=True
+            target=_serve, args=(tasks, answers, shared), daemon=True
         )
-        with far, without_interrupts(), one_thread():
+        with tasks, answers, without_interrupts(), one_thread():
             self._process.start()
 
     def send(self, message: object) -> None:
         try:
-            self._pipe.send(message)
+            self._tasks.send(message)
         except OSError:  # a broken pipe; that of standard output is something else
             raise _died() from None
 
@@ -127,7 +129,7 @@ class _Worker:
         """Hand over a task and wait for its answer."""
         self.send(task)
         try:
-            return self._pipe.recv()
+            return self._answers.recv()
         except (EOFError, OSError):
             raise _died() from None
 
@@ -138,7 +140,8 @@ class _Worker:
         self._process.close()
 
     def close(self) -> None:
-        self._pipe.close()
+        self._tasks.close()
+        self._answers.close()
 
 
 @contextlib.contextmanager
@@ -207,17 +210,17 @@ def _stays_in_memory(size: int) -> bool:
     return folder.f_bavail * folder.f_frsize >= 2 * size
 
 
-def _serve(pipe: Connection, shared: _Shared | None) -> None:
+def _serve(tasks: Connection, answers: Connection, shared: _Shared | None) -> None:
     """Be a worker: answer every task in order, until the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, OSError):  # the parent has gone
-        settings = _guarded(_restored, pipe.recv(), shared)
+        settings = _guarded(_restored, tasks.recv(), shared)
         while True:
-            task, answer = pipe.recv(), settings
+            task, answer = tasks.recv(), settings
             if isinstance(settings, Privatizer):  # and not the error of restoring it
                 answer = _guarded(_work, settings, *task)
-            pipe.send(answer)
+            answers.send(answer)
 
 
 def _end_with_parent() -> None:

@@ -13,8 +13,7 @@ from mondegreen.space.codes import Codes
 from mondegreen.space.file import read_space, write_space
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
-
-DEFAULT_SPACE: Final = "glove-840b-34k"
+from mondegreen.wording import DEFAULT_SPACE
 
 _SUFFIX = ".safetensors"
 _BUNDLED = Path(__file__).parent / "data"

@@ -29,7 +29,7 @@ from mondegreen.sampling.laplace import (
     mobius_translate,
     uniform_direction,
 )
-from mondegreen.space.search.poincare import PoincareSearch
+from mondegreen.space.search.decoders import PoincareSearch
 from mondegreen.space.space import Space
 
 PLANE = [[0, 0], [0.5, 0.1], [-0.3, 0.6], [0.8, 0.5], [-0.9, -0.3], [0.45, 0.2]]

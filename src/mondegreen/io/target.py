@@ -126,6 +126,13 @@ class Target:
             self._temporary.unlink(missing_ok=True)
             self._temporary = None
 
+    def write_all(self, data: bytes) -> None:
+        """Write a whole file, from ``open`` to ``commit``."""
+        with contextlib.closing(self):
+            self.open()
+            self.write(data)
+            self.commit()
+
     def failure(self, error: OSError) -> Exception:
         """Make the error to raise: a closed pipe as it is, others with the path."""
         if isinstance(error, BrokenPipeError):

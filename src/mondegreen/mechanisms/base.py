@@ -16,7 +16,7 @@ from mondegreen.arrays import Ids, LogProbs
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.metrics import space_distances
-from mondegreen.space.distances import METRICS
+from mondegreen.space.metric import METRICS
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
 

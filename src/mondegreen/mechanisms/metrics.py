@@ -13,7 +13,7 @@ import numpy as np
 from mondegreen.arrays import Floats as Floats
 from mondegreen.arrays import Ids, Vectors
 from mondegreen.space.codes import Codes
-from mondegreen.space.distances import distances
+from mondegreen.space.metric import distances
 from mondegreen.space.space import Space
 
 

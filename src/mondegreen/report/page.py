@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import functools
 import json
 import math
@@ -62,7 +61,7 @@ def write_report(study: Study, path: str | Path, *, force: bool = False) -> None
 
     It needs nothing else. A file that exists is replaced only by ``force``.
     """
-    _save(path, report_html(study).encode(), force=force)
+    Target(str(path), force=force).write_all(report_html(study).encode())
 
 
 def write_figures(
@@ -77,16 +76,8 @@ def write_figures(
     where = Path(folder)
     where.mkdir(parents=True, exist_ok=True)
     for key, data in drawn.items():
-        _save(where / f"{key}.{format}", data, force=force)
+        Target(str(where / f"{key}.{format}"), force=force).write_all(data)
     return [where / f"{key}.{format}" for key in drawn]
-
-
-def _save(path: str | Path, data: bytes, *, force: bool) -> None:
-    target = Target(str(path), force=force)
-    with contextlib.closing(target):
-        target.open()
-        target.write(data)
-        target.commit()
 
 
 def report_html(study: Study) -> str:
@@ -106,7 +97,7 @@ def report_html(study: Study) -> str:
         prior=prior,
         prior_name=_PRIORS[prior],
         tiles=None if chosen is None else _tiles(chosen, prior),
-        command="" if chosen is None else study.command or command_line(study, chosen),
+        command=chosen and (study.command or command_line(chosen, study.space)),
         python="" if chosen is None else python_lines(study, chosen),
         frontier=frontier(study),
         sentences=_sentences(study),

@@ -10,7 +10,7 @@ from typing import Final, Protocol, final
 import numpy as np
 
 from mondegreen.arrays import Floats, Ids, Vectors
-from mondegreen.space.distances import distances, relative_error
+from mondegreen.space.metric import distances, relative_error
 from mondegreen.space.space import Space
 
 _CHUNK_WORDS: Final = 8192

@@ -24,7 +24,7 @@ from mondegreen.mechanisms.laws.cache import LawCache, Waiting
 from mondegreen.mechanisms.laws.integer import IntegerLaw
 from mondegreen.mechanisms.metrics import discrete_distances
 from mondegreen.sampling.integers import TOTAL_BITS, draw_uniform
-from mondegreen.space.distances import METRICS
+from mondegreen.space.metric import METRICS
 from mondegreen.space.space import Space
 
 

@@ -26,7 +26,8 @@ from mondegreen.mechanisms.selection.exponential import (
     too_much_rounding,
 )
 from mondegreen.sampling.integers import TOTAL
-from mondegreen.space.distances import Distances, distances, stripes
+from mondegreen.space.distances import Distances, stripes
+from mondegreen.space.metric import distances
 from mondegreen.space.space import Space
 
 _STEPS: Final = 200

@@ -14,12 +14,12 @@ from mondegreen.cli import options
 from mondegreen.cli.options import Column, File, argument, command, option
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
 from mondegreen.io.guess import Format
-from mondegreen.passes import METADATA_KEY, Pass, all_private, from_json, to_json
 from mondegreen.wording import amount
 
 if TYPE_CHECKING:
     from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSource
+    from mondegreen.passes import Pass
     from mondegreen.sampling.noise import NoiseSource
 
 _LONGEST: Final = 16 << 20  # bytes of an earlier report
@@ -115,6 +115,7 @@ def privatize(
     from mondegreen.cli.render import prepared, progress
     from mondegreen.io.open import open_sink, open_source
     from mondegreen.io.target import Target
+    from mondegreen.passes import METADATA_KEY, Pass, from_json, to_json
     from mondegreen.privatizer.parallel import privatize_batches
     from mondegreen.space.store import load_space
     from mondegreen.text.policy import read_keep_list
@@ -269,6 +270,8 @@ def _announce(
 
 def _reported(report: str | None) -> list[Pass]:
     """The passes that a report tells of."""
+    from mondegreen.passes import from_json
+
     if report is None:
         return []
     try:
@@ -286,6 +289,7 @@ def _report(passes: Sequence[Pass], guarantee: Guarantee, **more: object) -> byt
     the numbers of rows and words are part of what passes in clear anyway.
     """
     from mondegreen import __version__
+    from mondegreen.passes import all_private
 
     report = {
         "format": "mondegreen-report/2",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from mondegreen.calibration.score_bounds import ScoreBounds
-from mondegreen.report.study import NeighbourDistances, SampleRelease, Study
+from mondegreen.report.study import SampleRelease, Study
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 
@@ -62,9 +62,13 @@ def study(mechanisms=("calibrated", "tem"), epsilons=EPSILONS, **more):
         "sample_words": 100_000,
         "chosen": found[0],
         "target": "at most a third of the words stay",
-        "neighbours": NeighbourDistances(
-            (1, 2, 5), (5, 50, 95), ((1, 2, 3), (2, 3, 4), (3, 4, 5)), 500, 1000
-        ),
+        "neighbours": {
+            "k": [1, 2, 5],
+            "percentiles": [5, 50, 95],
+            "distances": [[1, 2, 3], [2, 3, 4], [3, 4, 5]],
+            "words": 500,
+            "vocab_size": 1000,
+        },
         "sentences": ("I met Ann.", "It was cold."),
         "releases": tuple(
             SampleRelease(name, {}, each, ("i saw bob.", "it was hot."))

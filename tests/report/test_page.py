@@ -229,6 +229,11 @@ def test_the_page_warns_of_comparing_epsilons_and_offers_other_axes():
     assert offered == ["against-epsilon", "against-worst_loss", "against-bayes_risk"]
 
 
+def test_numbers_of_two_axes_of_one_name_are_both_shown():
+    head = '<th scope="col">Bayes risk</th>' * 2
+    assert f'<th scope="col">ε</th>{head}</tr>' in page_of("whole")
+
+
 def test_estimates_are_called_estimates():
     estimated = Page(page_of("estimates")).text
     assert "Sampled, not computed: laplace" in estimated

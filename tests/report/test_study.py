@@ -74,5 +74,5 @@ def test_a_study_of_a_space_knows_its_distances():
     found = study_of(space, [measurement()], target="x")
     assert (found.space, found.vocab_size, found.target) == ("line", 3, "x")
     assert found.scale["diameter"] == pytest.approx(3, abs=0.01)
-    assert found.neighbours.k == (1, 2)
+    assert found.neighbours["k"] == [1, 2]
     assert found.space_digest == space.digest

@@ -111,7 +111,7 @@ def chances(
     reached = _checked(state, (raw, spread), success)
     given = found.to_dict()["parameters"]
     kept = {k: v for k, v in given.items() if k != "epsilon" and v is not None}
-    target.write_all(json.dumps(kept, indent=1).encode() + b"\n")
+    target.write_whole(json.dumps(kept, indent=1).encode() + b"\n")
     if output == "-":
         return
     facts = {

@@ -106,7 +106,7 @@ def explain(
         own = word if word in privatizer.space.index else form
         shown = f"{guarantee.setting} on {guarantee.space}"
         kind = picture_format(plot or "")
-        target.write_all(picture(word_bars(scores, own, shown), kind))
+        target.write_whole(picture(word_bars(scores, own, shown), kind))
     if as_json:
         stated = {"guarantee": guarantee.to_dict()}
         echo_json({**facts, **stated, **scores.to_dict()})

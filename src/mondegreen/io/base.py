@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, final
+from dataclasses import dataclass
+from typing import Any, Literal, final
 
 import pyarrow as pa
 
@@ -22,16 +23,20 @@ Metadata = Literal["drop", "keep"]
 """What becomes of the metadata of a Parquet file and its fields."""
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be read of a file, whatever its format."""
+
+    path: str  # as given; "-" is standard input
+    format: Format
+    columns: tuple[str, ...]
+    id_column: str | None
+
+
 class AbstractSource(ABC):
     """Record batches of a file, once and in order, and which columns hold text."""
 
-    path: str  # as given; "-" is standard input
-    name: str  # what error messages call it
-    format: Format  # also that of the sink
-    # Columns of a batch that hold text to privatize, of type string or list<string>.
-    # Every other column passes through.
-    text_columns: tuple[str, ...]
-    id_column: str | None = None  # a column of strings, never null
     # While a batch is in hand, its first row has the number
     # rows_read - batch.num_rows + 1, counted from 1, header excluded.
     rows_read: int = 0
@@ -41,6 +46,18 @@ class AbstractSource(ABC):
     # What the file says of our earlier passes over it; only Parquet has a place for it.
     earlier: bytes | None = None
     notes: Sequence[str] = ()  # what was taken for granted on opening
+    # What two words must have in common, because of how the file is read.
+    conditions: tuple[str, ...] = ()
+
+    def __init__(self, request: Request, name: str, file: Any) -> None:
+        self.path = request.path
+        self.format = request.format  # also that of the sink
+        # Columns of a batch that hold text to privatize, of type string or
+        # list<string>. Every other column passes through.
+        self.text_columns = request.columns
+        self.id_column = request.id_column  # a column of strings, never null
+        self.name = name  # what error messages call it
+        self.file = file
 
     @property
     def disclosed(self) -> tuple[str, ...]:
@@ -48,22 +65,21 @@ class AbstractSource(ABC):
         return ()
 
     @property
-    def conditions(self) -> tuple[str, ...]:
-        """What two words must have in common, because of how the file is read."""
-        return ()
-
-    @property
-    @abstractmethod
     def position(self) -> int:
         """How much of ``total`` has been read."""
+        return self.rows_read
 
     @abstractmethod
     def read(self) -> Iterator[pa.RecordBatch]:
         """Yield the batches; the part a format defines."""
 
     @abstractmethod
+    def sink(self, target: Target) -> AbstractSink:
+        """Make the sink for the batches of this source."""
+
     def close(self) -> None:
-        """Release the file."""
+        """Close the file; standard input stays open."""
+        self.file.close()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the batches once, counting their rows, and close the file."""
@@ -84,34 +100,29 @@ class AbstractSource(ABC):
 class AbstractByteSource(AbstractSource):
     """A source of bytes, whose batches can be turned back into bytes."""
 
+    header: bytes = b""  # what precedes the first record, but for a byte order mark
     epilogue: bytes = b""  # what follows the last record; known at the end
 
-    def __init__(
-        self, stream: ByteStream, path: str, form: Format, columns: tuple[str, ...]
-    ) -> None:
+    def __init__(self, request: Request, stream: ByteStream) -> None:
+        super().__init__(request, stream.name, stream)
         self.stream = stream
-        self.path, self.name, self.format = path, stream.name, form
-        self.text_columns = columns
-        self.total = stream.total
-        self.notes = stream.notes
+        self.total, self.notes = stream.total, stream.notes
 
     @property
     def position(self) -> int:
-        """Bytes read so far."""
         return self.stream.position
 
-    def close(self) -> None:
-        """Close the file; standard input stays open."""
-        self.stream.close()
-
     @property
-    @abstractmethod
     def prologue(self) -> bytes:
         """What precedes the first record; known once the first batch is read."""
+        return self.stream.bom + self.header
 
     @abstractmethod
     def encode(self, batch: pa.RecordBatch) -> bytes | memoryview:
         """Turn a batch of this source, privatized or not, into bytes."""
+
+    def sink(self, target: Target) -> AbstractSink:
+        return ByteSink(target, self)
 
 
 class AbstractSink(ABC):
@@ -121,9 +132,10 @@ class AbstractSink(ABC):
     was written and leaves an old file untouched.
     """
 
+    rows_written = 0
+
     def __init__(self, target: Target, source: AbstractSource) -> None:
         self.target, self.source = target, source
-        self.rows_written = 0
 
     @abstractmethod
     def put(self, batch: pa.RecordBatch) -> None:
@@ -132,10 +144,6 @@ class AbstractSink(ABC):
     @abstractmethod
     def finish(self, metadata: Mapping[str, str]) -> None:
         """Write what follows the last batch."""
-
-    @abstractmethod
-    def abandon(self) -> None:
-        """Let go of a file that will not be committed; raises nothing."""
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write a batch of the source whose text columns have been replaced."""
@@ -161,39 +169,31 @@ class AbstractSink(ABC):
         return self
 
     def __exit__(self, *_: object) -> None:
-        try:
-            self.abandon()
-        finally:
-            self.target.close()
+        self.target.close()
 
 
 @final
 class ByteSink(AbstractSink):
     """Writes the bytes that the source makes of batches."""
 
-    def __init__(self, target: Target, source: AbstractByteSource) -> None:
-        super().__init__(target, source)
-        self._encoder = source
-        self._has_begun = False
+    source: AbstractByteSource
+    _has_begun = False
 
     def _begin(self) -> None:
         # Not on entering: what precedes the first record is not read yet.
         if not self._has_begun:
             self._has_begun = True
-            if prologue := self._encoder.prologue:
+            if prologue := self.source.prologue:
                 self.target.write(prologue)
 
     def put(self, batch: pa.RecordBatch) -> None:
         self._begin()
-        self.target.write(self._encoder.encode(batch))
+        self.target.write(self.source.encode(batch))
 
     def finish(self, metadata: Mapping[str, str]) -> None:
         self._begin()
-        if epilogue := self._encoder.epilogue:
+        if epilogue := self.source.epilogue:
             self.target.write(epilogue)
-
-    def abandon(self) -> None:
-        """Do nothing: bytes are held by the target only."""
 
 
 def missing_column(
@@ -214,9 +214,8 @@ def missing_column(
     hint = f"did you mean {near[0]!r}?" if near else advice or "see its first line"
     if near and advice:
         hint += f" {advice}"
-    return MissingColumnError(
-        name, column, [], count=len(available), row=row, hint=hint
-    )
+    count = len(available)
+    return MissingColumnError(name, column, [], count=count, row=row, hint=hint)
 
 
 def id_in_text(id_column: str | None, column: str) -> InvalidParameterError:

@@ -11,14 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mondegreen.errors import DecodeError, SourceError
-from mondegreen.io.base import AbstractByteSource, missing_column
-from mondegreen.io.guess import Format
-from mondegreen.io.stream import (
-    BATCH_ROWS,
-    MAX_RECORD_BYTES,
-    ByteStream,
-    LineBlocks,
-)
+from mondegreen.io.base import AbstractByteSource, Request, missing_column
+from mondegreen.io.stream import BATCH_ROWS, MAX_RECORD_BYTES, ByteStream
 from mondegreen.io.text import string_bytes
 
 # The csv module has one limit for the whole process, of 131,072 characters, which a
@@ -44,53 +38,42 @@ class CsvSource(AbstractByteSource):
     """
 
     def __init__(
-        self,
-        stream: ByteStream,
-        path: str,
-        form: Format,
-        columns: tuple[str, ...],
-        id_column: str | None,
-        delimiter: str | None = None,
+        self, request: Request, stream: ByteStream, delimiter: str | None
     ) -> None:
-        super().__init__(stream, path, form, columns)
-        self.id_column = id_column
-        wanted = (*columns, *([] if id_column is None else [id_column]))
-        self._delimiter = delimiter or ("\t" if form == "tsv" else ",")
-        self._blocks = LineBlocks(stream)
+        super().__init__(request, stream)
+        ids = [] if request.id_column is None else [request.id_column]
+        wanted = [*request.columns, *ids]
+        is_tsv = request.format == "tsv"
+        self._delimiter = delimiter or ("\t" if is_tsv else ",")
         # Lines of the block in hand that are still to come, last first; its number.
         self._pending: list[str] = []
         self._block = 0
         self._lines = self._split()
         self._rows = 0
-        self._header: list[str] = []
-        is_open = form == "csv" and delimiter is None
-        raw, self._header = self._read_header(wanted if is_open else ())
-        self._raw_header = "".join(raw).encode()
+        self._names: list[str] = []
+        is_open = delimiter is None and not is_tsv
+        raw, self._names = self._read_header(wanted if is_open else ())
+        self.header = "".join(raw).encode()
         self._terminator = "\r\n" if raw[-1].endswith("\r\n") else "\n"
         for column in wanted:
-            self._check_column(column)
-
-    @property
-    def prologue(self) -> bytes:
-        """The header as it was, byte order mark and line end included."""
-        return self._blocks.bom + self._raw_header
+            count = self._names.count(column)
+            if count == 0:
+                raise missing_column(self.name, column, self._names)
+            if count > 1:
+                problem = f"there are {count} columns named {column!r}"
+                raise SourceError(self.name, problem)
 
     def _split(self) -> Iterator[str]:
         """Yield the lines of the file one by one, as the csv module takes them."""
-        for lines, broken in self._blocks.lines():
+        for lines, broken in self.stream.lines():
             self._block += 1
             lines.reverse()
             self._pending = lines
             while lines:
                 yield lines.pop()
             if broken is not None:
-                row = self._rows + 1 if self._header else None
+                row = self._rows + 1 if self._names else None
                 raise DecodeError(self.name, row=row, offset=broken)
-
-    def _reader(self, lines: Iterator[str]) -> Iterator[list[str]]:
-        return csv.reader(
-            lines, delimiter=self._delimiter, doublequote=True, strict=True
-        )
 
     def _read_header(self, wanted: Sequence[str]) -> tuple[list[str], list[str]]:
         """Read the raw lines of the header and the names in it.
@@ -107,15 +90,15 @@ class CsvSource(AbstractByteSource):
 
         problem = ""
         try:
-            header = next(self._reader(taken()), None)
+            rows = csv.reader(taken(), delimiter=self._delimiter, strict=True)
+            header = next(rows, None)
         except csv.Error as error:
             problem, header = f"in the header, {_problem(error)}", None
         if len(raw) == 1 and not set(wanted) & set(header or ()):
             header = self._guessed(raw[0], wanted) or header
         if header is None:
-            raise SourceError(
-                self.name, problem or "empty; a header with column names is needed"
-            )
+            problem = problem or "empty; a header with column names is needed"
+            raise SourceError(self.name, problem)
         if not header:
             raise SourceError(self.name, "the first line is blank; a header is needed")
         return raw, header
@@ -132,23 +115,14 @@ class CsvSource(AbstractByteSource):
             return None
         ((self._delimiter, header),) = found.items()
         shown = "a tab" if self._delimiter == "\t" else repr(self._delimiter)
-        self.notes = (
-            *self.notes,
-            f"{self.name}: the delimiter is taken to be {shown}, by the header; "
-            "--delimiter says it.",
-        )
+        taken = f"the delimiter is taken to be {shown}, by the header"
+        note = f"{self.name}: {taken}; --delimiter says it."
+        self.notes = (*self.notes, note)
         return header
-
-    def _check_column(self, column: str) -> None:
-        count = self._header.count(column)
-        if count == 0:
-            raise missing_column(self.name, column, self._header)
-        if count > 1:
-            raise SourceError(self.name, f"there are {count} columns named {column!r}")
 
     def read(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows that one read brought, so a pipe is followed row by row."""
-        width = len(self._header)
+        width = len(self._names)
         rows: list[list[str]] = []
         first_block = blank = 0
         for row in self._records():
@@ -172,7 +146,7 @@ class CsvSource(AbstractByteSource):
     def _records(self) -> Iterator[list[str]]:
         """Yield rows; an error of the parser gets the number of the row."""
         try:
-            yield from self._reader(self._lines)
+            yield from csv.reader(self._lines, delimiter=self._delimiter, strict=True)
             return
         except csv.Error as error:
             problem = _problem(error)
@@ -184,28 +158,22 @@ class CsvSource(AbstractByteSource):
         if not row:
             return 1
         if blank:
-            raise SourceError(
-                self.name,
-                "a blank line between rows",
-                row=self._rows - blank,
-                hint='remove it, or write "" for an empty value',
-            )
-        raise SourceError(
-            self.name,
-            f"{len(row)} values where the header has {len(self._header)}",
-            row=self._rows,
-        )
+            problem = "a blank line between rows"
+            hint = 'remove it, or write "" for an empty value'
+            raise SourceError(self.name, problem, row=self._rows - blank, hint=hint)
+        problem = f"{len(row)} values where the header has {len(self._names)}"
+        raise SourceError(self.name, problem, row=self._rows)
 
     def _batch(self, rows: list[list[str]]) -> pa.RecordBatch:
         arrays = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
         if self.id_column is not None:
-            ids = arrays[self._header.index(self.id_column)]
+            ids = arrays[self._names.index(self.id_column)]
             empty = pc.index(ids, "").as_py()
             if empty >= 0:
                 problem = f"no value in the id column {self.id_column!r}"
                 row = self._rows - len(rows) + 1 + empty
                 raise SourceError(self.name, problem, row=row)
-        return pa.RecordBatch.from_arrays(arrays, names=self._header)
+        return pa.RecordBatch.from_arrays(arrays, names=self._names)
 
     def encode(self, batch: pa.RecordBatch) -> memoryview:
         """Write rows, quoted where a value would be misread; null is empty."""
@@ -223,13 +191,10 @@ class CsvSource(AbstractByteSource):
         if special.true_count == 0:
             return column
         doubled = pc.replace_substring(column, '"', '""')
-        return pc.if_else(
-            special, pc.binary_join_element_wise('"', doubled, '"', ""), column
-        )
+        quoted = pc.binary_join_element_wise('"', doubled, '"', "")
+        return pc.if_else(special, quoted, column)
 
 
 def _problem(error: csv.Error) -> str:
-    for part, problem in _PROBLEMS.items():
-        if part in str(error):
-            return problem
-    return "cannot be parsed"
+    found = (problem for part, problem in _PROBLEMS.items() if part in str(error))
+    return next(found, "cannot be parsed")

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import re
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from mondegreen.errors import SourceError
 
 Format = Literal["csv", "jsonl", "parquet", "tsv", "txt"]
 
 _SUFFIXES: Final[dict[str, Format]] = {
-    ".csv": "csv",
-    ".jsonl": "jsonl",
     ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".tsv": "tsv",
-    ".txt": "txt",
+    **{f".{name}": name for name in get_args(Format)},
 }
 
 _ADVICE: Final = {
@@ -82,12 +79,9 @@ def refuse_unlike_text(block: bytes, name: str) -> None:
     """
     found = _binary(block) or _json(block) or _table(block)
     if found is not None:
-        kind, advice = found
-        raise SourceError(
-            name,
-            f"this is {kind}, not lines of text",
-            hint=f"{advice}; --format txt takes it as text all the same",
-        )
+        problem = f"this is {found[0]}, not lines of text"
+        hint = f"{found[1]}; --format txt takes it as text all the same"
+        raise SourceError(name, problem, hint=hint)
 
 
 def _binary(block: bytes) -> tuple[str, str] | None:
@@ -101,21 +95,14 @@ def _binary(block: bytes) -> tuple[str, str] | None:
 
 def _json(block: bytes) -> tuple[str, str] | None:
     line = block.lstrip().partition(b"\n")[0].rstrip()
-    if line.startswith(b"{") and line.endswith(b"}") and _is_object(line):
-        return "JSON Lines", "give --format jsonl"
+    if line.startswith(b"{") and line.endswith(b"}"):
+        with contextlib.suppress(ValueError, RecursionError):
+            if len(line) <= _SAMPLE_BYTES:  # a very long one is taken at its word
+                json.loads(line, parse_int=str)
+            return "JSON Lines", "give --format jsonl"
     if line.startswith((b'{"', b'[{"')):
         return "JSON", advice_on_name(".json")
     return None
-
-
-def _is_object(line: bytes) -> bool:
-    """Whether a line is a JSON object; a very long one is taken at its word."""
-    try:
-        if len(line) <= _SAMPLE_BYTES:
-            json.loads(line, parse_int=str)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _table(block: bytes) -> tuple[str, str] | None:

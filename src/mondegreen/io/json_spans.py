@@ -58,6 +58,12 @@ class _Node:
     through: int = 0  # the bit of each column whose path ends here or goes on from here
     below: dict[str, _Node] = field(default_factory=dict)
 
+    def ids(self) -> Iterator[str]:
+        if self.id is not None:
+            yield self.id
+        for inner in self.below.values():
+            yield from inner.ids()
+
 
 @final
 class SpanScanner:
@@ -153,7 +159,7 @@ class SpanScanner:
             found.ids.append(_scalar(line[at:end], value, mark, node.id))
         elif value is not None:
             through = [c for i, c in enumerate(self._columns) if node.through >> i & 1]
-            path = min([*through, *_ids(node)])
+            path = min([*through, *node.ids()])
             _refuse(mark, path, "an object on the way")
         return end, node.through
 
@@ -182,14 +188,6 @@ def _leaves(nodes: dict[str, _Node], path: str, bit: int = 0) -> list[_Node]:
         leaves += _leaves(node.below, path[dot + 1 :], bit)
         dot = path.find(".", dot + 1)
     return leaves
-
-
-def _ids(node: _Node) -> Iterator[str]:
-    """Paths of the record id that lead through a node."""
-    if node.id is not None:
-        yield node.id
-    for inner in node.below.values():
-        yield from _ids(inner)
 
 
 def _after_space(line: str, at: int) -> int:

@@ -10,9 +10,9 @@ from typing import Any, Final, final
 import pyarrow as pa
 
 from mondegreen.errors import DataError, DecodeError, SourceError
-from mondegreen.io.base import AbstractByteSource, Missing, missing_column
+from mondegreen.io.base import AbstractByteSource, Missing, Request, missing_column
 from mondegreen.io.json_spans import Found, SpanScanner, UnfitValueError
-from mondegreen.io.stream import BATCH_ROWS, ByteStream, LineBlocks
+from mondegreen.io.stream import BATCH_ROWS, ByteStream
 
 _HELD_BYTES = 32 << 20
 """What ``missing="pass"`` holds back at most until each column has been met."""
@@ -34,46 +34,28 @@ class JsonLinesSource(AbstractByteSource):
     record.
     """
 
-    def __init__(
-        self,
-        stream: ByteStream,
-        path: str,
-        columns: tuple[str, ...],
-        id_column: str | None,
-        missing: Missing = "stop",
-    ) -> None:
-        super().__init__(stream, path, "jsonl", columns)
-        self.id_column, self._missing = id_column, missing
+    def __init__(self, request: Request, stream: ByteStream, missing: Missing) -> None:
+        super().__init__(request, stream)
+        columns, id_column = request.columns, request.id_column
+        self._missing = missing
+        if missing == "pass":  # words of records that pass have no promise
+            self.conditions = ("are in records that have every column",)
         self._frame = "frame"
         while self._frame in (*columns, id_column):
             self._frame += "'"
         self._scanner = SpanScanner(columns, id_column)
         self._unmet = (1 << len(columns)) - 1  # a bit for each column
-        self._blocks = LineBlocks(stream)
         self._keys: list[str] = []
         self._rows = 0
-
-    @property
-    def prologue(self) -> bytes:
-        """The byte order mark, where there is one."""
-        return self._blocks.bom
 
     @property
     def disclosed(self) -> tuple[str, ...]:
         """The records that pass, and how many they were so far."""
         if self._missing == "stop":
             return ()
-        many = (
-            f", {self.missing_rows:,} of {self.rows_read:,}" if self.rows_read else ""
-        )
+        known = f", {self.missing_rows:,} of {self.rows_read:,}"
+        many = known if self.rows_read else ""
         return (f"records that lack a column: they pass as they are{many}",)
-
-    @property
-    def conditions(self) -> tuple[str, ...]:
-        """Words of records that pass have no promise."""
-        if self._missing == "stop":
-            return ()
-        return ("are in records that have every column",)
 
     def read(self) -> Iterator[pa.RecordBatch]:
         """Yield the lines of each block, from when each column has been met."""
@@ -92,7 +74,7 @@ class JsonLinesSource(AbstractByteSource):
             raise self._missing_column(self._unmet)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
-        for lines, broken in self._blocks.lines():
+        for lines, broken in self.stream.lines():
             for first in range(0, len(lines), BATCH_ROWS):
                 batch = self._batch(lines[first : first + BATCH_ROWS])
                 if batch.num_rows:
@@ -132,9 +114,8 @@ class JsonLinesSource(AbstractByteSource):
     def _check_blank(self, line: str) -> None:
         """Let blank lines pass until something follows them."""
         if not line.isspace():
-            raise SourceError(
-                self.name, "a blank line between records", row=self._rows + 1
-            )
+            problem = "a blank line between records"
+            raise SourceError(self.name, problem, row=self._rows + 1)
         self.epilogue += line.encode()
 
     def _scan(self, line: str) -> Found:
@@ -187,26 +168,21 @@ class JsonLinesSource(AbstractByteSource):
         raise SourceError(self.name, "a selected value does not fit in UTF-8")
 
     def encode(self, batch: pa.RecordBatch) -> bytes:
-        """Put the values into their frames."""
         columns = [batch.column(name) for name in self.text_columns]
         if any(column.null_count for column in columns):
             raise DataError(f"{self.name}: a released row has lost its values")
         rows = zip(*(column.to_pylist() for column in columns), strict=True)
         lines: list[str] = []
-        for frame, cells in zip(
-            batch.column(self._frame).to_pylist(), rows, strict=True
-        ):
+        frames = batch.column(self._frame).to_pylist()
+        for frame, cells in zip(frames, rows, strict=True):
             pieces = frame.split(_MARK)
             values = list(map(iter, cells))
             found = [next(values[int(place)], _END) for place in pieces[1::2]]
             if _END in found or any(next(rest, _END) is not _END for rest in values):
-                raise DataError(
-                    f"{self.name}: a released row has too many or few values"
-                )
-            pieces[1::2] = map(_encoded, found)
+                problem = "a released row has too many or few values"
+                raise DataError(f"{self.name}: {problem}")
+            pieces[1::2] = (
+                "null" if each is None else encode_basestring(each) for each in found
+            )
             lines += pieces
         return "".join(lines).encode()
-
-
-def _encoded(value: str | None) -> str:
-    return "null" if value is None else encode_basestring(value)

@@ -8,12 +8,11 @@ from typing import get_args
 
 from mondegreen.errors import InvalidParameterError, SourceError
 from mondegreen.io.base import (
-    AbstractByteSource,
     AbstractSink,
     AbstractSource,
-    ByteSink,
     Metadata,
     Missing,
+    Request,
     id_in_text,
 )
 from mondegreen.io.csv import CsvSource
@@ -47,26 +46,23 @@ def open_source(
     path = str(path)
     chosen = format or ("txt" if path == "-" else format_of(path))
     if path != "-" and Path(path).is_dir():
-        raise SourceError(
-            path, "is a folder", hint="name its files one by one, in a loop"
-        )
+        hint = "name its files one by one, in a loop"
+        raise SourceError(path, "is a folder", hint=hint)
     if chosen is None or chosen not in get_args(Format):
         raise _unknown_format(path, format)
-    columns = tuple(dict.fromkeys(columns))
-    if not columns:
-        raise InvalidParameterError("columns", [], "at least one name")
-    _check_options(chosen, columns, id_column, delimiter, encoding)
+    request = Request(path, chosen, tuple(dict.fromkeys(columns)), id_column)
+    _check_options(request, delimiter, encoding)
     if chosen == "parquet":
         from mondegreen.io.parquet import ParquetSource
 
-        return ParquetSource(path, columns, id_column, metadata)
+        return ParquetSource(request, metadata)
     stream = ByteStream(path, encoding)
     try:
         if chosen == "txt":
-            return TextSource(stream, path, columns, id_column, is_guess=format is None)
+            return TextSource(request, stream, format is None)
         if chosen == "jsonl":
-            return JsonLinesSource(stream, path, columns, id_column, missing)
-        return CsvSource(stream, path, chosen, columns, id_column, delimiter)
+            return JsonLinesSource(request, stream, missing)
+        return CsvSource(request, stream, delimiter)
     except BaseException:
         stream.close()
         raise
@@ -93,9 +89,8 @@ def open_sink(
     path = str(path)
     promised = None if path == "-" else format_of(path)
     if promised not in (None, source.format, format_of(source.path)):
-        raise InvalidParameterError(
-            "output", path, f"a name that fits its format, {source.format}"
-        )
+        allowed = f"a name that fits its format, {source.format}"
+        raise InvalidParameterError("output", path, allowed)
     if is_same_file(source.path, path) != in_place:
         wanted = "the input itself" if in_place else "another file than the input"
         hint = "" if in_place else " (--in-place replaces the original by its release)"
@@ -103,14 +98,7 @@ def open_sink(
     if in_place and Path(path).stat().st_nlink > 1:
         wanted = "a file with one name: the original would stay under its other links"
         raise InvalidParameterError("output", path, wanted)
-    target = Target(path, force=force or in_place)
-    if isinstance(source, AbstractByteSource):
-        return ByteSink(target, source)
-    from mondegreen.io.parquet import ParquetSink, ParquetSource
-
-    if isinstance(source, ParquetSource):
-        return ParquetSink(target, source)
-    raise InvalidParameterError("source", type(source).__name__, "from open_source")
+    return source.sink(Target(path, force=force or in_place))
 
 
 def _unknown_format(path: str, format: str | None) -> Exception:
@@ -126,16 +114,15 @@ def _unknown_format(path: str, format: str | None) -> Exception:
 
 
 def _check_options(
-    chosen: Format,
-    columns: tuple[str, ...],
-    id_column: str | None,
-    delimiter: str | None,
-    encoding: str | None,
+    request: Request, delimiter: str | None, encoding: str | None
 ) -> None:
     """Refuse what this format does not allow."""
-    for column in columns if id_column is not None else ():
-        if column == id_column or (chosen == "jsonl" and _meet(column, id_column)):
-            raise id_in_text(id_column, column)
+    chosen, own = request.format, request.id_column
+    if not request.columns:
+        raise InvalidParameterError("columns", [], "at least one name")
+    for column in request.columns:
+        if column == own or (own and chosen == "jsonl" and _meet(column, own)):
+            raise id_in_text(own, column)
     if delimiter is not None and chosen not in ("csv", "tsv"):
         raise InvalidParameterError("delimiter", delimiter, f"absent for {chosen}")
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0'):
@@ -144,6 +131,6 @@ def _check_options(
         raise InvalidParameterError("encoding", encoding, "absent for parquet")
 
 
-def _meet(one: str, other: str | None) -> bool:
+def _meet(one: str, other: str) -> bool:
     """Whether one dotted path leads through the other."""
     return f"{other}.".startswith(f"{one}.") or f"{one}.".startswith(f"{other}.")

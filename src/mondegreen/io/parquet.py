@@ -13,15 +13,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from mondegreen.errors import (
-    DataError,
-    DecodeError,
-    InvalidParameterError,
-    MissingColumnError,
-    MondegreenError,
-    SourceError,
+from mondegreen import errors
+from mondegreen.io.base import (
+    AbstractSink,
+    AbstractSource,
+    Metadata,
+    Request,
+    id_in_text,
 )
-from mondegreen.io.base import AbstractSink, AbstractSource, Metadata, id_in_text
 from mondegreen.io.stream import BATCH_ROWS
 from mondegreen.io.target import Target
 from mondegreen.passes import METADATA_KEY
@@ -60,104 +59,77 @@ class ParquetSource(AbstractSource):
 
     unit = "rows"
 
-    def __init__(
-        self,
-        path: str,
-        columns: tuple[str, ...],
-        id_column: str | None,
-        metadata: Metadata = "drop",
-    ) -> None:
+    def __init__(self, request: Request, metadata: Metadata) -> None:
+        path, id_column = request.path, request.id_column
         if path == "-":
-            raise InvalidParameterError(
-                "format", "parquet", "csv, jsonl, tsv or txt for standard input"
-            )
-        self.path = self.name = path
-        self.format = "parquet"
-        self.text_columns = columns
-        self.file = _opened(path)
+            allowed = "csv, jsonl, tsv or txt for standard input"
+            raise errors.InvalidParameterError("format", "parquet", allowed)
+        super().__init__(request, path, _opened(path))
         try:
             schema = self.file.schema_arrow
             self.total = self.file.metadata.num_rows
             self.earlier = (schema.metadata or {}).get(METADATA_KEY.encode())
-            self.paths = [self._find_text(schema, column) for column in columns]
-            self._id: nested.Steps | None = None
+            self.paths = [self._find_text(schema, each) for each in request.columns]
+            self._id: nested.Steps = ()
             if id_column is not None:
                 self._id = self._find(schema, id_column)
-                self._check_id(self._id, id_column)
-                self.id_column = self._id_name(schema, id_column)
+                self._name_id(schema, id_column)
             self.schema = _output_schema(schema, self.paths, metadata)
         except BaseException:
-            self.file.close()
+            self.close()
             raise
 
-    @property
-    def position(self) -> int:
-        """Rows read so far."""
-        return self.rows_read
-
-    def close(self) -> None:
-        """Close the file."""
-        self.file.close()
+    def sink(self, target: Target) -> ParquetSink:
+        return ParquetSink(target, self)
 
     def _find(self, schema: pa.Schema, column: str) -> nested.Steps:
         found = nested.find_paths(list(schema), column)
         if not found:
-            raise MissingColumnError(self.name, column, schema.names)
+            raise errors.MissingColumnError(self.name, column, schema.names)
         if len(found) > 1:
             problem = f"there are {len(found)} columns named {column!r}"
-            raise SourceError(self.name, problem)
+            raise errors.SourceError(self.name, problem)
         return found[0]
 
     def _find_text(self, schema: pa.Schema, column: str) -> nested.Steps:
-        top, *steps = self._find(schema, column)
-        kind = schema.field(top).type
-        if nested.view_type(kind, tuple(steps)) is None:
-            raise SourceError(
-                self.name,
-                f"column {column!r} is no text; column {schema.names[top]!r} "
-                f"is of type {kind}",
-                hint="text is a string or a list of strings",
-            )
-        return (top, *steps)
+        found = self._find(schema, column)
+        name, kind = schema.names[found[0]], schema.field(found[0]).type
+        if nested.view_type(kind, found[1:]) is None:
+            problem = f"column {column!r} is no text; column {name!r} is of type {kind}"
+            hint = "text is a string or a list of strings"
+            raise errors.SourceError(self.name, problem, hint=hint)
+        return found
 
-    def _check_id(self, steps: nested.Steps, id_column: str) -> None:
-        """Refuse an id that is in a column of text, or around one."""
+    def _name_id(self, schema: pa.Schema, name: str) -> None:
+        """Name the column of ids; refuse one in a column of text, or around one."""
+        steps = self._id
         for column, text in zip(self.text_columns, self.paths, strict=True):
             shorter = min(len(steps), len(text))
             if steps[:shorter] == text[:shorter]:
-                raise id_in_text(id_column, column)
-
-    def _id_name(self, schema: pa.Schema, id_column: str) -> str:
-        """Name the column of a batch that holds the ids as strings."""
-        steps = self._id or ()
-        if len(steps) == 1 and schema.field(steps[0]).type == pa.string():
-            return id_column
-        name = f"{id_column} (id)"
-        while name in schema.names:
-            name += "'"
-        return name
+                raise id_in_text(name, column)
+        if len(steps) > 1 or schema.field(steps[0]).type != pa.string():
+            name += " (id)"
+            while name in schema.names:
+                name += "'"
+        self.id_column = name
 
     def read(self) -> Iterator[pa.RecordBatch]:
         """Yield the batches of each row group."""
-        batches = self._batches()
+        batches = map(self._shown, self._batches())
         while True:
             try:
                 batch = next(batches, None)
-                shown = None if batch is None else self._shown(batch)
-            except MondegreenError:
+            except errors.MondegreenError:
                 raise
             except Exception:  # whatever Arrow makes of a damaged file
-                batch = False
+                break
             if batch is None:
                 return
-            if batch is False:
-                raise SourceError(
-                    self.name, "the file is damaged here", row=self.rows_read + 1
-                )
-            yield shown
+            yield batch
+        row = self.rows_read + 1
+        raise errors.SourceError(self.name, "the file is damaged here", row=row)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the batches as they are in the file."""
         for group in range(self.file.num_row_groups):
             if self.file.metadata.row_group(group).num_rows:
                 yield from self._group(group, self._batch_rows(group))
@@ -194,38 +166,36 @@ class ParquetSource(AbstractSource):
                 names.append(column)
             else:
                 arrays[top] = text
-        if self._id is not None and self.id_column is not None:
-            ids = self._ids(batch.column(self._id[0]), self._id[1:])
+        if self.id_column is not None:
+            ids = self._ids(batch.column(self._id[0]))
             if self.id_column not in names:
                 arrays.append(ids)
                 names.append(self.id_column)
         return pa.RecordBatch.from_arrays(arrays, names=names)
 
-    def _ids(self, array: pa.Array, steps: nested.Steps) -> pa.StringArray:
+    def _ids(self, array: pa.Array) -> pa.StringArray:
         """Read the record ids as strings; each row must have one."""
         try:
-            for step in steps:
+            for step in self._id[1:]:
                 array = pc.struct_field(array, [step])
             ids = array.cast(pa.string()) if nested.is_id(array.type) else None
         except pa.ArrowException:
             ids = None
         if ids is None:
-            raise SourceError(
-                self.name,
-                f"the id column has type {array.type}, which does not name a record",
-                hint="ids are strings or integers",
-            )
+            what = f"the id column has type {array.type}, which does not name a record"
+            hint = "ids are strings or integers"
+            raise errors.SourceError(self.name, what, hint=hint)
         self._check_utf8(ids)
         if ids.null_count:
             row = self.rows_read + 1 + pc.index(ids.is_null(), True).as_py()
-            raise SourceError(self.name, "no value in the id column", row=row)
+            raise errors.SourceError(self.name, "no value in the id column", row=row)
         return ids
 
     def _check_utf8(self, text: pa.Array) -> None:
         """Refuse broken text: Arrow takes strings from Parquet without looking."""
         if not _is_valid(text):
             bad = next(i for i in range(len(text)) if not _is_valid(text.slice(i, 1)))
-            raise DecodeError(self.name, row=self.rows_read + 1 + bad)
+            raise errors.DecodeError(self.name, row=self.rows_read + 1 + bad)
 
 
 def _is_valid(text: pa.Array) -> bool:
@@ -268,17 +238,15 @@ def _opened(path: str) -> pq.ParquetFile:
             thrift_container_size_limit=_MAX_ITEMS,
             page_checksum_verification=True,
         )
-        # fails where a name is no UTF-8
-        file.schema_arrow.to_string(
-            show_field_metadata=False, show_schema_metadata=False
-        )
+        hidden = {"show_field_metadata": False, "show_schema_metadata": False}
+        file.schema_arrow.to_string(**hidden)  # fails where a name is no UTF-8
         return file
     except OSError as error:
         if error.strerror or error.errno:
             problem = f"cannot be opened: {error.strerror or 'unknown error'}"
     except Exception:  # noqa: S110  (whatever Arrow makes of it)
         pass
-    raise SourceError(path, problem)
+    raise errors.SourceError(path, problem)
 
 
 def _footer_size(path: str) -> int:
@@ -288,19 +256,19 @@ def _footer_size(path: str) -> int:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
                 hint = "save it first; Parquet is read from its end"
-                raise SourceError(path, "is no regular file", hint=hint)
+                raise errors.SourceError(path, "is no regular file", hint=hint)
             head = file.read(len(_MAGIC))
             file.seek(max(found.st_size - _TAIL, 0))
             tail = file.read(_TAIL)
     except OSError as error:
         reason = error.strerror or "unknown error"
-        raise SourceError(path, f"cannot be opened: {reason}") from None
+        raise errors.SourceError(path, f"cannot be opened: {reason}") from None
     if b"PARE" in (head, tail[4:]):
-        raise SourceError(path, "an encrypted Parquet file; decrypt it first")
+        raise errors.SourceError(path, "an encrypted Parquet file; decrypt it first")
     size = int.from_bytes(tail[:4], "little")
     largest = min(found.st_size - len(_MAGIC) - _TAIL, _MAX_FOOTER)
     if head != _MAGIC or tail[4:] != _MAGIC or not 0 < size <= largest:
-        raise SourceError(path, "not a Parquet file, or a truncated one")
+        raise errors.SourceError(path, "not a Parquet file, or a truncated one")
     return size
 
 
@@ -311,9 +279,10 @@ class ParquetSink(AbstractSink):
     Bytes of Parquet would be lost on a terminal, and may steer it: none gets any.
     """
 
+    source: ParquetSource
+
     def __init__(self, target: Target, source: ParquetSource) -> None:
         super().__init__(target, source)
-        self._parquet = source
         self._held: list[pa.RecordBatch] = []
         self._held_bytes = 0
         self._gate = _Gate(target)
@@ -322,10 +291,9 @@ class ParquetSink(AbstractSink):
     def put(self, batch: pa.RecordBatch) -> None:
         """Hold a batch until there is enough for a row group."""
         if self.target.file.isatty():
-            raise DataError(
-                f"{self.target.name}: is a terminal, and Parquet is binary; name a "
-                "file with --output, or send it through a pipe"
-            )
+            advice = "name a file with --output, or send it through a pipe"
+            problem = f"is a terminal, and Parquet is binary; {advice}"
+            raise errors.DataError(f"{self.target.name}: {problem}")
         restored = self._restored(batch)
         self._held.append(restored)
         self._held_bytes += restored.nbytes
@@ -334,11 +302,10 @@ class ParquetSink(AbstractSink):
 
     def _restored(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Give the batch the types of the file, text back in its structs."""
-        source, schema = self._parquet, self._parquet.schema
+        source, schema = self.source, self.source.schema
         arrays = list(batch.columns[: len(schema)])
-        for column, (top, *steps) in zip(
-            source.text_columns, source.paths, strict=True
-        ):
+        texts = zip(source.text_columns, source.paths, strict=True)
+        for column, (top, *steps) in texts:
             text, kind = batch.column(column), schema.field(top).type
             if steps:
                 arrays[top] = nested.rebuild(arrays[top], tuple(steps), text).cast(kind)
@@ -347,15 +314,14 @@ class ParquetSink(AbstractSink):
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def _flush(self) -> None:
-        """Write what is held as a row group."""
-        table = pa.Table.from_batches(self._held, self._parquet.schema)
+        table = pa.Table.from_batches(self._held, self.source.schema)
         self._held, self._held_bytes = [], 0
         try:
             if self._writer is None:
                 self._writer = pq.ParquetWriter(
                     self._gate,
                     table.schema,
-                    compression=_codecs(self._parquet.file.metadata),
+                    compression=_codecs(self.source.file.metadata),
                     store_schema=False,  # `finish` stores it, with all metadata
                 )
             if table.num_rows:
@@ -371,7 +337,7 @@ class ParquetSink(AbstractSink):
         know all of it.
         """
         self._flush()
-        schema = self._parquet.schema
+        schema = self.source.schema
         merged = {**(schema.metadata or {}), **metadata}
         stored = schema.with_metadata(merged or None).serialize()
         try:
@@ -382,11 +348,14 @@ class ParquetSink(AbstractSink):
         except OSError as error:
             raise self.target.failure(error) from None
 
-    def abandon(self) -> None:
+    def __exit__(self, *about: object) -> None:
         """Keep the writer from a footer: what lacks one is not read as a release."""
-        if self._writer is not None and self._writer.is_open:
-            self._gate.is_open = False
-            self._writer.close()
+        try:
+            if self._writer is not None and self._writer.is_open:
+                self._gate.is_open = False
+                self._writer.close()
+        finally:
+            super().__exit__(*about)
 
 
 class _Gate:

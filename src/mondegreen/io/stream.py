@@ -11,7 +11,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, cast
 
 from mondegreen.errors import DecodeError, InvalidParameterError, SourceError
 
@@ -42,30 +42,34 @@ class ByteStream:
             self.notes = (f"The input is read as {encoding}; the output is UTF-8.",)
         self.name = "standard input" if path == "-" else path
         self.total: int | None = None  # bytes on disk; None for a pipe
+        self.bom = b""  # the byte order mark; known once the first block is read
+        self.start = 0  # offset in the unpacked file of the block yielded last
         self._unpacked = 0
-        self._raw: BinaryIO | None = None
-        self._packed: gzip.GzipFile | None = None
+        self._files: list[Any] = []  # to close, in this order
         if path == "-":
             # it is buffered, and read1() waits for no more than one read brings
-            self._stdin = cast(io.BufferedReader, sys.stdin.buffer)
+            self._read_some = cast(io.BufferedReader, sys.stdin.buffer).read1
             return
         try:
             # Unbuffered: read() then returns what a pipe holds and waits for no more.
-            self._raw = cast(BinaryIO, Path(path).open("rb", buffering=0))
+            raw: Any = Path(path).open("rb", buffering=0)
         except OSError as error:
             raise _unreadable(path, "opened", error) from None
-        status = os.fstat(self._raw.fileno())
+        status = os.fstat(raw.fileno())
         if stat.S_ISREG(status.st_mode):
             self.total = status.st_size
+        self._files = [raw]
         if path.endswith(".gz"):
-            self._packed = gzip.GzipFile(fileobj=self._raw, mode="rb")
+            self._files.insert(0, gzip.GzipFile(fileobj=raw, mode="rb"))
+        self._read_some = self._files[0].read
 
     @property
     def position(self) -> int:
         """How much of ``total`` has been read, in bytes of the packed file."""
-        if self._packed is None or self._raw is None or self._raw.closed:
-            return self.total or 0 if self._packed is not None else self._unpacked
-        return self._raw.tell()
+        if len(self._files) < 2:
+            return self._unpacked
+        raw = self._files[1]
+        return (self.total or 0) if raw.closed else raw.tell()
 
     def read(self) -> bytes:
         """Read the bytes that are there, at most a chunk; empty at the end."""
@@ -90,7 +94,7 @@ class ByteStream:
 
     def _checked(self) -> bytes:
         try:
-            chunk = self._read()
+            chunk: bytes = self._read_some(CHUNK_BYTES)
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise SourceError(self.name, "not a complete gzip file") from None
         except OSError as error:
@@ -98,37 +102,22 @@ class ByteStream:
         self._unpacked += len(chunk)
         return chunk
 
-    def _read(self) -> bytes:
-        if self._raw is None:
-            return self._stdin.read1(CHUNK_BYTES)
-        return (self._packed or self._raw).read(CHUNK_BYTES)
-
     def close(self) -> None:
         """Close the file; standard input stays open."""
-        for file in (self._packed, self._raw):
-            if file is not None:
-                file.close()
+        for file in self._files:
+            file.close()
 
+    def blocks(self) -> Iterator[bytes]:
+        r"""Yield blocks of whole lines: each ends in ``\n``, save perhaps the last.
 
-class LineBlocks:
-    r"""Blocks of whole lines: each ends in ``\n``, save perhaps the last of the file.
-
-    A block goes out as soon as one read has brought the end of a line, so that a
-    pipe is followed line by line. A byte order mark at the start is taken off.
-    """
-
-    def __init__(self, stream: ByteStream) -> None:
-        self._stream = stream
-        self.bom = b""  # known once the first block is read
-        self.start = 0  # offset in the unpacked file of the block yielded last
-
-    def __iter__(self) -> Iterator[bytes]:
-        """Yield the blocks once, in order."""
+        A block goes out as soon as one read has brought the end of a line, so that a
+        pipe is followed line by line. A byte order mark at the start is taken off.
+        """
         # Pieces of an unfinished line are joined once: adding them up as they come
         # would take time quadratic in the length of the line.
         pieces: list[bytes] = []
         offset = 0
-        while chunk := self._stream.read():
+        while chunk := self.read():
             end = chunk.rfind(b"\n") + 1
             if end:
                 self.start = offset
@@ -139,11 +128,9 @@ class LineBlocks:
             else:
                 pieces.append(chunk)
             if sum(map(len, pieces)) > MAX_RECORD_BYTES:
-                raise SourceError(
-                    self._stream.name,
-                    f"a line is longer than {MAX_RECORD_BYTES >> 20} MiB",
-                    hint="is it really a text file with line ends?",
-                )
+                problem = f"a line is longer than {MAX_RECORD_BYTES >> 20} MiB"
+                hint = "is it really a text file with line ends?"
+                raise SourceError(self.name, problem, hint=hint)
         self.start = offset
         rest = self._without_bom(b"".join(pieces))
         if rest:
@@ -155,7 +142,7 @@ class LineBlocks:
         With them the offset of a byte that is no UTF-8, where there is one: the whole
         lines before it still count as rows, and nothing follows.
         """
-        for block in self:
+        for block in self.blocks():
             text, good = decode_prefix(block)
             broken = None
             if good < len(block):
@@ -168,11 +155,8 @@ class LineBlocks:
 
     def _without_bom(self, block: bytes) -> bytes:
         if self.start == 0 and block.startswith(_UTF_16):
-            raise SourceError(
-                self._stream.name,
-                "this is UTF-16, by its first bytes",
-                hint="give --encoding utf-16",
-            )
+            problem = "this is UTF-16, by its first bytes"
+            raise SourceError(self.name, problem, hint="give --encoding utf-16")
         if self.start == 0 and block.startswith(_BOM):
             self.bom = _BOM
             self.start = len(_BOM)
@@ -193,9 +177,8 @@ def _decoder(encoding: str) -> codecs.IncrementalDecoder | None:
     except (LookupError, ValueError):
         found = None
     if found is None or found.name.replace("_", "-") in _NO_FILES:
-        raise InvalidParameterError(
-            "encoding", encoding, "that of a text file, such as latin-1 or utf-16"
-        )
+        allowed = "that of a text file, such as latin-1 or utf-16"
+        raise InvalidParameterError("encoding", encoding, allowed)
     if found.name in ("utf-8", "utf-8-sig"):
         return None
     return codecs.getincrementaldecoder(encoding)("strict")

@@ -25,13 +25,10 @@ class Target:
 
     def __init__(self, path: str, *, force: bool = False) -> None:
         self.name = "standard output" if path == "-" else path
-        self._force = force
+        self._path, self._force = path, force
         # realpath: a rename must replace the file that a link points to, not the link
         self._final = Path(os.path.realpath(path))
-        self._is_stdout = path == "-"
-        # The path as given: what /dev/stdout leads to may have no name at all.
-        self._special = Path(path) if _is_special(Path(path)) else None
-        self._is_renamed = not self._is_stdout and self._special is None
+        self._is_renamed = path != "-" and not _is_special(Path(path))
         self._temporary: Path | None = None
         self._file: BinaryIO | None = None
         self._packed: gzip.GzipFile | None = None
@@ -45,20 +42,18 @@ class Target:
         if not self._final.parent.is_dir():
             raise DataError(f"{self.name}: its folder does not exist; create it first")
         if self._final.exists() and not self._force:
-            raise DataError(
-                f"{self.name}: exists already (give --force, or force=True, to "
-                "replace it)"
-            )
+            advice = "give --force, or force=True, to replace it"
+            raise DataError(f"{self.name}: exists already ({advice})")
 
     def open(self) -> None:
         """Create the temporary file, or open what is written directly."""
         try:
-            if self._is_stdout:
+            if self._path == "-":
                 self._file = cast(BinaryIO, sys.stdout.buffer)
-            elif self._special is None:
+            elif self._is_renamed:
                 self._file = self._create()
-            else:
-                self._file = self._special.open("wb")
+            else:  # the path as given: what /dev/stdout leads to may have no name
+                self._file = Path(self._path).open("wb")
         except OSError as error:
             raise self.failure(error) from None
         if self.name.endswith(".gz"):
@@ -78,7 +73,6 @@ class Target:
 
     @property
     def file(self) -> IO[bytes]:
-        """The file to write to."""
         file = self._packed or self._file
         if file is None:
             raise RuntimeError("the sink is not open; use it in a with statement")
@@ -114,24 +108,24 @@ class Target:
         except OSError as error:
             raise self.failure(error) from None
 
+    def write_whole(self, data: bytes) -> None:
+        """Open, write and commit: the file appears whole or not at all."""
+        with contextlib.closing(self):
+            self.open()
+            self.write(data)
+            self.commit()
+
     def close(self) -> None:
         """Close; remove the temporary file unless it has been committed."""
         # A full disk fails once more here. A packed file writes its end on closing,
         # so it goes first; after a commit both are closed already.
-        for file in (self._packed, None if self._is_stdout else self._file):
+        for file in (self._packed, None if self._path == "-" else self._file):
             if file is not None:
                 with contextlib.suppress(OSError):
                     file.close()
         if self._temporary is not None:
             self._temporary.unlink(missing_ok=True)
             self._temporary = None
-
-    def write_all(self, data: bytes) -> None:
-        """Write a whole file, from ``open`` to ``commit``."""
-        with contextlib.closing(self):
-            self.open()
-            self.write(data)
-            self.commit()
 
     def failure(self, error: OSError) -> Exception:
         """Make the error to raise: a closed pipe as it is, others with the path."""

@@ -8,17 +8,10 @@ from typing import final
 import numpy as np
 import pyarrow as pa
 
-from mondegreen.errors import (
-    DataError,
-    DecodeError,
-    InvalidParameterError,
-    MissingColumnError,
-)
-from mondegreen.io.base import AbstractByteSource
+from mondegreen import errors
+from mondegreen.io.base import AbstractByteSource, Request
 from mondegreen.io.guess import refuse_unlike_text
-from mondegreen.io.stream import BATCH_ROWS, ByteStream, LineBlocks, decode_prefix
-
-_NEWLINE = 10
+from mondegreen.io.stream import BATCH_ROWS, ByteStream, decode_prefix
 
 
 @final
@@ -30,43 +23,27 @@ class TextSource(AbstractByteSource):
     named the format, what is plainly no text is refused.
     """
 
-    def __init__(
-        self,
-        stream: ByteStream,
-        path: str,
-        columns: tuple[str, ...],
-        id_column: str | None,
-        *,
-        is_guess: bool = False,
-    ) -> None:
-        if id_column is not None:
-            raise InvalidParameterError(
-                "id_column", id_column, "absent: --id needs a format with columns"
-            )
-        for column in columns:
+    def __init__(self, request: Request, stream: ByteStream, is_guess: bool) -> None:
+        if request.id_column is not None:
+            allowed = "absent: --id needs a format with columns"
+            raise errors.InvalidParameterError("id_column", request.id_column, allowed)
+        for column in request.columns:
             if column != "text":
-                raise MissingColumnError(stream.name, column, ["text"])
-        super().__init__(stream, path, "txt", ("text",))
-        self._blocks = LineBlocks(stream)
+                raise errors.MissingColumnError(stream.name, column, ["text"])
+        super().__init__(request, stream)
         self._open_end = False
         self._is_guess = is_guess
 
-    @property
-    def prologue(self) -> bytes:
-        """The byte order mark, where there is one."""
-        return self._blocks.bom
-
     def read(self) -> Iterator[pa.RecordBatch]:
         """Yield the lines of each block; the strings share the memory of the block."""
-        rows = 0
-        for block in self._blocks:
-            if self._is_guess and rows == 0:
+        for block in self.stream.blocks():
+            if self._is_guess and self.rows_read == 0:
                 refuse_unlike_text(block, self.name)
             good = decode_prefix(block)[1]
             if good < len(block):
-                row = rows + block.count(b"\n", 0, good) + 1
-                offset = self._blocks.start + good
-                raise DecodeError(self.name, row=row, offset=offset)
+                row = self.rows_read + block.count(b"\n", 0, good) + 1
+                offset = self.stream.start + good
+                raise errors.DecodeError(self.name, row=row, offset=offset)
             ends = _line_ends(block)
             if len(ends) == 0 or ends[-1] != len(block):
                 ends = np.append(ends, len(block))
@@ -76,7 +53,6 @@ class TextSource(AbstractByteSource):
             for first in range(0, len(lines), BATCH_ROWS):
                 part = lines.slice(first, BATCH_ROWS)
                 yield pa.RecordBatch.from_arrays([part], names=["text"])
-            rows += len(lines)
 
     def encode(self, batch: pa.RecordBatch) -> memoryview:
         """Join the lines; refuse those that would not be as many lines again."""
@@ -90,9 +66,8 @@ class TextSource(AbstractByteSource):
         # The last line of the file, and no other, may lack its end.
         expected = ends if closed else ends[:-1]
         if self._open_end or not np.array_equal(newlines, expected):
-            raise DataError(
-                f"{self.name}: a released line has lost or gained a line end"
-            )
+            problem = "a released line has lost or gained a line end"
+            raise errors.DataError(f"{self.name}: {problem}")
         self._open_end = not closed
         return data
 
@@ -113,4 +88,4 @@ def _offsets(strings: pa.StringArray) -> np.ndarray[tuple[int], np.dtype[np.int3
 
 
 def _line_ends(data: bytes | memoryview) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    return np.flatnonzero(np.frombuffer(data, np.uint8) == _NEWLINE) + 1
+    return np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + 1

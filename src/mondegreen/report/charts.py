@@ -10,34 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mondegreen.errors import InvalidParameterError
-from mondegreen.report.figures import (
-    Axis,
-    Bars,
-    Chart,
-    Ends,
-    Figure,
-    Line,
-    Point,
-    exactly,
-    in_words,
-    written,
-)
-from mondegreen.report.svg import (
-    ADVANCE,
-    CARD,
-    COLOURS,
-    FONT,
-    INK,
-    QUIET,
-    RULE,
-    canvas,
-    check_drawing,
-    element,
-    plain,
-    png_file,
-    size,
-    svg_file,
-)
+from mondegreen.report import figures, svg
+from mondegreen.report.figures import Axis, Bars, Chart, Ends, Figure, Line, Point
+from mondegreen.report.svg import ADVANCE, CARD, COLOURS, FONT, INK, QUIET, RULE, size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,25 +41,25 @@ def inline(figure: Chart, width: int, height: int, kind: str) -> str:
         f'aria-describedby="{figure.key}-says"'
     )
     with _drawn(figure, width, height) as (drawing, tips):
-        return element(drawing, f"{figure.key} {kind}", about, tips)
+        return svg.element(drawing, f"{figure.key} {kind}", about, tips)
 
 
 def picture(
     figure: Figure, format: str = "svg", *, follows_theme: bool = False
 ) -> bytes:
     """Draw a figure as a file, with its title and the names of its curves."""
-    check_drawing("a picture")
+    svg.check_drawing("a picture")
     if format not in FORMATS:
         raise InvalidParameterError("format", format, " or ".join(FORMATS))
     with _drawn(figure, 640, 420, top=30) as (drawing, tips):
         drawing.set(frameon=True, facecolor=CARD)
         width, height = size(drawing)
         look: dict[str, Any] = {"weight": 700, "size": 15, "color": INK}
-        drawing.text(12 / width, 1 - 22 / height, plain(figure.title), **look)
+        drawing.text(12 / width, 1 - 22 / height, svg.plain(figure.title), **look)
         if format == "png":
-            return png_file(drawing)
+            return svg.png_file(drawing)
         about = figure.title, figure.says, tips
-        return svg_file(drawing, *about, follows_theme=follows_theme)
+        return svg.svg_file(drawing, *about, follows_theme=follows_theme)
 
 
 def picture_format(path: str) -> str:
@@ -105,7 +80,7 @@ def swatch(style: int, dash: int | None = None) -> str:
     from matplotlib.markers import MarkerStyle
     from matplotlib.patches import PathPatch
 
-    with canvas(36, 16) as drawing:
+    with svg.canvas(36, 16) as drawing:
         axes = drawing.add_axes((0, 0, 1, 1), xlim=(0, 36), ylim=(0, 16))
         axes.set_axis_off()
         _draw(axes, [(2, 8), (34, 8)], _look(Line("", style, (), dash)))
@@ -117,7 +92,7 @@ def swatch(style: int, dash: int | None = None) -> str:
             look = {"facecolor": _hue(style), "edgecolor": CARD, "linewidth": 1.2}
             axes.add_patch(PathPatch(path, clip_on=False, zorder=3, **look))
         about = 'class="plot swatch" width="36" height="16" aria-hidden="true"'
-        return element(drawing, "swatch", about)
+        return svg.element(drawing, "swatch", about)
 
 
 @contextmanager
@@ -129,7 +104,7 @@ def _drawn(
     Space at the top is for a title, and the drawing names its curves then.
     """
     tips: list[str] = []
-    with canvas(width, height + top) as drawing:
+    with svg.canvas(width, height + top) as drawing:
         if isinstance(figure, Chart):
             _chart(drawing, figure, tips, top)
         else:
@@ -208,10 +183,10 @@ def _line(axes: Axes, chart: Chart, line: Line, tips: list[str]) -> None:
     pairs = list(zip(line.points, lower, upper, strict=True))
     for point, *spots in pairs if line.dash is None or len(pairs) == 1 else ():
         _mark(axes, line.style, list(dict.fromkeys(spots)), f"tip-{len(tips)}")
-        at = in_words(point.x, chart.x.unit)
+        at = figures.in_words(point.x, chart.x.unit)
         if point.epsilon is not None:
-            at = f"ε = {exactly(point.epsilon)}"
-        tips.append(f"{line.name}, {at}: {in_words(point.y, chart.y.unit)}")
+            at = f"ε = {figures.exactly(point.epsilon)}"
+        tips.append(f"{line.name}, {at}: {figures.in_words(point.y, chart.y.unit)}")
 
 
 def _settle(
@@ -221,7 +196,7 @@ def _settle(
     width, height = size(drawing)
     axes.autoscale_view()
     rungs = _ticks(axes, "y", y, height / 50)
-    names = [written(rung, y.unit) for rung in rungs]
+    names = [figures.written(rung, y.unit) for rung in rungs]
     _place(drawing, axes, (16 + ADVANCE * max(map(len, names)), right, top + 32))
     across = axes.get_yaxis_transform()
     for rung, name in zip(rungs, names, strict=True):
@@ -238,8 +213,9 @@ def _base(drawing: Drawing, axes: Axes, x: Axis) -> None:
     _rule(axes, [(0, 0), (1, 0)], QUIET, axes.transAxes)
     for place in _ticks(axes, "x", x, width / 75):
         _rule(axes, [(place, 0), (place, -4 / axes.bbox.height)], QUIET, up)
-        _note(axes, up, (place, 0), written(place, x.unit), (0, -17), ha="center")
-    drawing.text(axes.bbox.x1 / width, 11 / height, plain(x.label), ha="right")
+        name = figures.written(place, x.unit)
+        _note(axes, up, (place, 0), name, (0, -17), ha="center")
+    drawing.text(axes.bbox.x1 / width, 11 / height, svg.plain(x.label), ha="right")
 
 
 def _place(drawing: Drawing, axes: Axes, margins: tuple[float, float, float]) -> None:
@@ -275,7 +251,6 @@ def _ticks(axes: Axes, name: str, axis: Axis, most: float) -> list[float]:
 
 
 def _look(line: Line) -> dict[str, Any]:
-    """Choose colour and dash of a curve."""
     number = line.style if line.dash is None else line.dash
     dash = tuple(part / _WIDTH for part in _DASHES[number % len(_DASHES)])
     return {
@@ -290,7 +265,6 @@ def _hue(style: int) -> str:
 
 
 def _mark(axes: Axes, style: int, places: Sequence[Ends], gid: str = "") -> None:
-    """Draw the marker of a curve at some places."""
     look = {"markersize": 8.4, "markeredgecolor": CARD, "markeredgewidth": 1.2}
     shape = {"marker": _MARKERS[style % len(_MARKERS)], "color": _hue(style)}
     _draw(axes, places, {**look, **shape, "linestyle": "", "gid": gid or None})
@@ -313,7 +287,7 @@ def _uncertainty(line: Line) -> float:
 
 
 def _short(name: str) -> str:
-    name = plain(name)
+    name = svg.plain(name)
     return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
 
 
@@ -342,12 +316,8 @@ def _ring(drawing: Drawing, axes: Axes, point: Point, ceiling: float | None) -> 
     inches = drawing.dpi_scale_trans
     corners = list(zip(point.x, point.y, strict=True))
     (left, bottom), (right, top) = axes.transData.transform(corners) / 72
-    ring = FancyBboxPatch(
-        (left, bottom),
-        right - left,
-        top - bottom,
-        "round, pad=0.12, rounding_size=0.12",
-    )
+    shape = "round, pad=0.12, rounding_size=0.12"
+    ring = FancyBboxPatch((left, bottom), right - left, top - bottom, shape)
     ring.set(transform=inches, fill=False, edgecolor=INK, linewidth=1.8)
     drawing.add_artist(ring)
     frame = axes.bbox.transformed(inches.inverted())
@@ -402,6 +372,6 @@ def _bars(drawing: Drawing, figure: Bars, top: int) -> None:
             span = [(end, height) for end in bar.ends]
             _draw(axes, span, {"color": INK, "linewidth": 1.4})
         spot = max(bar.value, bar.ends[1]), height
-        said = in_words(bar.ends, figure.x.unit)
+        said = figures.in_words(bar.ends, figure.x.unit)
         _note(axes, axes.transData, spot, said, (8, 0), **beside)
     _base(drawing, axes, figure.x)

@@ -112,18 +112,16 @@ class Bars:
 Figure: TypeAlias = Chart | Bars
 
 
+_EPSILON: Final = Axis("nominal epsilon, each in its own metric", is_log=True)
+_LOSS: Final = Axis("worst loss between any two words, nats", "nats", is_log=True)
+_RISK: Final = Axis("Bayes risk", "share")
 AGAINST: Final = {
-    "epsilon": "nominal epsilon",
-    "worst_loss": "worst loss",
-    "bayes_risk": "Bayes risk",
+    "epsilon": ("nominal epsilon", _EPSILON),
+    "worst_loss": ("worst loss", _LOSS),
+    "bayes_risk": ("Bayes risk", _RISK),
 }
-"""What curves are drawn against, and what the page calls it."""
+"""What curves are drawn against, what the page calls it, and its axis."""
 
-_ACROSS: Final = {
-    "epsilon": Axis("nominal epsilon, each in its own metric", is_log=True),
-    "worst_loss": Axis("worst loss between any two words, nats", "nats", is_log=True),
-    "bayes_risk": Axis("Bayes risk", "share"),
-}
 PERCENTILES: Final = (0, 5, 25, 50, 75, 95, 100)
 """Of the vocabulary, whose scores are drawn."""
 
@@ -138,9 +136,7 @@ def figures(study: Study) -> list[Chart]:
 
 def main_prior(study: Study) -> str:
     """Choose the prior to read first: that of the sample, where it was measured."""
-    settings = (each for curve in study.curves().values() for each in curve)
-    known = any(score_of(each, "bayes_risk_sample") is not None for each in settings)
-    return "sample" if known else "uniform"
+    return "sample" if study.has("bayes_risk_sample") else "uniform"
 
 
 def curve_charts(study: Study, against: str = "epsilon") -> list[Chart]:
@@ -148,7 +144,7 @@ def curve_charts(study: Study, against: str = "epsilon") -> list[Chart]:
     by = f"bayes_risk_{main_prior(study)}" if against == "bayes_risk" else against
     charts = []
     for score in COLUMNS.values():
-        axes = _ACROSS[against], Axis(score.axis, score.unit, score.is_log)
+        axes = AGAINST[against][1], Axis(score.axis, score.unit, score.is_log)
         lines, missing = _lines(study, by, score.name)
         if lines and score.name != by:
             charts.append(
@@ -164,29 +160,27 @@ def frontier(study: Study) -> Chart | None:
     """Describe Bayes risk against utility loss; None where neither is known."""
     prior = main_prior(study)
     risk = f"bayes_risk_{prior}"
-    share = Axis("utility loss, share of a blind draw", "share")
-    distance = Axis("utility loss, unit of distance", from_zero=True)
-    for loss, across in (
-        (f"utility_loss_share_{prior}", share),
-        (f"utility_loss_{prior}", distance),
-    ):
-        lines, missing = _lines(study, loss, risk)
-        if lines:
-            return Chart(
-                key="frontier",
-                title="Privacy against usefulness",
-                says="Each curve is one mechanism, each point one epsilon. Higher: the "
-                "best guess is wrong more often. Further left: less is lost. Of two "
-                "points, one that is higher and not further right is better by these "
-                "two measures, whatever the epsilons are.",
-                x=across,
-                y=Axis("Bayes risk", "share"),
-                lines=lines,
-                limit=_limit(study, risk),
-                missing=missing,
-                corner="more private, more useful",
-            )
-    return None
+    across = Axis("utility loss, share of a blind draw", "share")
+    lines, missing = _lines(study, f"utility_loss_share_{prior}", risk)
+    if not lines:
+        across = Axis("utility loss, unit of distance", from_zero=True)
+        lines, missing = _lines(study, f"utility_loss_{prior}", risk)
+    if not lines:
+        return None
+    return Chart(
+        key="frontier",
+        title="Privacy against usefulness",
+        says="Each curve is one mechanism, each point one epsilon. Higher: the best "
+        "guess is wrong more often. Further left: less is lost. Of two points, one "
+        "that is higher and not further right is better by these two measures, "
+        "whatever the epsilons are.",
+        x=across,
+        y=_RISK,
+        lines=lines,
+        limit=_limit(study, risk),
+        missing=missing,
+        corner="more private, more useful",
+    )
 
 
 def _known(setting: ScoreBounds, name: str) -> Ends | None:
@@ -214,13 +208,10 @@ def _lines(study: Study, x: str, y: str) -> tuple[tuple[Line, ...], tuple[str, .
 
 def _limit(study: Study, name: str) -> tuple[str, float] | None:
     """Find the risk before any output is seen, which no mechanism can exceed."""
-    prior = name.removeprefix("bayes_risk_")
-    for curve in study.curves().values():
-        for setting in curve:
-            ends = score_of(setting, f"prior_risk_{prior}")
-            if ends is not None:
-                return "before any output is seen", ends[1]
-    return None
+    prior = name.replace("bayes_risk", "prior_risk")
+    found = (score_of(each, prior) for each in study.settings if prior != name)
+    high = next((ends[1] for ends in found if ends), None)
+    return None if high is None else ("before any output is seen", high)
 
 
 def spreads(study: Study, name: str) -> list[Chart]:
@@ -243,26 +234,24 @@ def spreads(study: Study, name: str) -> list[Chart]:
             Axis("likely outputs, S_w, words", is_log=True, from_zero=True),
         ),
     ):
-        known = [
-            (setting, found)
-            for setting in study.curves()[name]
-            if (found := getattr(setting, score)) and all(map(math.isfinite, found))
+        rows = [
+            (each.epsilon, [found[at] for at in PERCENTILES], study.is_chosen(each))
+            for each in study.curves()[name]
+            if (found := getattr(each, score)) and all(map(math.isfinite, found))
         ]
-        rows = [[found[at] for at in PERCENTILES] for _, found in known]
-        chosen = [study.is_chosen(setting) for setting, _ in known]
-        at = [setting.epsilon for setting, _ in known]
         if rows:
-            key = f"{score}-{curve_key(name, style)}"
-            lines = _fan(PERCENTILES, at, rows, chosen, style)
-            charts.append(Chart(key, title, says, _ACROSS["epsilon"], axis, lines))
+            key, lines = curve_key(name, style), _fan(PERCENTILES, rows, style)
+            chart = Chart(f"{score}-{key}", title, says, _EPSILON, axis, lines)
+            charts.append(chart)
     return charts
 
 
 def neighbour_chart(study: Study) -> Chart | None:
     """Describe the distances to the k-th nearest words; None where not known."""
     known = study.neighbours
-    if known is None or not known.k:
+    if known is None or not known["k"]:
         return None
+    pairs = zip(known["k"], known["distances"], strict=True)
     return Chart(
         key="neighbours",
         title="How far the k-th nearest word is",
@@ -270,26 +259,25 @@ def neighbour_chart(study: Study) -> Chart | None:
         "Each band holds that share of the words.",
         x=Axis("k", is_log=True),
         y=Axis("distance", from_zero=True),
-        lines=_fan(known.percentiles, known.k, known.distances, [False] * len(known.k)),
+        lines=_fan(known["percentiles"], [(k, row, False) for k, row in pairs]),
     )
 
 
 def _fan(
     percentiles: Sequence[float],
-    at: Sequence[float],
-    rows: Sequence[Sequence[float]],
-    chosen: Sequence[bool],
+    rows: Sequence[tuple[float, Sequence[float], bool]],
     style: int = 0,
 ) -> tuple[Line, ...]:
-    """Nest percentiles of the words, a row of them at each place, around the median."""
+    """Nest percentiles of the words around the median.
+
+    Each row has a place, the percentiles there, and whether it is the chosen one.
+    """
     lines = []
     for place in range((len(percentiles) + 1) // 2):
         low, high = percentiles[place], percentiles[-1 - place]
         points = tuple(
-            Point(
-                (x, x), (row[place], row[-1 - place]), None, low == high and is_chosen
-            )
-            for x, row, is_chosen in zip(at, rows, chosen, strict=True)
+            Point((x, x), (row[place], row[-1 - place]), None, low == high and ringed)
+            for x, row, ringed in rows
         )
         name = f"the middle {high - low:g}% of the words"
         name = "all words" if high - low == 100 else name

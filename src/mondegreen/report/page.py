@@ -8,28 +8,15 @@ import json
 import math
 import re
 import unicodedata
+from collections.abc import Callable
 from importlib import resources
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mondegreen.io.target import Target
+from mondegreen.report import figures
 from mondegreen.report.charts import inline, picture, swatch
-from mondegreen.report.figures import (
-    AGAINST,
-    Chart,
-    Ends,
-    at_most,
-    curve_charts,
-    exactly,
-    figures,
-    frontier,
-    in_words,
-    main_prior,
-    neighbour_chart,
-    spreads,
-    written,
-)
+from mondegreen.report.figures import AGAINST, Chart, Ends, in_words, written
 from mondegreen.report.study import (
     SampleRelease,
     Study,
@@ -38,13 +25,12 @@ from mondegreen.report.study import (
     python_lines,
     score_of,
 )
-from mondegreen.report.svg import check_drawing, plain, theme
+from mondegreen.report.svg import check_drawing, escaped, plain, theme
 from mondegreen.scores.definitions import COLUMNS, Column
 from mondegreen.wording import amount
 
 if TYPE_CHECKING:
     from jinja2 import Template
-    from markupsafe import Markup
 
     from mondegreen.calibration.score_bounds import ScoreBounds
 
@@ -61,7 +47,8 @@ def write_report(study: Study, path: str | Path, *, force: bool = False) -> None
 
     It needs nothing else. A file that exists is replaced only by ``force``.
     """
-    Target(str(path), force=force).write_all(report_html(study).encode())
+    data = report_html(study).encode()
+    Target(str(path), force=force).write_whole(data)
 
 
 def write_figures(
@@ -72,46 +59,48 @@ def write_figures(
     The folder is made if it does not exist; a file that exists is replaced only by
     ``force``. Nothing is written if a figure cannot be drawn.
     """
-    drawn = {each.key: picture(each, format) for each in figures(study)}
-    where = Path(folder)
-    where.mkdir(parents=True, exist_ok=True)
-    for key, data in drawn.items():
-        Target(str(where / f"{key}.{format}"), force=force).write_all(data)
-    return [where / f"{key}.{format}" for key in drawn]
+    pictures = {each.key: picture(each, format) for each in figures.figures(study)}
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    paths = [Path(folder, f"{key}.{format}") for key in pictures]
+    for path, data in zip(paths, pictures.values(), strict=True):
+        Target(str(path), force=force).write_whole(data)
+    return paths
 
 
 def report_html(study: Study) -> str:
     """Write the report of a study as HTML; whatever texts hold, they stay text."""
     check_drawing("a report")
-    curves, prior = study.curves(), main_prior(study)
+    curves, prior, chosen = study.curves(), figures.main_prior(study), study.chosen
     metrics: dict[str, list[str]] = {}
     for name, curve in curves.items():
         metrics.setdefault(curve[0].metric, []).append(name)
-    charts = {against: curve_charts(study, against) for against in AGAINST}
-    chosen = study.chosen
-    data = json.dumps(study.to_dict(), ensure_ascii=True).encode()
+    sampled = {curve_name(each) for each in study.settings if not each.is_exact}
+    charts = {against: figures.curve_charts(study, against) for against in AGAINST}
+    other = "uniform" if prior == "sample" else "sample"
+    shown: dict[str, Any] = {}
+    if chosen is not None:
+        shown["tiles"] = _tiles(chosen, prior)
+        shown["command"] = study.command or command_line(chosen, study.space)
+        shown["python"] = python_lines(study, chosen)
     return _template().render(
+        **shown,
         study=study,
-        style=_style(),
         curves=curves,
         prior=prior,
         prior_name=_PRIORS[prior],
-        tiles=None if chosen is None else _tiles(chosen, prior),
-        command=chosen and (study.command or command_line(chosen, study.space)),
-        python="" if chosen is None else python_lines(study, chosen),
-        frontier=frontier(study),
+        frontier=figures.frontier(study),
         sentences=_sentences(study),
         metrics=metrics,
-        sampled=[
-            name
-            for name, curve in curves.items()
-            if not all(each.is_exact for each in curve)
-        ],
-        groups=[(key, AGAINST[key], found) for key, found in charts.items() if found],
+        sampled=[name for name in curves if name in sampled],
+        groups=[(key, AGAINST[key][0], each) for key, each in charts.items() if each],
         words=_words(study),
-        columns=_columns(study, prior),
-        neighbours=neighbour_chart(study),
-        data=base64.b64encode(data).decode(),
+        columns=[
+            score
+            for score in COLUMNS.values()
+            if not score.name.endswith(other) and study.has(score.name)
+        ],
+        neighbours=figures.neighbour_chart(study),
+        data=base64.b64encode(json.dumps(study.to_dict()).encode()).decode(),
     )
 
 
@@ -127,20 +116,19 @@ def _template() -> Template:
         lstrip_blocks=True,
         finalize=lambda value: value if isinstance(value, Markup) else plain(value),
     )
-    for each in (at_most, amount, exactly, written):
+    for each in (figures.at_most, amount, figures.exactly, written):
         page.filters[each.__name__] = each
-    page.filters |= {
-        "name": curve_name,
-        "symbols": _with_symbols,
-        "odds": odds,
-        "marked": marked,
-        "cell": _cell,
-    }
-    page.globals |= {
-        "numbers_of": _numbers,
-        "swatch": lambda *style: Markup(swatch(*style)),  # noqa: S704 - drawn here
-        "drawn": _drawn,
-    }
+    page.filters["name"] = curve_name
+    page.globals["numbers_of"] = _numbers
+
+    # What these make is HTML: drawn here, or escaped.
+    def html(function: Callable[..., str]) -> Callable[..., Markup]:
+        return lambda *given: Markup(function(*given))  # noqa: S704
+
+    made: tuple[Any, ...] = (symbols, odds, marked, cell, style, swatch, drawn)
+    for function in made:
+        name = function.__name__
+        page.filters[name] = page.globals[name] = html(function)
     return page.from_string(_file("page.html"))
 
 
@@ -148,35 +136,25 @@ def _file(name: str) -> str:
     return resources.files("mondegreen.report").joinpath(name).read_text("utf-8")
 
 
-def _style() -> Markup:
+def style() -> str:
     """Write the style sheet: colours for light and dark, and the rest."""
-    from markupsafe import Markup
-
     hidden = "".join(
         f"main:has(#against-{other}:checked) .by-{against}{{display:none}}"
         for against in AGAINST
         for other in AGAINST
         if other != against
     )
-    return Markup(f"{theme()}\n{_file('page.css')}{hidden}")  # noqa: S704 - ours
+    return f"{theme()}\n{_file('page.css')}{hidden}"
 
 
-def _drawn(figure: Chart, is_wide: bool) -> Markup:
+def drawn(figure: Chart, is_wide: bool) -> str:
     """Draw a figure; one that fills the page also for narrow screens."""
-    from markupsafe import Markup
-
-    drawings = [inline(figure, *_NARROW, "narrow")]
-    if is_wide:
-        drawings.append(inline(figure, *_WIDE, "for-wide"))
-    return Markup("".join(drawings))  # noqa: S704 - its texts are escaped
+    narrow = inline(figure, *_NARROW, "narrow")
+    return narrow + inline(figure, *_WIDE, "for-wide") if is_wide else narrow
 
 
-def _with_symbols(text: str) -> Markup:
-    """Write N_w and S_w with real subscripts."""
-    from markupsafe import Markup, escape
-
-    shown = re.sub(r"\b([NS])_w\b", r"\1<sub>w</sub>", str(escape(plain(text))))
-    return Markup(shown)  # noqa: S704 - escaped before
+def symbols(text: str) -> str:
+    return re.sub(r"\b([NS])_w\b", r"\1<sub>w</sub>", escaped(text))
 
 
 def _tiles(chosen: ScoreBounds, prior: str) -> dict[str, Any]:
@@ -200,66 +178,54 @@ def _of_hundred(ends: Ends | None) -> str | None:
     return None if ends is None else in_words((100 * ends[0], 100 * ends[1]))
 
 
-def odds(nats: float) -> Markup:
-    """Write the factor that so many nats are at most.
+def odds(nats: float) -> str:
+    """Write the factor that so many nats are at most, as HTML.
 
-    >>> str(odds(3.0)), str(odds(30.0))
+    >>> odds(3.0), odds(30.0)
     ('20.1', '10<sup>14</sup>')
     """
-    from markupsafe import Markup
-
     if nats < math.log(1e5):
-        return Markup(at_most(math.exp(nats)))  # noqa: S704 - digits
-    power = math.ceil(nats / math.log(10) - 1e-9)
-    return Markup("10<sup>{}</sup>").format(power)
+        return figures.at_most(math.exp(nats))
+    return f"10<sup>{math.ceil(nats / math.log(10) - 1e-9)}</sup>"
 
 
-def _sentences(study: Study) -> list[tuple[str, list[tuple[str, list[Any]]]]]:
+def _sentences(study: Study) -> list[tuple[str, dict[str, list[Any]]]]:
     """Arrange releases by sentence and curve, by rising epsilon."""
     # A setting may be both measured and chosen: it is shown once.
-    known = {(curve_name(each), each.epsilon): each for each in study.releases}
-    order = list(dict.fromkeys(map(curve_name, study.releases)))
-
-    def place(release: SampleRelease) -> tuple[int, float]:
-        return order.index(curve_name(release)), release.epsilon
-
-    releases = sorted(known.values(), key=place)
-    return [
-        (
-            sentence,
-            [
-                (
-                    name,
-                    [(each, each.texts[at]) for each in rows if at < len(each.texts)],
-                )
-                for name, group in groupby(releases, curve_name)
-                if (rows := list(group))
-            ],
-        )
-        for at, sentence in enumerate(study.sentences if releases else ())
-    ]
+    releases: dict[str, dict[float, SampleRelease]] = {}
+    for each in study.releases:
+        releases.setdefault(curve_name(each), {})[each.epsilon] = each
+    found = []
+    for at, sentence in enumerate(study.sentences if releases else ()):
+        shown = {
+            name: [
+                (each, each.texts[at])
+                for _, each in sorted(rows.items())
+                if at < len(each.texts)
+            ]
+            for name, rows in releases.items()
+        }
+        found.append((sentence, shown))
+    return found
 
 
-def marked(release: str, original: str) -> Markup:
-    """Write a release with its unchanged words marked.
+def marked(release: str, original: str) -> str:
+    """Write a release as HTML, with its unchanged words marked.
 
     Words are compared place by place, without case and punctuation. Where the two have
     unequal numbers of words, which word is which is not known, and none is marked.
 
-    >>> str(marked("i saw ann.", "I met Ann."))
+    >>> marked("i saw ann.", "I met Ann.")
     '<bdi><mark>i</mark> saw <mark>ann.</mark></bdi>'
     """
-    from markupsafe import Markup
-
     before, after = plain(original).split(), plain(release).split()
     if len(before) != len(after):
-        return Markup("<bdi>{}</bdi>").format(plain(release))
-    mark = Markup("<mark>{}</mark>")
+        return f"<bdi>{escaped(release)}</bdi>"
     shown = (
-        mark.format(new) if _bare(old) == _bare(new) else new
+        f"<mark>{escaped(new)}</mark>" if _bare(old) == _bare(new) else escaped(new)
         for old, new in zip(before, after, strict=True)
     )
-    return Markup("<bdi>{}</bdi>").format(Markup(" ").join(shown))
+    return f"<bdi>{' '.join(shown)}</bdi>"
 
 
 def _bare(text: str) -> str:
@@ -270,67 +236,40 @@ def _bare(text: str) -> str:
 
 def _words(study: Study) -> list[tuple[str, list[Chart], list[ScoreBounds], bool]]:
     """Collect the charts and the most exposed words of each mechanism."""
-    curves = study.curves()
-    opened = (
-        next(iter(curves), "") if study.chosen is None else curve_name(study.chosen)
-    )
-    found = [
-        (
-            name,
-            spreads(study, name),
-            [m for m in curve if m.worst],
-            name == opened,
-        )
-        for name, curve in curves.items()
-    ]
-    return [each for each in found if each[1] or each[2]]
+    # That of the chosen setting is open, or else the first.
+    first = next(iter(study.curves()), "")
+    opened = curve_name(study.chosen) if study.chosen else first
+    found = []
+    for name, curve in study.curves().items():
+        charts, exposed = figures.spreads(study, name), [m for m in curve if m.worst]
+        if charts or exposed:
+            found.append((name, charts, exposed, name == opened))
+    return found
 
 
-def _columns(study: Study, prior: str) -> list[Column]:
-    """List the scores that some setting has, those of one prior only."""
-    other = "uniform" if prior == "sample" else "sample"
-    settings = [each for curve in study.curves().values() for each in curve]
-    return [
-        score
-        for score in COLUMNS.values()
-        if not score.name.endswith(other)
-        and any(score_of(each, score.name) is not None for each in settings)
-    ]
-
-
-def _cell(setting: ScoreBounds, score: Column) -> str | Markup:
-    from markupsafe import Markup
-
+def cell(setting: ScoreBounds, score: Column) -> str:
     ends = score_of(setting, score.name)
-    return (
-        Markup('<span title="not known">–</span>')
-        if ends is None
-        else in_words(ends, score.unit)
-    )
+    unknown = '<span title="not known">–</span>'
+    return unknown if ends is None else in_words(ends, score.unit)
 
 
 def _numbers(chart: Chart) -> tuple[list[str], list[list[str]], int]:
     """Make the table behind a chart: head, rows, and how many cells name a row."""
-    points = [(line, point) for line in chart.lines for point in line.points]
+    points = [point for line in chart.lines for point in line.points]
+    has_epsilon = any(point.epsilon is not None for point in points)
+    names = [line.name for line in chart.lines for _ in line.points]
+    head, columns = ["mechanism" if has_epsilon else "words"], [names]
+    if has_epsilon:
+        head.append("ε")
+        columns.append([figures.exactly(point.epsilon or 0) for point in points])
     # A curve against epsilon has that as its x.
-    has_epsilon = any(point.epsilon is not None for _, point in points)
-    has_x = not (has_epsilon and chart.key.endswith("-by-epsilon"))
-    head = [
-        "mechanism" if has_epsilon else "words",
-        *(["ε"] if has_epsilon else []),
-        *([chart.x.label] if has_x else []),
-        chart.y.label,
-    ]
-    rows = [
-        [
-            line.name,
-            *([exactly(point.epsilon)] if point.epsilon is not None else []),
-            *([in_words(point.x, chart.x.unit)] if has_x else []),
-            in_words(point.y, chart.y.unit),
-        ]
-        for line, point in points
-    ]
+    if not (has_epsilon and chart.key.endswith("-by-epsilon")):
+        head.append(chart.x.label)
+        columns.append([in_words(point.x, chart.x.unit) for point in points])
+    head.append(chart.y.label)
+    columns.append([in_words(point.y, chart.y.unit) for point in points])
+    rows = list(map(list, zip(*columns, strict=True)))
     if chart.limit is not None:
         name, value = chart.limit
-        rows.append([name, *[""] * (len(head) - 2), written(value, chart.y.unit)])
+        rows.append([name, *[""] * (len(columns) - 2), written(value, chart.y.unit)])
     return head, rows, 2

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, TypedDict, final
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from mondegreen.wording import DEFAULT_SPACE, privatize_command
 
 if TYPE_CHECKING:
     from mondegreen.calibration.score_bounds import ScoreBounds
+    from mondegreen.mechanisms.base import AbstractMechanism
     from mondegreen.space.space import Space
 
 RANKS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -28,26 +29,14 @@ _ENTRIES: Final = 1 << 23
 """Distances computed together: 64 MiB."""
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class NeighbourDistances:
-    """Percentiles, over words, of the distance to the k-th nearest other word.
+class NeighbourDistances(TypedDict):
+    """Percentiles, over words, of the distance to the k-th nearest other word."""
 
-    ``distances`` has a row for each k, with a number for each percentile; ``words`` of
-    the ``vocab_size`` words were looked at.
-    """
-
-    k: tuple[int, ...]
-    percentiles: tuple[float, ...]
-    distances: tuple[tuple[float, ...], ...]
-    words: int
+    k: list[int]
+    percentiles: list[float]
+    distances: list[list[float]]  # a row for each k, a number for each percentile
+    words: int  # that were looked at, of the `vocab_size`
     vocab_size: int
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> NeighbourDistances:
-        rows = tuple(map(tuple, values["distances"]))
-        lists = {name: tuple(values[name]) for name in ("k", "percentiles")}
-        return cls(**{**values, **lists, "distances": rows})
 
 
 @final
@@ -65,10 +54,9 @@ class SampleRelease:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
-    """Everything a report shows.
+    """Everything a report shows: public words, numbers, and the sentences it is given.
 
-    *Privacy.* A study holds public words, numbers, and the sentences it is given. It
-    never holds another text of the sample.
+    It never holds another text of the sample.
     """
 
     space: str
@@ -100,34 +88,36 @@ class Study:
     seed: int | None = None
     version: str = ""
 
-    def curves(self) -> dict[str, list[ScoreBounds]]:
-        """List the measurements of each mechanism, by rising epsilon.
-
-        The same mechanism with other parameters is another curve. The chosen setting
-        is part of its curve, whether it was measured among the others or not.
-        """
-        found: dict[str, list[ScoreBounds]] = {}
+    @property
+    def settings(self) -> tuple[ScoreBounds, ...]:
+        """The measurements, and the chosen setting, be it among them or not."""
         known = any(map(self.is_chosen, self.measurements))
         extra = () if self.chosen is None or known else (self.chosen,)
-        for measurement in (*self.measurements, *extra):
-            found.setdefault(curve_name(measurement), []).append(measurement)
+        return (*self.measurements, *extra)
+
+    def curves(self) -> dict[str, list[ScoreBounds]]:
+        """List the settings of each mechanism, by rising epsilon.
+
+        The same mechanism with other parameters is another curve.
+        """
+        found: dict[str, list[ScoreBounds]] = {}
+        for setting in self.settings:
+            found.setdefault(curve_name(setting), []).append(setting)
         for curve in found.values():
-            curve.sort(key=lambda measurement: measurement.epsilon)
+            curve.sort(key=lambda setting: setting.epsilon)
         return found
 
+    def has(self, score: str) -> bool:
+        """Tell whether a score is known of any setting."""
+        return any(score_of(each, score) is not None for each in self.settings)
+
     def is_chosen(self, setting: ScoreBounds | SampleRelease) -> bool:
-        """Tell whether this is the setting that was chosen."""
         return self.chosen is not None and _setting(setting) == _setting(self.chosen)
 
     def to_dict(self) -> dict[str, Any]:
         """Make JSON values; a number that is not finite becomes None."""
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        values["scale"] = dict(self.scale)
-        values["measurements"] = [each.to_dict() for each in self.measurements]
-        values["chosen"] = self.chosen and self.chosen.to_dict()
-        values["neighbours"] = self.neighbours and asdict(self.neighbours)
-        values["releases"] = [asdict(each) for each in self.releases]
-        found: dict[str, Any] = json.loads(json.dumps(_finite(values)))
+        text = json.dumps(asdict(self))
+        found: dict[str, Any] = json.loads(text, parse_constant=lambda _: None)
         return found
 
     @classmethod
@@ -135,38 +125,26 @@ class Study:
         """Build from what :meth:`to_dict` returned."""
         from mondegreen.calibration.score_bounds import ScoreBounds
 
-        given = dict(values)
-        measured = map(ScoreBounds.from_dict, given["measurements"])
-        given["measurements"] = tuple(measured)
-        if given.get("chosen") is not None:
-            given["chosen"] = ScoreBounds.from_dict(given["chosen"])
-        if given.get("neighbours") is not None:
-            given["neighbours"] = NeighbourDistances.from_dict(given["neighbours"])
-        given["sentences"] = tuple(given.get("sentences", ()))
-        given["releases"] = tuple(
-            SampleRelease(**{**each, "texts": tuple(each["texts"])})
-            for each in given.get("releases", ())
+        chosen = values["chosen"]
+        releases = (
+            {**each, "texts": tuple(each["texts"])} for each in values["releases"]
         )
-        return cls(**given)
+        read = {
+            "measurements": tuple(map(ScoreBounds.from_dict, values["measurements"])),
+            "chosen": chosen and ScoreBounds.from_dict(chosen),
+            "sentences": tuple(values["sentences"]),
+            "releases": tuple(SampleRelease(**each) for each in releases),
+        }
+        return cls(**{**values, **read})
 
 
 def study_of(space: Space, measurements: Sequence[ScoreBounds], **fields: Any) -> Study:
     """Make a study of what was measured on a space, with the distances of that space.
 
-    Parameters
-    ----------
-    space : Space
-    measurements : sequence of ScoreBounds
-        What an evaluator of that space measured.
-    **fields
-        Other fields of :class:`Study`.
-
-    Examples
-    --------
     >>> import mondegreen as mg
     >>> space = mg.Space.from_arrays("line", ["a", "b", "c"], [[0], [1], [3]])
-    >>> study_of(space, [], target="none").neighbours.k
-    (1, 2)
+    >>> study_of(space, [], target="none").neighbours["k"]
+    [1, 2]
     """
     from mondegreen import __version__
 
@@ -211,13 +189,13 @@ def neighbour_distances(
         rows.partition(ranks, axis=1)
         found[start : start + step] = rows[:, ranks]
     percentiles = np.percentile(found, PERCENTILES, axis=0).T.round(6)
-    return NeighbourDistances(
-        tuple(ranks.tolist()),
-        PERCENTILES,
-        tuple(map(tuple, percentiles.tolist())),
-        len(ids),
-        total,
-    )
+    return {
+        "k": ranks.tolist(),
+        "percentiles": list(PERCENTILES),
+        "distances": percentiles.tolist(),
+        "words": len(ids),
+        "vocab_size": total,
+    }
 
 
 def curve_name(setting: ScoreBounds | SampleRelease) -> str:
@@ -239,10 +217,8 @@ def told_parameters(setting: ScoreBounds | SampleRelease) -> dict[str, Any]:
     >>> told_parameters(SampleRelease("tem", {"beta": 0.001, "gamma": 5.0}, 2.0, ()))
     {'gamma': 5.0}
     """
-    try:
-        declared = mechanism_class(setting.mechanism).parameters()
-    except UnknownNameError:  # a study may be of a mechanism from elsewhere
-        declared = []
+    known = _class(setting.mechanism)
+    declared = known.parameters() if known else []
     usual = {each["name"]: each["default"] for each in declared}
     return {
         name: value
@@ -266,7 +242,6 @@ def command_line(
 
 
 def python_lines(study: Study, chosen: ScoreBounds) -> str:
-    """Write Python that privatizes a text with a setting."""
     given = "".join(f", {k}={v!r}" for k, v in told_parameters(chosen).items())
     space = "" if study.space == DEFAULT_SPACE else repr(study.space)
     more = "" if _is_private(chosen.mechanism) else ", allow_unproved=True"
@@ -278,12 +253,17 @@ privatizer = mg.Privatizer(mechanism, space{more})
 print(privatizer("The text to protect.").text)"""
 
 
-def _is_private(mechanism: str) -> bool:
-    """Tell whether a mechanism has a proof; one from elsewhere is not asked."""
+def _class(mechanism: str) -> type[AbstractMechanism] | None:
+    """Look up a mechanism; a study may be of one from elsewhere."""
     try:
-        return mechanism_class(mechanism).is_private
+        return mechanism_class(mechanism)
     except UnknownNameError:
-        return True
+        return None
+
+
+def _is_private(mechanism: str) -> bool:
+    known = _class(mechanism)
+    return known is None or known.is_private
 
 
 def score_of(measurement: ScoreBounds, name: str) -> tuple[float, float] | None:
@@ -297,17 +277,5 @@ def score_of(measurement: ScoreBounds, name: str) -> tuple[float, float] | None:
 
 
 def _setting(setting: ScoreBounds | SampleRelease) -> tuple[str, str, float]:
-    """Collect what tells settings apart."""
     parameters = json.dumps(dict(setting.parameters), sort_keys=True, default=str)
     return setting.mechanism, parameters, setting.epsilon
-
-
-def _finite(value: Any) -> Any:
-    """Replace NaN and infinity, which JSON does not have, by None."""
-    if isinstance(value, Mapping):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

@@ -102,7 +102,6 @@ def canvas(width: float, height: float) -> Iterator[Figure]:
 
 
 def size(drawing: Figure) -> tuple[int, int]:
-    """Measure a drawing in pixels."""
     width, height = drawing.get_size_inches() * 72
     return round(width), round(height)
 
@@ -131,8 +130,8 @@ def svg_file(
         '<svg xmlns="http://www.w3.org/2000/svg" '
         'xmlns:xlink="http://www.w3.org/1999/xlink" '
         f'viewBox="0 0 {width} {height}" font-family="system-ui,sans-serif" {_TEXT} '
-        f'role="img" aria-labelledby="t d"><title id="t">{_escaped(title)}</title>'
-        f'<desc id="d">{_escaped(says)}</desc>{body}</svg>\n'
+        f'role="img" aria-labelledby="t d"><title id="t">{escaped(title)}</title>'
+        f'<desc id="d">{escaped(says)}</desc>{body}</svg>\n'
     )
     if follows_theme:
         style = f"<style>{theme('svg')}svg{{background:var(--card)}}</style>"
@@ -141,7 +140,6 @@ def svg_file(
 
 
 def png_file(drawing: Figure) -> bytes:
-    """Write a drawing as PNG."""
     target = io.BytesIO()
     drawing.savefig(target, format="png", dpi=160)
     return target.getvalue()
@@ -166,7 +164,6 @@ def plain(text: object) -> str:
 
 
 def _body(drawing: Figure, key: str, tips: Sequence[str]) -> str:
-    """Write what is drawn, as SVG elements."""
     import matplotlib as mpl
 
     target = io.StringIO()
@@ -176,7 +173,7 @@ def _body(drawing: Figure, key: str, tips: Sequence[str]) -> str:
     # Without the prolog, and without a style sheet that would hold for all of a page.
     body = whole[whole.index('<g id="figure_1">') : whole.rindex("</svg>")]
     for place, tip in enumerate(tips):
-        new = f"<g><title>{_escaped(tip)}</title>"
+        new = f"<g><title>{escaped(tip)}</title>"
         body = body.replace(f'<g id="tip-{place}">', new)
     for pattern, other in _CLEANING:
         body = pattern.sub(other, body)
@@ -189,5 +186,5 @@ def _themed(body: str) -> str:
     return re.sub(pattern, lambda found: f"var(--{_NAMES[found[0]]})", body)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     return escape(plain(text))

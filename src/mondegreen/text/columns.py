@@ -12,6 +12,7 @@ from pyarrow import types
 from mondegreen.errors import DataError, InvalidParameterError
 
 _FIELD_ID = b"PARQUET:field_id"
+# Text is looked for in the first three only.
 _LISTS = (
     (types.is_list, pa.list_),
     (types.is_large_list, pa.large_list),
@@ -47,29 +48,24 @@ def _bare(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """What a dictionary holds; any other type as it is."""
+    return kind.value_type if types.is_dictionary(kind) else kind
+
+
 def is_text(kind: pa.DataType) -> bool:
     """Whether a value of this type is a string, however it is stored."""
-    if types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(
-        types.is_string(kind)
-        or types.is_large_string(kind)
-        or types.is_string_view(kind)
-    )
+    strings = types.is_string, types.is_large_string, types.is_string_view
+    return any(is_kind(_plain(kind)) for is_kind in strings)
 
 
 def is_list(kind: pa.DataType) -> bool:
-    """Whether it is a list of any length."""
-    return bool(
-        types.is_list(kind) or types.is_large_list(kind) or types.is_list_view(kind)
-    )
+    return any(is_kind(kind) for is_kind, _ in _LISTS[:3])
 
 
 def is_id(kind: pa.DataType) -> bool:
     """Whether a value of this type can name a record: a string or an integer."""
-    if types.is_dictionary(kind):
-        kind = kind.value_type
-    return is_text(kind) or bool(types.is_integer(kind))
+    return is_text(kind) or bool(types.is_integer(_plain(kind)))
 
 
 def find_paths(fields: Sequence[pa.Field], path: str) -> list[Steps]:
@@ -231,5 +227,4 @@ def _lengths(like: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 
 def _list_of(field: pa.Field, kind: pa.DataType) -> pa.DataType:
-    """Make the type of lists with other items."""
     return next(build for is_kind, build in _LISTS if is_kind(kind))(field)

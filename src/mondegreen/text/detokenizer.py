@@ -89,20 +89,14 @@ class Detokenizer:
         # A list ends with what the negative codes print, so that one indexing serves
         # words and sentinels alike; kept words are filled in afterwards.
         self._printed = [*words, *(_PRINTED[code] for code in sorted(_PRINTED))]
-
-    @property
-    def disclosed(self) -> tuple[str, ...]:
-        """What passes in clear through printing, each as ``name: explanation``."""
-        if self.case == "lower":
-            return ()
-        return ("case: of each word, as it is, Title or UPPER",)
-
-    @property
-    def conditions(self) -> tuple[str, ...]:
-        """What two words must have in common for printing to hide which it was."""
-        if self.case == "lower":
-            return ()
-        return ("are written in the same case (lower, Title or UPPER)",)
+        # What passes in clear through printing, each as ``name: explanation``; and what
+        # two words must have in common for printing to hide which it was.
+        self.disclosed: tuple[str, ...] = ()
+        self.conditions: tuple[str, ...] = ()
+        if case == "restore":
+            self.disclosed = ("case: of each word, as it is, Title or UPPER",)
+            same = "are written in the same case (lower, Title or UPPER)"
+            self.conditions = (same,)
 
     def join(self, batch: TokenizedBatch, codes: Ids) -> list[str | None]:
         """Print texts, from one code per word, flat over all of them.

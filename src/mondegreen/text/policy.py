@@ -133,24 +133,19 @@ class Lookup:
             "and the last two",
             "the ending 's: as it is written, within these bits",
         ]
-        if self.unknown == "mask":
-            disclosed.append(
-                "which words are unknown: outside the vocabulary, each printed as [unk]"
-            )
-        if self.unknown == "drop":
-            disclosed.append(
-                "how many words are unknown: outside the vocabulary, and traces of "
-                "where they stood; each is removed"
-            )
-        if self.unknown == "fail":
-            disclosed.append(
-                "that no word is unknown: a text that has one is not released"
-            )
+        unknown = {
+            "mask": "which words are unknown: outside the vocabulary, each printed as "
+            "[unk]",
+            "drop": "how many words are unknown: outside the vocabulary, and traces of "
+            "where they stood; each is removed",
+            "fail": "that no word is unknown: a text that has one is not released",
+        }
+        if says := unknown.get(self.unknown):
+            disclosed.append(says)
         if self.keep:
-            entries = len(self.keep)
+            entries = "1 entry" if len(self.keep) == 1 else f"{len(self.keep)} entries"
             disclosed.append(
-                f"kept words: those of a public list of {entries} "
-                f"{'entry' if entries == 1 else 'entries'} (sha256 "
+                f"kept words: those of a public list of {entries} (sha256 "
                 f"{self.keep_digest[:16]}), where they stand, in the spelling of the "
                 "list"
             )
@@ -173,7 +168,6 @@ class Lookup:
         return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
 
     def _code_of(self, word: str, following: str = "") -> int:
-        """Look up one word."""
         plain = canonical(word, following)
         if plain in self.keep:
             return KEEP

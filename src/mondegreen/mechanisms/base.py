@@ -11,8 +11,7 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
-from mondegreen.arrays import Floats as Floats
-from mondegreen.arrays import Ids, LogProbs
+from mondegreen.arrays import Floats, Ids, LogProbs
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.metrics import space_distances

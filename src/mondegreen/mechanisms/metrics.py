@@ -10,8 +10,7 @@ import math
 
 import numpy as np
 
-from mondegreen.arrays import Floats as Floats
-from mondegreen.arrays import Ids, Vectors
+from mondegreen.arrays import Floats, Ids, Vectors
 from mondegreen.space.codes import Codes
 from mondegreen.space.metric import distances
 from mondegreen.space.space import Space

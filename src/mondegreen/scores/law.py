@@ -24,7 +24,8 @@ from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.definitions import N_W, S_W
 from mondegreen.scores.deniability import ORDERS, check_eta, effective_support
 from mondegreen.scores.risk import over_inputs, uniform_prior
-from mondegreen.space.distances import Distances, one_minus_norm2
+from mondegreen.space.distances import Distances
+from mondegreen.space.metric import one_minus_norm2
 from mondegreen.space.space import Space
 
 # Distances computed together by a thread: large products are the quickest. Then some

@@ -105,14 +105,13 @@ def lines(path: Path) -> int:
 
 
 def describe(room: str, below: set[str]) -> Iterator[str]:
-    """A room: what it is about, its size, its files, and what it uses."""
+    """A room: what it is about, its files, and what it uses."""
     folder = PACKAGE if room == "mondegreen" else PACKAGE / room
     files = sorted(folder.glob("*.py") if folder == PACKAGE else folder.rglob("*.py"))
     about = ast.get_docstring(ast.parse((folder / "__init__.py").read_text("utf-8")))
     if folder == PACKAGE:
         about = "What every room may use: errors, guarantees, files, wording."
-    size = f"{len(files)} files, {sum(map(lines, files)):,} lines"
-    yield f"{room.upper()}  {size}"
+    yield f"{room.upper()}  {len(files)} files"
     yield from textwrap.wrap((about or "").split("\n")[0], WIDTH - 4)
     for place in sorted({path.parent for path in files}):
         names = [p.stem for p in files if p.parent == place and p.stem[:2] != "__"]

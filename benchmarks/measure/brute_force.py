@@ -131,7 +131,7 @@ def main() -> None:
     """Compare, and save."""
     import mondegreen as mg
     from mondegreen.mechanisms.laws.certificate import exact_epsilons
-    from mondegreen.mechanisms.laws.exponential import ExponentialLaw
+    from mondegreen.mechanisms.selection.exponential import ExponentialLaw
 
     space = mg.load_space()
     vectors, rng = space.vectors.astype(np.float64), np.random.default_rng(0)

@@ -26,7 +26,7 @@ from mondegreen.calibration.monte_carlo import prior_scores, sampled
 from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.selection.base import SelectionState
-from mondegreen.mechanisms.selection.tree_state import TreeState
+from mondegreen.mechanisms.selection.tree import TreeState
 from mondegreen.scores.law import law_scores
 
 SPACE = load_space()

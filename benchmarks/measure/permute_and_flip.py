@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks import machine
 from mondegreen import load_space
-from mondegreen.space.distances import distances
+from mondegreen.space.metric import distances
 
 STEP, NODES = 34, 96
 EPSILONS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0)

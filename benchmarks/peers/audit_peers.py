@@ -32,7 +32,7 @@ from benchmarks.peers.environments import (
     make_diffractor_home,
     write_vectors,
 )
-from mondegreen.audit.run_target import audit_target
+from mondegreen.audit.target import audit_target
 from mondegreen.errors import MondegreenError
 from mondegreen.space.space import Space
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from mondegreen import load_space, mechanism
 from mondegreen.mechanisms.laws.certificate import FORMULA, exact_epsilons
-from mondegreen.mechanisms.laws.exponential import ExponentialLaw
 from mondegreen.mechanisms.selection.calibrated import Calibrated
+from mondegreen.mechanisms.selection.exponential import ExponentialLaw
 
 SPACE = load_space()
 OUTPUT = Path(SPACE.path).with_name(f"{SPACE.name}.certificates.json")

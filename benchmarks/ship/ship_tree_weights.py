@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 import mondegreen as mg
-from mondegreen.mechanisms.laws.tree_weights import weights_within
+from mondegreen.mechanisms.laws.tree import weights_within
 from mondegreen.space.store import tree_of
 
 OUTPUT = Path(mg.__file__).parent / "space" / "data" / "trees"

@@ -26,6 +26,7 @@ columns and options, and never quote the text of a record: a message ends up in 
 
 from __future__ import annotations
 
+import copyreg
 import difflib
 from collections.abc import Iterable
 from pathlib import Path
@@ -62,7 +63,7 @@ class MondegreenError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         # Constructors take fields, not the message: without this an error could not
         # cross from a worker process.
-        return _restore, (type(self), self.args, self.__dict__)
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
 class ConfigurationError(MondegreenError):
@@ -113,14 +114,8 @@ class OptionalDependencyError(MondegreenError, ImportError):
         return cls(_DISTRIBUTIONS.get(module, module), _EXTRAS.get(module, ""))
 
 
-# Where a module comes from, if its distribution or its extra has another name.
-_DISTRIBUTIONS = {"faiss": "faiss-cpu"}
-_EXTRAS = {
-    "jinja2": "report",
-    "matplotlib": "report",
-    "pooch": "fetch",
-    "torch": "torch",
-}
+_DISTRIBUTIONS = {"faiss": "faiss-cpu"}  # of modules with another name
+_EXTRAS = dict(jinja2="report", matplotlib="report", pooch="fetch", torch="torch")
 
 
 class DataError(MondegreenError):
@@ -152,8 +147,8 @@ class MissingColumnError(DataError, LookupError):
         row: int | None = None,
         hint: str = "",
     ) -> None:
-        self.path, self.column, self.available = str(path), column, list(available)
-        self.row = row
+        self.path, self.column, self.row = str(path), column, row
+        self.available = list(available)
         has = ", ".join(repr(name) for name in self.available) or "none"
         if count is not None:  # names that may be private text are not listed
             has = amount(count, "column")
@@ -174,12 +169,9 @@ class DecodeError(SourceError):
     ) -> None:
         self.offset = offset
         at = f" at byte {offset}" if offset is not None else ""
-        super().__init__(
-            path,
-            f"not valid {encoding or 'UTF-8'}{at}",
-            row=row,
-            hint="say what it is with --encoding, such as --encoding latin-1",
-        )
+        problem = f"not valid {encoding or 'UTF-8'}{at}"
+        hint = "say what it is with --encoding, such as --encoding latin-1"
+        super().__init__(path, problem, row=row, hint=hint)
 
 
 class SpaceError(MondegreenError):
@@ -235,12 +227,3 @@ def _located(
 ) -> str:
     where = f"{path}, {unit} {number}" if number is not None else f"{path}"
     return f"{where}: {problem}" + (f" ({hint})" if hint else "")
-
-
-def _restore(
-    cls: type[MondegreenError], args: tuple[object, ...], fields: dict[str, object]
-) -> MondegreenError:
-    error = cls.__new__(cls, *args)
-    error.args = args
-    error.__dict__.update(fields)
-    return error

@@ -10,15 +10,16 @@ from typing import Any, Final, final
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 
-# What a field of a guarantee that is read from a file may be, by its annotation.
-_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
-    "Mapping[str, Any]": (Mapping,),
-    "Mapping[str, float]": (Mapping,),
-    "bool": (bool,),
-    "float": (int, float),
-    "float | None": (int, float, type(None)),
-    "str": (str,),
-    "tuple[str, ...]": (tuple,),
+# What a field of a guarantee that is read from a file may be, by its annotation, and
+# what is in it.
+_TYPES: Final[Mapping[str, tuple[Any, Any]]] = {
+    "Mapping[str, Any]": (Mapping, object),
+    "Mapping[str, float]": (Mapping, int | float),
+    "bool": (bool, object),
+    "float": (int | float, object),
+    "float | None": (int | float | None, object),
+    "str": (str, object),
+    "tuple[str, ...]": (tuple, str),
 }
 
 # The name of ``disclosed`` in JSON and Parquet. Readers of version 0.1 know no other
@@ -28,10 +29,6 @@ _DISCLOSED_KEY: Final = "strata"
 # Shares of words that may stay, or keep a similar meaning, before there is a warning.
 _READABLE: Final = 0.5
 _RECOGNISABLE: Final = 0.95
-
-_READERS: Final = (
-    "What several words lose adds up: who reads whole sentences can recover more."
-)
 
 
 @final
@@ -48,10 +45,8 @@ class Guarantee:
 
     Parameters
     ----------
-    mechanism : str
-        Registry name.
-    parameters : mapping
-        Parameters of the mechanism, as JSON values.
+    mechanism, parameters : str, mapping
+        Registry name, and parameters as JSON values.
     epsilon : float in (0, inf), nats per unit of ``metric``
         What is claimed.
     metric : str
@@ -61,17 +56,13 @@ class Guarantee:
         epsilon means nothing without them.
     space, space_digest : str
         The public space and its SHA-256.
-    certified : float or None
+    certified, certified_how : float or None, str
         Epsilon computed from the law that is sampled, rounded up; None where the
-        claim rests on the proof alone.
-    certified_how : str
-        How the claim, or the certificate, is known.
+        claim rests on the proof alone. And how the one or the other is known.
     delta : float
         Probability mass outside the pure promise; 0 for all mechanisms here.
-    equivalents : tuple of str
-        The same promise in other metrics.
-    unit : str
-        What is protected.
+    equivalents, unit : tuple of str, str
+        The same promise in other metrics, and what is protected.
     disclosed : tuple of str
         Everything about the input that passes in clear, as ``name: explanation``.
     conditions : tuple of str
@@ -82,10 +73,8 @@ class Guarantee:
         (``stay``), the share that stays or becomes a word of near meaning (``near``,
         None without vectors), and whose words these are (``of``). Empty where nobody
         has looked.
-    assumptions : tuple of str
-        What must hold besides.
-    noise : str
-        Where the randomness comes from.
+    assumptions, noise : tuple of str, str
+        What must hold besides, and where the randomness comes from.
     is_private : bool
         False where nothing is promised: unproved mechanisms, seeded noise.
     proof : str
@@ -144,9 +133,8 @@ class Guarantee:
             raise InvalidParameterError("words", words, "at least 0")
         if self.conditions and not (within_conditions or within_strata):
             raise ConfigurationError(
-                "there is no bound for any two texts: their words must be such that "
-                f"they {self._condition}; for texts like that pass "
-                "within_conditions=True"
+                "there is no bound for any two texts: it holds between words"
+                f"{self._within()}; for texts like that pass within_conditions=True"
             )
         worst = self.epsilon * self.scale["diameter"]
         pure = words * worst
@@ -201,13 +189,13 @@ class Guarantee:
         lists = {key: tuple(v) for key, v in given.items() if isinstance(v, list)}
         found = cls(**{**given, **lists})
         for each in fields(cls):
-            if not isinstance(getattr(found, each.name), _TYPES[str(each.type)]):
+            value, (outer, inner) = getattr(found, each.name), _TYPES[str(each.type)]
+            held = value.values() if isinstance(value, Mapping) else value
+            many = held if outer in (Mapping, tuple) else ()
+            if not isinstance(value, outer) or not all(
+                isinstance(item, inner) for item in many
+            ):
                 raise TypeError(f"{each.name} is no {each.type}")
-        texts = (*found.equivalents, *found.disclosed, *found.conditions)
-        if not all(isinstance(text, str) for text in (*texts, *found.assumptions)):
-            raise TypeError("a list of sentences holds something else")
-        if not all(isinstance(number, int | float) for number in found.scale.values()):
-            raise TypeError("a distance of scale is no number")
         return found
 
     @property
@@ -223,6 +211,11 @@ class Guarantee:
         return f"{self.mechanism} ({shown})"
 
     @property
+    def is_proved(self) -> bool:
+        """False for published forms that do not keep what they claim."""
+        return not self.certified_how.startswith("not proved")
+
+    @property
     def reason_not_private(self) -> str:
         """Why nothing is promised; empty where something is."""
         if self.is_private:
@@ -236,13 +229,11 @@ class Guarantee:
         near = self.ordinary_text.get("near") or 0.0
         if stay <= _READABLE and near <= _RECOGNISABLE:
             return ""
-        share, become = (
-            (stay, "stay as they are")
-            if stay > _READABLE
-            else (near, "stay or become a word of near meaning")
-        )
+        share, become = near, "stay or become a word of near meaning"
+        if stay > _READABLE:
+            share, become = stay, "stay as they are"
         return (
-            f"WARNING: {_of_hundred(share)} of 100 words of {self.ordinary_text['of']} "
+            f"WARNING: {100 * share:.0f} of 100 words of {self.ordinary_text['of']} "
             f"{become}. Most of what was written can be read in the release: take a "
             "smaller epsilon."
         )
@@ -252,89 +243,72 @@ class Guarantee:
         head = f"Privacy guarantee: {self._odds()}"
         if not self.is_private:
             head = f"NOT PRIVATE: {self.reason_not_private}"
+        adds = "What several words lose adds up: who reads whole sentences can recover"
         names = ", ".join(text.partition(":")[0] for text in self.disclosed)
         in_clear = f"In clear: {names}." if names else ""
-        lines = (head, self.warning or self._ordinary(), _READERS, in_clear)
+        lines = (head, self._readable(), f"{adds} more.", in_clear)
         return "\n".join(line for line in lines if line)
 
     def __str__(self) -> str:
-        ordinary = self.warning or self._ordinary()
+        within = self._within()
+        formula = (
+            f"P(out | w) <= exp({_short(self.epsilon)} * d(w, w')) * P(out | w')"
+            f"  for any words w, w'{within} and any output"
+        )
+        metric = f"{self.metric}, on {self.space} ({self.space_digest[:12]})"
+        proved: list[tuple[str, str]] = []
+        if self.is_proved:
+            nearest, far = self.scale["nearest"], self.loss(self.scale["diameter"])
+            so = (
+                f"a median nearest neighbour ({nearest:.3g} away): at most "
+                f"{self.loss(nearest):.3g} nats; any two words{within}: at most "
+                f"{far:.3g} nats"
+            )
+            exact = "" if self.certified is None else f"{self.certified:.6g}"
+            proved = [("so", so), ("exact epsilon", exact)]
+        adds = "losses of several words add up, and n nats change odds by a factor of"
         lines = [
             ("mechanism", self.setting),
-            *self._promise(),
+            ("promise" if proved else "claimed", formula),
+            ("d", metric),
+            *proved,
             ("known by", self.certified_how),
             *(("also", text) for text in self.equivalents),
-            *([("readable", ordinary)] if ordinary else []),
-            (
-                "unit",
-                f"{self.unit}; losses of several words add up, and n nats change odds "
-                "by a factor of e^n at most",
-            ),
+            ("readable", self._readable()),
+            ("unit", f"{self.unit}; {adds} e^n at most"),
             *(("not hidden", text) for text in self.disclosed),
             *(("assumes", text) for text in self.assumptions),
             ("noise", self.noise),
         ]
         head = "Privacy guarantee" if self.is_private else "NOT PRIVATE"
-        return "\n".join([head, *(f"  {key:<13} {text}" for key, text in lines)])
+        shown = (f"  {key:<13} {text}" for key, text in lines if text)
+        return "\n".join([head, *shown])
 
     def _odds(self) -> str:
         if not self.is_proved:
             return f"{self.setting}: nothing is promised."
         spent = self.epsilon if self.certified is None else self.certified
         near, far = (spent * self.scale[unit] for unit in ("nearest", "diameter"))
-        within = f" that {self._condition}" if self.conditions else ""
         neighbours = f", between two neighbours by e^{near:.3g}" if near < far else ""
         return (
             f"{self.setting}: seeing an output changes the odds between any two "
-            f"original words{within} by a factor of e^{far:.3g} at most{neighbours}."
+            f"original words{self._within()} by a factor of e^{far:.3g} at "
+            f"most{neighbours}."
         )
 
-    def _ordinary(self) -> str:
+    def _within(self) -> str:
+        return f" that {', and '.join(self.conditions)}" if self.conditions else ""
+
+    def _readable(self) -> str:
+        """What stays of public words, as a warning where it is most of them; or ""."""
         found = self.ordinary_text
-        if not found:
-            return ""
-        line = f"Of 100 words of {found['of']}, {_of_hundred(found['stay'])} stay as "
+        if self.warning or not found:
+            return self.warning
+        line = f"Of 100 words of {found['of']}, {100 * found['stay']:.0f} stay as "
         if found["near"] is None:
             return line + "they are."
-        near = _of_hundred(found["near"])
-        return line + f"they are and {near} stay or become a word of near meaning."
-
-    @property
-    def _condition(self) -> str:
-        return ", and ".join(self.conditions)
-
-    def _promise(self) -> list[tuple[str, str]]:
-        within = f" that {self._condition}" if self.conditions else ""
-        formula = (
-            f"P(out | w) <= exp({_short(self.epsilon)} * d(w, w')) * P(out | w')"
-            f"  for any words w, w'{within} and any output"
-        )
-        metric = f"{self.metric}, on {self.space} ({self.space_digest[:12]})"
-        if not self.is_proved:
-            return [("claimed", formula), ("d", metric)]
-        scale = self.scale
-        near, far = self.loss(scale["nearest"]), self.loss(scale["diameter"])
-        lines = [
-            ("promise", formula),
-            ("d", metric),
-            (
-                "so",
-                f"a median nearest neighbour ({scale['nearest']:.3g} away): at most "
-                f"{near:.3g} nats; any two words{within}: at most {far:.3g} nats",
-            ),
-        ]
-        if self.certified is not None:
-            lines.append(("exact epsilon", f"{self.certified:.6g}"))
-        return lines
-
-    @property
-    def is_proved(self) -> bool:
-        """False for published forms that do not keep what they claim."""
-        return not self.certified_how.startswith("not proved")
-
-
-def _of_hundred(share: float) -> int:
-    return round(100 * share)
+        near = f"{100 * found['near']:.0f} stay or become a word of near meaning"
+        return f"{line}they are and {near}."
 
 
 def _short(value: object) -> str:

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from multiprocessing.context import BaseContext
 from typing import Final
 
-THREADS: Final = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-"""What the libraries that compute read when they are loaded."""
+from mondegreen.threads import THREADS
 
 # Not forked from here: a fork would copy threads of faiss and BLAS half-way.
 SPAWN: Final = multiprocessing.get_context("spawn")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Final, Literal
 
 Kind = Literal["number", "percent", "count"]
 """A number as it is, a share in percent, or how many there are."""
+
+DEFAULT_SPACE: Final = "glove-840b-34k"
+"""The space that is meant where none is named."""
 
 
 def amount(number: int | str, noun: str) -> str:
@@ -67,14 +70,14 @@ def privatize_command(
     epsilon: float,
     parameters: Mapping[str, object] | str,
     *,
-    columns: Sequence[str] = (),
-    space: str = "",
+    columns: Sequence[str] = ("text",),
+    space: str = DEFAULT_SPACE,
     is_private: bool = True,
 ) -> str:
     """Write the command line that privatizes with a setting.
 
     ``parameters`` are those that are not at their default, or the path of a JSON file
-    of them. ``columns`` and ``space`` are empty where the defaults are meant.
+    of them. What is the default of the command is left out.
 
     >>> privatize_command("tem", 2.0, {"gamma": 0.5})
     'mondegreen privatize INPUT -o OUTPUT --mechanism tem --epsilon 2 --set gamma=0.5'
@@ -84,7 +87,7 @@ def privatize_command(
 
     short = f"{epsilon:.10g}"
     parts = ["mondegreen", "privatize", "INPUT", "-o", "OUTPUT"]
-    for column in columns:
+    for column in columns if tuple(columns) != ("text",) else ():
         parts += ["--column", column]
     parts += ["--mechanism", mechanism]
     # As short as it can be; never rounded, which could spend more than was certified.
@@ -95,7 +98,7 @@ def privatize_command(
         for name, value in parameters.items():
             plain = value if isinstance(value, str) else json.dumps(value)
             parts += ["--set", f"{name}={plain}"]
-    if space:
+    if space != DEFAULT_SPACE:
         parts += ["--space", space]
     if not is_private:
         parts.append("--allow-unproved")

@@ -12,7 +12,8 @@ import mondegreen
 
 ROOT = Path(mondegreen.__file__).parent
 LAYERS = [
-    {"arrays", "errors", "files", "guarantee", "passes", "processes", "wording"},
+    {"arrays", "errors", "files", "guarantee", "passes", "processes", "threads"}
+    | {"wording"},
     {"sampling", "text", "space"},
     {"mechanisms"},
     {"io", "privatizer", "scores"},

@@ -21,7 +21,7 @@ import mondegreen as mg
 from mechanisms.laws import distances
 from mondegreen.audit.report import AuditReport
 from mondegreen.audit.run import audit_state
-from mondegreen.audit.run_target import audit_target
+from mondegreen.audit.target import audit_target
 from mondegreen.errors import LawUnknownError
 from mondegreen.mechanisms.noise.mahalanobis import regularized_covariance
 from mondegreen.sampling.laplace import multivariate_laplace, uniform_direction

@@ -242,8 +242,7 @@ def test_large_spaces_go_by_certificate_and_pairs():
 
 def large(monkeypatch, most=8):
     """Make every space too large for all pairs; return one of 40 words."""
-    monkeypatch.setattr(exact, "LARGEST_TABLE", 30)
-    monkeypatch.setattr(run, "LARGEST_TABLE", most)
+    monkeypatch.setattr(exact, "LARGEST_TABLE", most)
     return cloud(40, 3)
 
 

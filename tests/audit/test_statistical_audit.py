@@ -13,13 +13,11 @@ from mutants import HERE, LINE, make_space, target_space
 from scipy import stats
 
 import mondegreen as mg
-from mondegreen.audit.claim import Claim, metric_named
-from mondegreen.audit.pairs import choose_pairs
+from mondegreen.audit.claim import Claim, choose_pairs, metric_named
 from mondegreen.audit.report import Evidence
 from mondegreen.audit.run import audit_mechanism
-from mondegreen.audit.run_target import audit_target, chance_of_agreement
 from mondegreen.audit.statistical import measure_pairs, power_nats, strongest
-from mondegreen.audit.target import Target
+from mondegreen.audit.target import Target, audit_target, chance_of_agreement
 from mondegreen.errors import ConfigurationError, InvalidParameterError, LawUnknownError
 
 FALSE_ALARMS = 1e-6

@@ -9,8 +9,7 @@ import mondegreen as mg
 from mondegreen.calibration.guess import vulnerability
 from mondegreen.calibration.tree_levels import best_tree, closeness, tfidf_weights
 from mondegreen.errors import ConfigurationError, InvalidParameterError
-from mondegreen.mechanisms.laws.tree import TreeLaw
-from mondegreen.mechanisms.laws.tree_weights import weights_of
+from mondegreen.mechanisms.laws.tree import TreeLaw, weights_of
 from mondegreen.space.store import with_tree
 from mondegreen.space.tree import WordTree
 

@@ -9,7 +9,7 @@ import pytest
 import mondegreen as mg
 from benchmarks.measure import brute_force
 from mondegreen.mechanisms.laws.certificate import exact_epsilons, lower_bounds
-from mondegreen.mechanisms.laws.exponential import ExponentialLaw
+from mondegreen.mechanisms.selection.exponential import ExponentialLaw
 
 SETTINGS = [(0.5, np.inf), (1.0, np.inf), (2.25, 7.7), (4.0, 4.3), (4.0, 6.0), (7, 3.3)]
 TOLERANCE = 1e-4

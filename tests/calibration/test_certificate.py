@@ -13,7 +13,7 @@ import mondegreen as mg
 from mondegreen.errors import SpaceError
 from mondegreen.mechanisms.laws import certified
 from mondegreen.mechanisms.laws.certificate import exact_epsilons
-from mondegreen.mechanisms.laws.exponential import ExponentialLaw
+from mondegreen.mechanisms.selection.exponential import ExponentialLaw
 from mondegreen.space import distances as engine
 
 

@@ -13,9 +13,10 @@ import mondegreen as mg
 from mondegreen.audit.run import audit_mechanism
 from mondegreen.errors import SpaceError
 from mondegreen.mechanisms.laws.certificate import exact_epsilons
-from mondegreen.mechanisms.laws.exponential import ExponentialLaw
+from mondegreen.mechanisms.selection.exponential import ExponentialLaw
 from mondegreen.space import distances as engine
-from mondegreen.space.distances import Distances, relative_error
+from mondegreen.space.distances import Distances
+from mondegreen.space.metric import relative_error
 
 WORDNET = Path(__file__).parents[2] / "../shared/data/wordnet"
 VECTORS = WORDNET / "mammal_poincare_10d.npy"

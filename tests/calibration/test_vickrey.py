@@ -75,7 +75,7 @@ def test_only_the_best_t_is_searched_thoroughly():
 def test_a_t_that_does_not_survive_the_thorough_search_gives_way():
     def solve(t, is_thorough):
         if is_thorough and t == 0.5:
-            return Calibration((), None, [], "no")
+            return Calibration(None, [], "no")
         return solver()(t, is_thorough)
 
     t, found = calibrate_vickrey(solve, [Target("utility_loss", 0.12)], "sample")
@@ -85,7 +85,7 @@ def test_a_t_that_does_not_survive_the_thorough_search_gives_way():
 
 def test_a_budget_below_every_floor_is_a_problem():
     def solve(t, is_thorough):
-        return Calibration((), None, [], f"too much at t {t:g}")
+        return Calibration(None, [], f"too much at t {t:g}")
 
     _, found = calibrate_vickrey(solve, [Target("utility_loss", 0.01)], "sample")
     assert found.chosen is None

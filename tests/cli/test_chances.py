@@ -12,9 +12,10 @@ from click.testing import CliRunner
 import mondegreen as mg
 from mondegreen.calibration.guess import vulnerability
 from mondegreen.cli.main import cli
-from mondegreen.space.store import DEFAULT_SPACE, load_space, save_space
+from mondegreen.space.store import load_space, save_space
 from mondegreen.text.policy import Lookup
 from mondegreen.text.tokenizer import tokenize
+from mondegreen.wording import DEFAULT_SPACE
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgk" for b in "aeiou" for c in "dgkm"]
 SECRET = "zyxwoldemorth"

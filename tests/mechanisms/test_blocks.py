@@ -239,7 +239,7 @@ def test_a_packed_law_is_the_same_law(space):
 def test_tight_by_blocks_is_tight_in_whole_rows(space):
     state = mg.mechanism("tight", epsilon=12.0).prepare(space)
     law = state.law
-    laws = BlockLaws(law)
+    laws = BlockLaws(law, law.scan)
     assert laws.is_reproducible
     draws = draw_uniform(np.random.default_rng(0), 500)
     for (point, row), (_, whole) in zip(

@@ -23,13 +23,13 @@ from mechanisms.laws import (
     table_violation,
 )
 from mondegreen.errors import InvalidParameterError, MondegreenError, SpaceError
-from mondegreen.sampling.hyperbolic import (
+from mondegreen.sampling.laplace import (
     hyperbolic_laplace,
     hyperbolic_radius,
     mobius_translate,
+    uniform_direction,
 )
-from mondegreen.sampling.laplace import uniform_direction
-from mondegreen.space.search.poincare import PoincareSearch
+from mondegreen.space.search.decoders import PoincareSearch
 from mondegreen.space.space import Space
 
 PLANE = [[0, 0], [0.5, 0.1], [-0.3, 0.6], [0.8, 0.5], [-0.9, -0.3], [0.45, 0.2]]

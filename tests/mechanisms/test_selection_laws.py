@@ -449,7 +449,7 @@ def test_words_at_one_point_are_drawn_from_one_row(name):
     state, asked = state_of(name, space, 2.0), []
 
     class Recorder:
-        blocks = None
+        blocks = reproducible = None
 
         def rows(self, points):
             asked.extend(points)

@@ -18,17 +18,15 @@ from mechanisms.laws import ALPHA, all_inputs, counts, g_test
 from mondegreen.audit.claim import claim_of
 from mondegreen.audit.exact import table_of, worst_pair
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SpaceError
-from mondegreen.mechanisms.laws import tree_weights
-from mondegreen.mechanisms.laws.tree import TreeLaw
-from mondegreen.mechanisms.laws.tree_weights import (
+from mondegreen.mechanisms.laws import tree as tree_laws
+from mondegreen.mechanisms.laws.tree import (
+    TreeLaw,
     shipped_weights,
     weights_of,
     weights_within,
 )
 from mondegreen.mechanisms.selection import tree as tree_module
-from mondegreen.mechanisms.selection import tree_state
-from mondegreen.mechanisms.selection.tree import Tree
-from mondegreen.mechanisms.selection.tree_state import TreeState
+from mondegreen.mechanisms.selection.tree import Tree, TreeState
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.space import Space
 from mondegreen.space.store import with_tree
@@ -253,8 +251,8 @@ def test_every_integer_is_dealt_as_the_law_says(labels, own, monkeypatch):
     weights = (1 * unit, 5 * unit, 2 * unit, 3 * unit)
     own = {node: tuple(unit * part for part in row) for node, row in own.items()}
     total = sum(weights)
-    monkeypatch.setattr(tree_state, "draw_uniform", lambda rng, size: np.arange(size))
-    monkeypatch.setattr(tree_state, "_BLOCK", total)
+    monkeypatch.setattr(tree_module, "draw_uniform", lambda rng, size: np.arange(size))
+    monkeypatch.setattr(tree_module, "_BLOCK", total)
     state, law = states_of(weights, labels, own)
     for word in all_inputs(state.space).tolist():
         drawn = state.sample(np.full(total, word, dtype=np.int32), None)
@@ -329,9 +327,9 @@ def test_three_ways_to_say_the_same():
     by_height = Tree(5.0).prepare(space)
     heights = by_height.tree.heights
     by_odds = Tree(5.0, losses=tuple(5.0 * h for h in heights[1:-1])).prepare(space)
-    by_chance = Tree(5.0, level_probabilities=by_height.level_probabilities).prepare(
-        space
-    )
+    by_chance = Tree(
+        5.0, level_probabilities=tuple(w / TOTAL for w in by_height.law.weights)
+    ).prepare(space)
     assert by_odds.law == by_height.law
     ids = all_inputs(space)
     np.testing.assert_allclose(
@@ -491,7 +489,7 @@ def test_shipped_integers_that_were_changed_are_refused(monkeypatch):
     tree = mg.load_space()
     tree = Tree(10.0).prepare(tree).tree
     louder = shipped_weights(tree, 10.5)
-    monkeypatch.setattr(tree_weights, "_read", lambda digest: {10.0: louder})
+    monkeypatch.setattr(tree_laws, "_read", lambda digest: {10.0: louder})
     with pytest.raises(SpaceError, match="lose more than epsilon 10"):
         Tree(10.0).prepare(mg.load_space())
 

@@ -352,7 +352,7 @@ def test_santext_plus_is_the_published_law(epsilon, share, frequent, p):
 
 def umldp_violation(state, epsilon, p):
     """By how much the restricted promise is broken; every pair and rare output."""
-    law, space, frequent = table(state), state.space, state.law.frequent
+    law, space, frequent = table(state), state.space, state.frequent
     rare = law[:, frequent:]
     assert np.isfinite(rare).all()
     is_rare = np.arange(space.vocab_size + 1) >= frequent
@@ -376,7 +376,7 @@ def test_what_santext_plus_promises_for_rare_outputs_holds(space, epsilon, share
         assume(False)
     assert umldp_violation(state, epsilon, p) <= 0
     # The rows are integers, complete, and nothing that should be possible is not.
-    for row in state.law.rows(all_inputs(space).tolist()):
+    for row in state.rows(all_inputs(space).tolist()):
         weights = np.diff(row.cumulative, prepend=0)
         assert weights.min() >= 1
         assert row.cumulative[-1] == TOTAL
@@ -460,7 +460,7 @@ def test_custext_is_the_published_law(epsilon, k):
 
 def cluster_violation(state, epsilon):
     """By how much a pair of one cluster loses more than epsilon; every output."""
-    law, cluster = table(state), state.law.cluster
+    law, cluster = table(state), state.cluster
     worst = -math.inf
     for i in range(len(law)):
         for j in np.flatnonzero(cluster == cluster[i]):
@@ -473,7 +473,7 @@ def cluster_violation(state, epsilon):
 def test_what_custext_promises_within_a_cluster_holds(space, epsilon, k):
     state = state_of("custext", space, epsilon, k=k)
     assert cluster_violation(state, epsilon) <= 0
-    for row in state.law.rows(all_inputs(space).tolist()):
+    for row in state.rows(all_inputs(space).tolist()):
         assert np.diff(row.cumulative, prepend=0).min() >= 1
         assert row.cumulative[-1] == TOTAL
 
@@ -491,7 +491,7 @@ def test_custext_loses_infinitely_much_between_clusters():
     # Near pairs too: words 2 and 3 are 0.1 apart, and no output is common to them.
     space = line([0.0, 10.0, 4.9, 5.0, 0.5, 9.0])
     state = state_of("custext", space, 1.0, k=3)
-    assert state.law.cluster.tolist()[2:4] == [0, 1]
+    assert state.cluster.tolist()[2:4] == [0, 1]
     law = table(state)
     assert table_violation(law, distances(space), 1.0) == math.inf
     assert worst_loss(law[2], law[3]) == math.inf

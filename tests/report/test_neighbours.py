@@ -5,7 +5,7 @@ import pytest
 
 import mondegreen as mg
 from mondegreen.report.study import RANKS, neighbour_distances
-from mondegreen.space.distances import distances
+from mondegreen.space.metric import distances
 
 COUNT = 300
 

@@ -268,7 +268,7 @@ def test_unchanged_words_are_marked_and_others_are_not():
 def test_the_settings_to_copy_are_the_chosen_ones():
     chosen = measurement("vickrey", 12.5, parameters={"t": [0.2, 0.3], "k": None})
     found = study(chosen=chosen, space="my space")
-    assert command_line(found, chosen) == (
+    assert command_line(chosen, found.space) == (
         "mondegreen privatize INPUT -o OUTPUT --mechanism vickrey --epsilon 12.5 "
         "--set 't=[0.2, 0.3]' --space 'my space'"
     )
@@ -287,7 +287,7 @@ def test_the_python_to_copy_runs(capsys):
 
 def test_an_unproved_mechanism_is_copied_with_its_permission():
     chosen = measurement("custext", 8.0)
-    assert command_line(study(), chosen).endswith("--allow-unproved")
+    assert command_line(chosen, study().space).endswith("--allow-unproved")
     assert "allow_unproved=True" in python_lines(study(), chosen)
 
 

@@ -8,15 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from exact_scores import expected_distance, stay_probability
 from mondegreen.errors import InvalidParameterError
 from mondegreen.scores.deniability import (
     ORDERS,
-    distinct_outputs,
     effective_support,
-    expected_distance,
     expected_rank,
     renyi_entropy,
-    stay_probability,
 )
 
 
@@ -63,10 +61,6 @@ def test_eta_must_be_a_share_below_one():
     for eta in (-0.1, 1.0, math.nan):
         with pytest.raises(InvalidParameterError):
             effective_support(np.ones((1, 1)), eta)
-
-
-def test_distinct_outputs_are_counted_once():
-    assert distinct_outputs(np.array([3, 3, 1, 0], dtype=np.int32)) == 3
 
 
 @pytest.mark.parametrize("order", [*ORDERS, 0.5, 3.0])

@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import exact_scores
 import mondegreen as mg
 from mondegreen.calibration.monte_carlo import prior_scores, sampled
-from mondegreen.errors import InvalidParameterError
+from mondegreen.errors import InvalidParameterError, LawUnknownError
 from mondegreen.scores import deniability, risk
 from mondegreen.scores.deniability import ORDERS
-from mondegreen.scores.word_estimate import estimate_word
-from mondegreen.space.distances import distances
+from mondegreen.scores.risk import frequency_prior, uniform_prior
+from mondegreen.scores.word import score_word
+from mondegreen.space.metric import distances
 
 COUNT = 25
 EXPERIMENTS = 120
@@ -32,34 +34,43 @@ def table(state):
     return np.exp(state.log_prob(ids))
 
 
+def no_closed_form(state, ids):
+    raise LawUnknownError("exponential")
+
+
 def inside(bounds, value):
     low, high = getattr(bounds, "ends", bounds)
     return low - 1e-12 <= value <= high + 1e-12
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 4.0, 12.0])
-def test_intervals_of_a_word_cover_its_exact_scores(space, epsilon):
+def test_intervals_of_a_word_cover_its_exact_scores(space, epsilon, monkeypatch):
     state = mg.mechanism("exponential", epsilon=epsilon).prepare(space)
     law = table(state)[3:4]
+    monkeypatch.setattr(type(state), "log_prob", no_closed_form)
     ids = np.array([3], dtype=np.int32)
     gaps = distances("euclidean", space.points(ids), space.vectors)
     truth = {
         "stay": float(law[0, 3]),
         "support": float(deniability.effective_support(law, 0.1)[0]),
-        "distance": float(deniability.expected_distance(law, gaps)[0]),
+        "distance": float(exact_scores.expected_distance(law, gaps)[0]),
         "rank": float(deniability.expected_rank(law, gaps)[0]),
     }
-    entropies = {o: float(deniability.renyi_entropy(law, o)[0]) for o in ORDERS}
-    missed = dict.fromkeys([*truth, *ORDERS], 0)
+    entropies = {
+        f"entropy_{order:g}": float(deniability.renyi_entropy(law, order)[0])
+        for order in ORDERS
+    }
+    missed = dict.fromkeys([*truth, *entropies], 0)
     for seed in range(EXPERIMENTS):
         rng = np.random.default_rng(seed)
-        found = estimate_word(state, 3, 400, rng, eta=0.1, confidence=0.9)
+        found = score_word(state, 3, rng, runs=400, eta=0.1, confidence=0.9)
+        assert found.runs == 400
         for name, value in truth.items():
             missed[name] += not inside(getattr(found, name), value)
-        for order, value in entropies.items():
-            missed[order] += not inside(found.entropies[order], value)
-        assert found.found.sum() + found.measured.sum() == 400
-        assert found.distinct == np.count_nonzero(found.found + found.measured)
+        for name, value in entropies.items():
+            missed[name] += not inside(found.entropies[name], value)
+        rng = np.random.default_rng(seed)
+        assert found.distinct == len(set(state.sample(np.full(400, 3, np.int32), rng)))
     assert max(missed.values()) <= MISSES, missed
 
 
@@ -67,10 +78,10 @@ def test_intervals_of_a_word_cover_its_exact_scores(space, epsilon):
 def test_intervals_of_a_mechanism_cover_its_exact_scores(space, epsilon):
     state = mg.mechanism("exponential", epsilon=epsilon).prepare(space)
     law = table(state)
-    prior = risk.frequency_prior(np.arange(COUNT + 1))
+    prior = frequency_prior(np.arange(COUNT + 1))
     ids = np.arange(COUNT + 1, dtype=np.int32)
     gaps = distances("euclidean", space.points(ids), space.vectors)
-    stays = deniability.stay_probability(law, ids)
+    stays = exact_scores.stay_probability(law, ids)
     truth = {
         "n_w": float(prior @ stays),
         "utility_loss": risk.utility_loss(law, prior, gaps),
@@ -89,7 +100,7 @@ def test_intervals_of_a_mechanism_cover_its_exact_scores(space, epsilon):
 def test_the_collision_estimate_is_unbiased_between_its_bounds(space):
     """The middle of the bounds, without the slack, brackets E_M on average."""
     state = mg.mechanism("exponential", epsilon=3.0).prepare(space)
-    law, prior = table(state), risk.uniform_prior(COUNT)
+    law, prior = table(state), uniform_prior(COUNT)
     truth = risk.inference_error(law, prior)
     draws, lows, highs = 60, [], []
     slack = 3 * math.sqrt(math.log(2 / 0.1) / (2 * draws))
@@ -144,7 +155,7 @@ def test_one_draw_changes_the_statistics_as_little_as_is_claimed(seed):
 
 def test_bounds_of_the_inference_error_are_its_formula(space):
     state = mg.mechanism("laplace", epsilon=3.0).prepare(space)
-    prior = risk.uniform_prior(COUNT)
+    prior = uniform_prior(COUNT)
     scores = prior_scores(state, prior, 500, np.random.default_rng(7))
     found = scores["inference_error"]
     rng = np.random.default_rng(7)
@@ -163,7 +174,7 @@ def test_laplace_on_two_words_matches_its_closed_form():
     flip = math.exp(-1.0) / 2
     found = prior_scores(
         state,
-        risk.uniform_prior(2),
+        uniform_prior(2),
         40_000,
         np.random.default_rng(0),
         confidence=1 - 1e-6,
@@ -180,7 +191,7 @@ def test_a_weaker_mechanism_is_told_apart():
     stays = [
         prior_scores(
             mg.mechanism("laplace", epsilon=epsilon).prepare(line),
-            risk.uniform_prior(2),
+            uniform_prior(2),
             20_000,
             np.random.default_rng(0),
         )
@@ -196,7 +207,7 @@ def test_shares_of_each_word_are_estimates_of_n_w(space):
     shares, inputs = [], np.repeat(words, 2000)
     outputs = sampled(state, inputs, np.random.default_rng(0), shares.append)
     found = (outputs == inputs).reshape(COUNT, 2000).mean(axis=1)
-    truth = deniability.stay_probability(table(state)[:-1], words)
+    truth = exact_scores.stay_probability(table(state)[:-1], words)
     assert np.abs(found - truth).max() < 5.5 * 0.5 / math.sqrt(2000)
     assert shares[-1] == 1.0
 
@@ -204,4 +215,4 @@ def test_shares_of_each_word_are_estimates_of_n_w(space):
 def test_one_run_cannot_be_split(space):
     state = mg.mechanism("laplace", epsilon=3.0).prepare(space)
     with pytest.raises(InvalidParameterError):
-        estimate_word(state, 0, 1, np.random.default_rng(0))
+        score_word(state, 0, np.random.default_rng(0), runs=1)

@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import exact_scores
 import mondegreen as mg
 from mondegreen.errors import ConfigurationError, InvalidParameterError, LawUnknownError
 from mondegreen.scores import deniability, risk
 from mondegreen.scores import law as one_pass
 from mondegreen.scores.law import law_scores
+from mondegreen.scores.risk import frequency_prior, uniform_prior
 from mondegreen.space.binarize import with_codes
-from mondegreen.space.distances import distances
+from mondegreen.space.metric import distances
 from strategies import epsilons, spaces
 
 CASES = [
@@ -55,8 +57,8 @@ def test_scores_are_those_of_the_integer_law(
     state = prepared(name, epsilon, parameters, space)
     rng = np.random.default_rng(1)
     priors = {
-        "uniform": risk.uniform_prior(COUNT),
-        "frequency": risk.frequency_prior(rng.integers(0, 50, COUNT + 1)),
+        "uniform": uniform_prior(COUNT),
+        "frequency": frequency_prior(rng.integers(0, 50, COUNT + 1)),
     }
     (found,) = law_scores([state], priors, eta=eta)
     ids = np.arange(COUNT + 1, dtype=np.int32)
@@ -64,13 +66,13 @@ def test_scores_are_those_of_the_integer_law(
     gaps = distances("euclidean", space.points(ids), space.vectors)
     near = {"abs": 1e-9, "rel": 1e-6}
     assert found.stay == pytest.approx(
-        deniability.stay_probability(law, ids)[:-1], **near
+        exact_scores.stay_probability(law, ids)[:-1], **near
     )
     assert (found.support == deniability.effective_support(law, eta)).all()
     for order, values in found.entropies.items():
         assert values == pytest.approx(deniability.renyi_entropy(law, order), **near)
     assert found.distance == pytest.approx(
-        deniability.expected_distance(law, gaps), **near
+        exact_scores.expected_distance(law, gaps), **near
     )
     assert found.rank == pytest.approx(deniability.expected_rank(law, gaps), **near)
     for prior, risks in found.risks.items():
@@ -100,7 +102,7 @@ def test_awkward_spaces_give_the_same_sizes_and_risks(space, epsilon, eta):
     high = deniability.effective_support(law, eta * (1 - 2e-4))
     assert (low <= found.support).all()
     assert (found.support <= high).all()
-    expected = risk.bayes_risk(law, risk.uniform_prior(space.vocab_size))
+    expected = risk.bayes_risk(law, uniform_prior(space.vocab_size))
     assert found.risks["uniform"].bayes_risk == pytest.approx(expected, abs=1e-3)
 
 
@@ -136,7 +138,7 @@ def test_hyperbolic_distances_are_those_of_the_space():
     ids = np.arange(31, dtype=np.int32)
     law = np.exp(state.log_prob(ids))
     gaps = distances("poincare", ball.points(ids), ball.vectors)
-    expected = deniability.expected_distance(law, gaps)
+    expected = exact_scores.expected_distance(law, gaps)
     assert found.distance == pytest.approx(expected, rel=1e-6)
 
 
@@ -213,7 +215,7 @@ def test_progress_ends_at_one_and_an_interrupt_stops_soon(space, monkeypatch):
 
 
 def test_larger_epsilon_is_less_private_in_every_direction(space):
-    """The direction of each score, as definitions.py states it."""
+    """The direction of each score, as docs/explanation/scores.md states it."""
     states = [mg.mechanism("exponential", epsilon=e).prepare(space) for e in (0.5, 5.0)]
     private, exposed = (found.summary() for found in law_scores(states))
     assert private["n_w_mean"] < exposed["n_w_mean"]

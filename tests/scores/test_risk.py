@@ -13,6 +13,7 @@ from mondegreen.scores.risk import (
     bayes_risk,
     frequency_prior,
     inference_error,
+    over_inputs,
     posterior,
     posterior_support,
     uniform_prior,
@@ -119,4 +120,4 @@ def test_priors_are_distributions():
 @pytest.mark.parametrize("prior", [[0.5, 0.6], [1.5, -0.5], [1.0], [np.nan, 1.0]])
 def test_what_is_no_prior_is_refused(prior):
     with pytest.raises(InvalidParameterError):
-        bayes_risk(np.eye(2), np.array(prior))
+        over_inputs(np.array(prior), 2)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from mondegreen.errors import ConfigurationError
-from mondegreen.scores.similarity import cosines, pair_distances, sentence_cosines
-from mondegreen.space.distances import distances
+from mondegreen.scores.corpus import cosines, sentence_cosines
+from mondegreen.scores.law import pair_distances
+from mondegreen.space.metric import distances
 from mondegreen.space.space import Space
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -13,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids, LogProbs
+from mondegreen.arrays import Floats, Ids, LogProbs
 from mondegreen.audit.claim import Claim
 from mondegreen.audit.report import Evidence, Finding
 from mondegreen.audit.statistical import StateSampler
@@ -46,14 +45,9 @@ class LawTable(NamedTuple):
 
 
 def table_of(state: State, ids: Ids | None = None) -> LawTable:
-    """Return the law of some inputs, by default all, the unknown word included.
+    """Ask for the law of some inputs, by default all, the unknown word included.
 
-    Raises
-    ------
-    LawUnknownError
-        If the law has no closed form, or the space is too large for all inputs.
-    MondegreenError
-        If what is stated is no law.
+    Raises ``LawUnknownError`` where there is no closed form, or too many words for all.
     """
     size = state.space.vocab_size
     if ids is None and size > LARGEST_TABLE:
@@ -78,7 +72,7 @@ def worst_pair(
     pairs: Sequence[tuple[int, int]] | None = None,
     progress: Progress = lambda share: None,
 ) -> Evidence | None:
-    r"""Return the pair of rows with the largest :math:`\max_y |\ln P/P'| / d`.
+    r"""Find the pair of rows with the largest :math:`\max_y |\ln P/P'| / d`.
 
     All pairs of rows by default; None where there is none. A loss at distance 0, or an
     output that one input alone can have, is infinite per unit of distance. Memory is
@@ -89,10 +83,8 @@ def worst_pair(
     total = sum(map(len, partners.values()))
     if not total:
         return None
-    best: list[tuple[float, float, int, int]] = []
-    lock, done = threading.Lock(), [0]
 
-    def work(i: int) -> None:
+    def worst_with(i: int) -> tuple[float, float, int, int]:
         others = partners[i]
         losses = _losses(log_law, i, others) - _ROUNDING
         distances = claim.between(table.ids[i : i + 1], table.ids[others])[0]
@@ -100,22 +92,22 @@ def worst_pair(
             steepness = np.where(losses > 0, losses / distances, 0.0)
         steepness[np.isinf(distances)] = 0.0  # infinitely far: nothing is promised
         worst = int(np.argmax(steepness))
-        found = float(steepness[worst]), float(losses[worst]), i, int(others[worst])
-        with lock:
-            best.append(found)
-            done[0] += len(others)
-            progress(done[0] / total)
+        return float(steepness[worst]), float(losses[worst]), i, int(others[worst])
 
+    found, done = [], 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(work, partners))
-    _, _, first, second = max(best)
+        for each in pool.map(worst_with, partners):
+            found.append(each)
+            done += len(partners[each[2]])
+            progress(done / total)
+    _, _, first, second = max(found)
     return _evidence(table.ids, log_law, first, second, claim)
 
 
 def _partners(
     rows: int, pairs: Sequence[tuple[int, int]] | None
 ) -> dict[int, NDArray[np.intp]]:
-    """Return for each row the later rows it is compared with, in order."""
+    """For each row the later rows that it is compared with, in order."""
     if pairs is None:
         return {i: np.arange(i + 1, rows) for i in range(rows - 1)}
     found: dict[int, set[int]] = {}
@@ -124,8 +116,8 @@ def _partners(
     return {i: np.array(sorted(others)) for i, others in found.items()}
 
 
-def _losses(log_law: LogProbs, i: int, others: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return the largest difference of row i to others; infinite at lone zeros."""
+def _losses(log_law: LogProbs, i: int, others: NDArray[np.intp]) -> Floats:
+    """The largest difference of row i to others; infinite at lone zeros."""
     size = max(1, _CHUNK_BYTES // (8 * log_law.shape[1]))
     found = np.empty(len(others))
     for start in range(0, len(others), size):
@@ -165,7 +157,7 @@ def sampler_findings(
     runs: int,
     alpha: float,
 ) -> list[Finding]:
-    """Compare outputs with the law that was audited; return where they disagree.
+    """Compare outputs with the law that was audited, and report where they disagree.
 
     An exact audit is about a formula. This ties the formula to what is sampled: on
     one half of the runs the outputs are found that are too frequent, the other half

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final, Literal, final
+from typing import Any, Literal, final
 
 from mondegreen.wording import amount
 
 Verdict = Literal["holds", "broken", "not rejected"]
 """``holds`` is exact or certified; ``not rejected`` proves nothing."""
-
-_SHOWN: Final = 8
-"""Outputs of an event that are listed by name."""
 
 
 @final
@@ -37,11 +34,6 @@ class Evidence:
         return (self.ids[0], self.words[0]), (self.ids[1], self.words[1])
 
     @property
-    def swapped(self) -> Evidence:
-        """The same with the second input first."""
-        return replace(self, ids=self.ids[::-1], words=self.words[::-1])
-
-    @property
     def excess(self) -> float:
         """Loss beyond what is allowed, in nats; positive where the claim is broken."""
         return self.loss - self.allowed
@@ -57,8 +49,9 @@ class Evidence:
         pair = f"{self.words[0]!r} and {self.words[1]!r}, {self.distance:.4g} apart"
         if self.counts is not None and self.loss <= 0:
             return f"{pair}: no loss was certified, allowed {_nats(self.allowed)}"
-        names = ", ".join(repr(word) for word in self.event[:_SHOWN])
-        more = f" and {self.outputs - _SHOWN:,} more" if self.outputs > _SHOWN else ""
+        names = ", ".join(map(repr, self.event))
+        unnamed = self.outputs - len(self.event)
+        more = f" and {unnamed:,} more" if unnamed > 0 else ""
         seen = ""
         if self.counts is not None:
             first, second = self.counts
@@ -112,11 +105,10 @@ class AuditReport:
 
     @property
     def is_broken(self) -> bool:
-        """Whether a violation was found."""
         return self.verdict == "broken"
 
     def with_findings(self, *findings: Finding) -> AuditReport:
-        """Return the report with more findings; one that breaks decides the verdict."""
+        """Add findings; one that breaks the claim decides the verdict."""
         broken = any(finding.is_break for finding in findings)
         return replace(
             self,
@@ -125,12 +117,11 @@ class AuditReport:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return JSON values; an infinite number becomes the string ``inf``."""
+        """Give JSON values; an infinite number becomes the string ``inf``."""
         values = asdict(self)
         if self.worst is not None:
             values["worst"].update(excess=self.worst.excess, epsilon=self.worst.epsilon)
-        plain: dict[str, Any] = _json_values(values)
-        return plain
+        return _json_values(values)  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
         bound = {"exact": "", "lower bound": "at least ", "upper bound": "at most "}
@@ -156,7 +147,7 @@ class AuditReport:
 
 
 def _json_values(value: Any) -> Any:
-    """Return a value in which no number is infinite, and no list a tuple."""
+    """The same value, in which no number is infinite and no list a tuple."""
     if isinstance(value, dict):
         return {key: _json_values(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):

@@ -4,34 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, Literal, final
 
 import numpy as np
 
-from mondegreen.audit.claim import Claim, claim_of
-from mondegreen.audit.exact import (
-    LARGEST_TABLE,
-    LawTable,
-    sampler_findings,
-    table_of,
-    worst_pair,
-)
-from mondegreen.audit.pairs import choose_pairs
+from mondegreen.audit import exact, statistical
+from mondegreen.audit.claim import Claim, choose_pairs, claim_of
+from mondegreen.audit.exact import LawTable, table_of, worst_pair
 from mondegreen.audit.report import AuditReport
-from mondegreen.audit.statistical import (
-    StateSampler,
-    check_settings,
-    measure_pairs,
-    power_nats,
-    statistical_report,
-)
+from mondegreen.audit.statistical import StateSampler
 from mondegreen.errors import LawUnknownError
 from mondegreen.mechanisms.base import AbstractMechanism, State
 from mondegreen.sampling.noise import Batch, OSNoise
 from mondegreen.space.space import Space
 from mondegreen.wording import amount
 
-Method = Literal["auto", "exact", "statistical"]
 Progress = Callable[[str, float], object]
 
 _SOME_PAIRS: Final = 2000
@@ -64,7 +52,7 @@ def audit_state(
     *,
     claim: float | None = None,
     metric: str | None = None,
-    method: Method = "auto",
+    method: Literal["auto", "exact", "statistical"] = "auto",
     runs: int = 20_000,
     pairs: int = 16,
     alpha: float = 1e-3,
@@ -83,16 +71,16 @@ def audit_state(
     Exact is, in this order: the closed law, all pairs and outputs, on up to 4,096
     words; on larger spaces the certificate of the guarantee, and the law of some pairs
     besides. Then outputs tell whether the sampler follows the law. Where no law is
-    known the audit is statistical, and a certificate decides what it leaves open.
-
-    Raises
-    ------
-    LawUnknownError
-        If no exact method applies, and ``method`` is ``exact`` or ``runs`` is 0.
+    known the audit is statistical, and a certificate decides what it leaves open; with
+    0 runs, or ``method`` "exact", that is a ``LawUnknownError``.
     """
-    check_settings(runs, pairs, alpha)
+    statistical.check_settings(runs, pairs, alpha)
+    if seed is None:
+        ((_, rng),) = OSNoise().streams(Batch(0, b"", ["audit"]))
+    else:
+        rng = np.random.default_rng(seed)
     stated = claim_of(state, claim, metric)
-    audit = _Audit(state, stated, runs, pairs, alpha, _rng(seed), progress)
+    audit = _Audit(state, stated, runs, pairs, alpha, rng, progress)
     if method == "statistical":
         return audit.statistical()
     try:
@@ -108,14 +96,6 @@ def audit_state(
         return audit.statistical()
     is_drawn = runs > 0 and method == "auto"
     return audit.by_certificate(certified, audit.statistical() if is_drawn else None)
-
-
-def _rng(seed: int | None) -> np.random.Generator:
-    """Return seeded noise, or the noise that a release has."""
-    if seed is not None:
-        return np.random.default_rng(seed)
-    ((_, rng),) = OSNoise().streams(Batch(0, b"", ["audit"]))
-    return rng
 
 
 @final
@@ -135,12 +115,9 @@ class _Audit:
         """Compare all pairs and outputs, and the sampler with its law."""
         rows, outputs = table.log_law.shape
         pairs = rows * (rows - 1) // 2
+        progress = partial(self.progress, "comparing all pairs")
         report = self.claim.report(
-            worst_pair(
-                table,
-                self.claim,
-                progress=lambda share: self.progress("comparing all pairs", share),
-            ),
+            worst_pair(table, self.claim, progress=progress),
             "holds",
             found_is="exact",
             method=f"exact (closed law): {amount(pairs, 'pair')} of inputs, "
@@ -151,20 +128,14 @@ class _Audit:
         return self._with_outputs(report, table)
 
     def certificate(self) -> float | None:
-        """Return the certificate of the guarantee, if it covers the claim."""
+        """The certificate of the guarantee, if it covers the claim."""
         certified = self.state.guarantee.certified
         if certified is None or certified > self.claim.epsilon * (1 + 1e-9):
             return None
         return certified
 
     def in_part(self, certified: float | None) -> AuditReport:
-        """Compare all outputs of some pairs, and the sampler with its law.
-
-        Raises
-        ------
-        LawUnknownError
-            If the law of an input is not known.
-        """
+        """Compare all outputs of some pairs, and the sampler with its law."""
         table, rows = self._some_law()
         report = self.claim.report(
             worst_pair(table, self.claim, rows),
@@ -183,10 +154,7 @@ class _Audit:
     def by_certificate(
         self, certified: float, besides: AuditReport | None
     ) -> AuditReport:
-        """Return what a certificate that covers the claim says of all pairs.
-
-        A violation that was found ``besides`` stands.
-        """
+        """Report a certificate that covers the claim; a break ``besides`` stands."""
         if besides is not None and besides.is_broken:
             return besides
         method = f"certificate: {self.state.guarantee.certified_how}"
@@ -208,25 +176,23 @@ class _Audit:
                 f"{self.state.guarantee.mechanism} has no law that can be audited "
                 "exactly on this space; allow --runs, or take fewer words"
             )
-        reach = power_nats(self.runs, self.alpha, self.pairs) / claim.epsilon
-        compared = [
-            claim.pair(*pair)
-            for pair in choose_pairs(claim, self.pairs, self.rng, largest=reach)
-        ]
-        found = measure_pairs(
+        runs, alpha = self.runs, self.alpha
+        reach = statistical.power_nats(runs, alpha, self.pairs) / claim.epsilon
+        chosen = choose_pairs(claim, self.pairs, self.rng, largest=reach)
+        found = statistical.measure_pairs(
             StateSampler(self.state, self.rng),
-            compared,
-            self.runs,
-            self.alpha,
-            lambda share: self.progress("drawing outputs", share),
+            [claim.pair(*pair) for pair in chosen],
+            runs,
+            alpha,
+            partial(self.progress, "drawing outputs"),
         )
-        drawn = f"{amount(self.runs, 'run')} of each input"
-        return statistical_report(claim, found, drawn, self.runs, self.alpha)
+        drawn = f"{amount(runs, 'run')} of each input"
+        return statistical.pair_report(claim, found, drawn, runs, alpha, alpha)
 
     def _some_law(self) -> tuple[LawTable, list[tuple[int, int]]]:
-        """Return the law of inputs that make telling pairs, and the pairs of rows."""
+        """The law of inputs that make telling pairs, and the pairs of rows."""
         size = self.state.space.vocab_size
-        most = min(LARGEST_TABLE, max(2, _SOME_BYTES // (8 * size)))
+        most = min(exact.LARGEST_TABLE, max(2, _SOME_BYTES // (8 * size)))
         place: dict[int, int] = {}
         rows: list[tuple[int, int]] = []
         # Pairs come in the order of their kinds: none of them is crowded out.
@@ -238,7 +204,7 @@ class _Audit:
         return table_of(self.state, np.array(list(place), dtype=np.int32)), rows
 
     def _with_outputs(self, report: AuditReport, table: LawTable) -> AuditReport:
-        """Return a report that also says whether outputs follow the law."""
+        """The report, which also says whether outputs follow the law."""
         if not self.runs:
             return replace(report, power=f"{report.power}; nothing was drawn")
         rows = len(table.ids)
@@ -247,7 +213,7 @@ class _Audit:
         tried = np.union1d(even, unknown).tolist()
         self.progress("drawing outputs", 0.0)
         sampler = StateSampler(self.state, self.rng)
-        findings = sampler_findings(
+        findings = exact.sampler_findings(
             sampler, table, tried, self.claim, self.runs, self.alpha
         )
         power = (

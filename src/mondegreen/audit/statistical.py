@@ -20,17 +20,12 @@ from typing import Final, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
+from mondegreen.arrays import Floats
 from mondegreen.audit.claim import Claim
 from mondegreen.audit.report import AuditReport, Evidence
 from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms.base import State
-from mondegreen.scores.interval import (
-    largest_loss,
-    lower_bound,
-    rarest_event,
-    upper_bound,
-    wilson,
-)
+from mondegreen.scores import interval
 from mondegreen.wording import amount
 
 Counts = NDArray[np.int64]
@@ -54,10 +49,10 @@ class Sampler(Protocol):
     """Draws outputs of inputs, and counts them."""
 
     def counts(self, given: Input, runs: int) -> Counts:
-        """Return how often each output came out of fresh runs of one input."""
+        """How often each output came out of fresh runs of one input."""
 
     def name(self, output: int) -> str:
-        """Return the output of that index."""
+        """The output of that index."""
 
 
 @final
@@ -69,7 +64,6 @@ class StateSampler:
     rng: np.random.Generator
 
     def counts(self, given: Input, runs: int) -> Counts:
-        """Return how often each word came out for an input."""
         size = self.state.space.vocab_size
         found = np.zeros(size, dtype=np.int64)
         for start in range(0, runs, _BLOCK):
@@ -78,7 +72,6 @@ class StateSampler:
         return found
 
     def name(self, output: int) -> str:
-        """Return a word."""
         return self.state.space.words[output]
 
 
@@ -89,12 +82,11 @@ def measure_pairs(
     alpha: float,
     progress: Progress = lambda share: None,
 ) -> list[Evidence]:
-    """Return what was certified for each pair: lower bounds of losses, or 0.
+    """Certify a loss for each pair: lower bounds, or 0.
 
     One half of the runs of an input chooses events, the other measures them. All
     bounds hold together, except with probability ``alpha``. The runs of an input serve
-    all of its pairs: the correction is a union bound, which asks for no independence
-    between pairs.
+    all of its pairs: a union bound asks for no independence.
     """
     half = runs // 2
     level = alpha / (2 * max(len(pairs), 1))
@@ -122,12 +114,14 @@ def _measure(
         [np.pad(part, (0, size - len(part))) for part in drawn[given]]
         for given in pair.inputs
     )
-    ways = [(first, second, pair), (second, first, pair.swapped)]
+    swapped = replace(pair, ids=pair.ids[::-1], words=pair.words[::-1])
+    ways = [(first, second, pair), (second, first, swapped)]
     events = [choose_event(p[:2], q[:2]) for p, q, _ in ways]
     best = max((0, 1), key=lambda way: events[way][1])
     event, (p, q, ordered) = events[best][0], ways[best]
     hits = int(p[2][event].sum()), int(q[2][event].sum())
-    low, high = lower_bound(hits[0], half, level), upper_bound(hits[1], half, level)
+    low = interval.lower_bound(hits[0], half, level)
+    high = interval.upper_bound(hits[1], half, level)
     members = np.flatnonzero(event)
     frequent = members[np.argsort(-p[2][members], kind="stable")]
     return replace(
@@ -141,7 +135,7 @@ def _measure(
 
 
 def strongest(found: Sequence[Evidence]) -> Evidence | None:
-    """Return the largest excess over what is allowed, else the largest epsilon."""
+    """The largest excess over what is allowed, else the largest epsilon."""
     return max(
         found, key=lambda each: (max(each.excess, 0.0), each.epsilon), default=None
     )
@@ -150,18 +144,18 @@ def strongest(found: Sequence[Evidence]) -> Evidence | None:
 def choose_event(
     first: Sequence[Counts], second: Sequence[Counts]
 ) -> tuple[NDArray[np.bool_], float]:
-    """Return the outputs that tell the first input best from the second.
+    """Choose outputs that tell the first input from the second, and say how well.
 
-    Each input comes with the counts of two separate parts of its runs, all of one
-    length. Besides, how telling the event looked, in nats: of no statistical meaning.
+    That is in nats, of no statistical meaning. Each input comes with the counts of two
+    separate parts of its runs, all of one length; those that measure the event must be
+    others again.
 
     Candidates are single outputs; by the lemma of Neyman and Pearson, the sets of
     outputs whose ratio exceeds a threshold; and all but the most frequent outputs,
     since many rare ones have no ratio to go by. Outputs are ordered by the first part
     of the runs and scored by the second, since sets of rare outputs look better than
-    they are on the runs that chose them. What the first part has not seen is one output
-    for this purpose: a set that holds it holds all of them. The runs that measure the
-    event must be others again.
+    they are on the runs that chose them. What the first part has not seen is one
+    output: a set that holds it holds all of them.
     """
     (p, scored_p), (q, scored_q) = first, second
     seen = p + q > 0
@@ -186,12 +180,12 @@ def choose_event(
     return event, best
 
 
-def _score(p: Counts, q: Counts, runs: int) -> NDArray[np.float64]:
-    """Return rough lower bounds of log-ratios."""
-    low, _ = wilson(p, runs, _CAUTION)
-    _, high = wilson(q, runs, _CAUTION)
+def _score(p: Counts, q: Counts, runs: int) -> Floats:
+    """Rough lower bounds of log-ratios."""
+    low, _ = interval.wilson(p, runs, _CAUTION)
+    _, high = interval.wilson(q, runs, _CAUTION)
     with np.errstate(divide="ignore"):
-        score: NDArray[np.float64] = np.log(low) - np.log(high)
+        score: Floats = np.log(low) - np.log(high)
     return score
 
 
@@ -206,26 +200,24 @@ def check_settings(runs: int, pairs: int, alpha: float) -> None:
 
 
 def power_nats(runs: int, alpha: float, pairs: int) -> float:
-    """Return the largest loss that so many pairs could have certified together."""
-    return largest_loss(runs // 2, alpha / (2 * max(pairs, 1)))
+    """The largest loss that so many pairs could have certified together."""
+    return interval.largest_loss(runs // 2, alpha / (2 * max(pairs, 1)))
 
 
-def statistical_report(
+def pair_report(
     claim: Claim,
     found: Sequence[Evidence],
     drawn: str,
     runs: int,
     alpha: float,
-    *,
-    level: float | None = None,
+    level: float,
 ) -> AuditReport:
-    """Return what was found at ``level`` of ``alpha``, and what could have been.
+    """Report what was found at ``level`` of ``alpha``, and what could have been.
 
     ``drawn`` says how many outputs there were, for people.
     """
-    level = alpha if level is None else level
     nats = power_nats(runs, level, len(found))
-    rare = rarest_event(runs // 2, level / (2 * max(len(found), 1)))
+    rare = interval.rarest_event(runs // 2, level / (2 * max(len(found), 1)))
     within = sum(pair.allowed < nats for pair in found)
     power = (
         f"losses up to {nats:.3g} nats could have been certified, and an output that "

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError, SpaceError, SpaceIntegrityError
 from mondegreen.space.codes import Codes
 from mondegreen.space.space import Space
@@ -14,7 +13,7 @@ from mondegreen.space.store import codes_of
 
 
 def subspace(space: Space, words: int) -> Space:
-    """Return so many words of a space, evenly chosen, so that exact methods apply."""
+    """Take so many words of a space, evenly chosen, so that exact methods apply."""
     if words >= space.vocab_size:
         return space
     if words < 1:
@@ -22,19 +21,15 @@ def subspace(space: Space, words: int) -> Space:
     ids = np.unique(np.linspace(0, space.vocab_size - 1, words).astype(np.int32))
     names = [space.words[i] for i in ids]
     name = f"{space.name}-{len(ids)}-words"
-    codes = _subcodes(space, ids)
+    codes = None
+    try:
+        whole = codes_of(space)
+        codes = Codes.of(whole.table[ids], whole.unknown, whole.method)
+    except SpaceIntegrityError:
+        raise
+    except SpaceError:  # the space has none
+        pass
     if not space.has_vectors and codes is not None:
         return Space.from_codes(name, names, codes)
     part = Space.from_arrays(name, names, space.vectors[ids], metric=space.metric)
     return part if codes is None else replace(part, codes=codes)
-
-
-def _subcodes(space: Space, ids: Ids) -> Codes | None:
-    """Return the codes of some words, where the space has codes."""
-    try:
-        codes = codes_of(space)
-    except SpaceIntegrityError:
-        raise
-    except SpaceError:
-        return None
-    return Codes.of(codes.table[ids], codes.unknown, codes.method)

@@ -30,7 +30,6 @@ def call(function: Callable[[str], object], word: str) -> str:
 def answer(
     function: Callable[[str], object], request: dict[str, Any]
 ) -> dict[str, Any]:
-    """Do what a request asks."""
     if request["do"] == "count":
         counts: dict[str, int] = {}
         for _ in range(request["runs"]):
@@ -61,7 +60,6 @@ def forked(function: Callable[[str], object], words: list[str]) -> Any:
 
 
 def load(name: str) -> Callable[[str], object]:
-    """Import the callable."""
     module, _, path = name.partition(":")
     found: Any = importlib.import_module(module)
     for part in path.split("."):

@@ -20,50 +20,25 @@ import numpy as np
 
 from mondegreen import __version__
 from mondegreen.arrays import Floats
+from mondegreen.calibration import score_bounds as bounds
 from mondegreen.calibration.monte_carlo import monte_carlo
-from mondegreen.calibration.score_bounds import (
-    ETA,
-    FULL,
-    QUICK,
-    Effort,
-    Question,
-    ScoreBounds,
-    keep,
-    kept,
-    promise,
-    within,
-)
-from mondegreen.calibration.subsample import (
-    blind_loss,
-    subsample,
-    supports_of,
-)
+from mondegreen.calibration.score_bounds import ETA, Effort, Question, ScoreBounds
+from mondegreen.calibration.subsample import blind_loss, subsample, supports_of
 from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
-from mondegreen.mechanisms import mechanism
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    Progress,
-    State,
-    no_progress,
-)
-from mondegreen.mechanisms.base import certify as certify_all
+from mondegreen.mechanisms import base, mechanism
+from mondegreen.mechanisms.base import AbstractMechanism, Progress, State, no_progress
 from mondegreen.scores.interval import Ends
-from mondegreen.scores.law import law_scores
+from mondegreen.scores.law import law_scores, pair_distances
 from mondegreen.scores.risk import over_inputs
-from mondegreen.scores.similarity import pair_distances
 from mondegreen.space.space import Space
 
+# Words of the largest space whose laws are sorted, every one, for S_w; and the same for
+# laws that the mechanism itself must be asked for, row by row.
 SMALL: Final = 4096
-"""Words of the largest space whose laws are sorted, every one, for :math:`S_w`."""
-
 _SLOW: Final = 1024
-"""As ``SMALL``, for laws that the mechanism itself must be asked for, row by row."""
 
-_TOGETHER: Final = 8
-"""Closed laws in one pass over all pairs: what an interrupt can lose."""
-
-_FORMAT: Final = 2
-"""Of what is kept; another number makes all of it new."""
+_TOGETHER: Final = 8  # closed laws in one pass over all pairs: what an interrupt loses
+_FORMAT: Final = 2  # of what is kept; another number makes all of it new
 
 _PROBES: Final = 128
 _FAR: Final = 0.75
@@ -95,21 +70,11 @@ class Evaluator:
 
     ``priors`` are from PUBLIC text, of shape (V,) or (V + 1,). ``quick`` draws where
     all could be looked at in a large space; intervals are wider, and as honest.
-    ``effort`` is how much is drawn, by default :data:`FULL` or :data:`QUICK`; ``seed``
+    ``effort`` is how much is drawn, by default ``FULL`` or ``QUICK``; ``seed``
     fixes what, the same words for every setting, so that curves are smooth in epsilon.
     Each interval by itself has the ``confidence``. With ``cache``, each measurement is
     kept as soon as it is made, and taken from there; files hold scores, and of a prior
     no more than a digest in their name.
-
-    Examples
-    --------
-    >>> import mondegreen as mg
-    >>> space = mg.Space.from_arrays("ab", ["a", "b"], [[0.0], [1.0]])
-    >>> law = mg.mechanism("exponential", epsilon=2.0)
-    >>> evaluator = Evaluator(space, {"uniform": np.array([0.5, 0.5])}, cache=False)
-    >>> (found,) = evaluator.measure([law])
-    >>> found.is_exact, round(found.scores["bayes_risk_uniform"][0], 3)
-    (True, 0.269)
     """
 
     space: Space
@@ -125,6 +90,11 @@ class Evaluator:
         full = {name: over_inputs(each, size) for name, each in self.priors.items()}
         object.__setattr__(self, "priors", full)
 
+    @property
+    def _asked(self) -> Question:
+        effort = self.effort or (bounds.QUICK if self.quick else bounds.FULL)
+        return Question(self.priors, effort, self.seed, self.confidence)
+
     def measure(
         self,
         mechanisms: Sequence[AbstractMechanism],
@@ -139,30 +109,31 @@ class Evaluator:
         """
         names = [self._name(each) for each in mechanisms]
         found: dict[int, ScoreBounds] = {}
+        states: dict[int, State] = {}
         for place, name in enumerate(names):
-            values = kept(self.space, name) if self.cache else None
-            if values is not None:
+            if (
+                values := bounds.kept(self.space, name) if self.cache else None
+            ) is None:
+                states[place] = mechanisms[place].prepare(self.space)
+            else:
                 found[place] = ScoreBounds.from_dict(values)
 
-        def hand_in(place: int, bounds: ScoreBounds) -> None:
-            found[place] = bounds
+        def hand_in(place: int, known: ScoreBounds) -> None:
+            found[place] = known
             if self.cache:
-                keep(self.space, names[place], bounds.to_dict())
+                bounds.keep(self.space, names[place], known.to_dict())
 
-        missing = [place for place in range(len(names)) if place not in found]
-        states = {place: mechanisms[place].prepare(self.space) for place in missing}
-        for place, bounds in self._measured(states, progress):
-            hand_in(place, bounds)
+        for place, known in self._measured(states, progress):
+            hand_in(place, known)
         if certify:
             unsure = {
                 place: mechanisms[place].prepare(self.space)
-                for place, bounds in found.items()
-                if (ends := bounds.scores.get("certified_epsilon"))
-                and ends[0] < ends[1]
+                for place, known in found.items()
+                if (ends := known.scores.get("certified_epsilon")) and ends[0] < ends[1]
             }
-            certify_all(list(unsure.values()))
+            base.certify(list(unsure.values()))
             for place, state in unsure.items():
-                hand_in(place, found[place].plus(promise(state)))
+                hand_in(place, found[place].plus(bounds.promise(state)))
         return [found[place] for place in range(len(names))]
 
     def try_at(
@@ -180,6 +151,13 @@ class Evaluator:
         except (InvalidParameterError, SpaceError):
             return None  # such as tight at a small epsilon
 
+    def _prepared(self, setting: Setting, epsilon: float) -> State | None:
+        made = setting.at(epsilon)
+        try:
+            return made.prepare(self.space)
+        except (InvalidParameterError, SpaceError):
+            return None
+
     def curves(
         self,
         settings: Sequence[tuple[Setting, Sequence[float]]],
@@ -187,10 +165,10 @@ class Evaluator:
     ) -> list[ScoreBounds]:
         """Measure settings at their epsilons, laws in a distance in shared passes."""
         usable = [
-            made
+            setting.at(epsilon)
             for setting, epsilons in settings
             for epsilon in epsilons
-            if self._prepared(made := setting.at(epsilon)) is not None
+            if self._prepared(setting, epsilon) is not None
         ]
         return self.measure(usable, certify=not self.quick, progress=progress)
 
@@ -211,15 +189,11 @@ class Evaluator:
         low, high = sorted((epsilon, epsilon * factor))
         for _ in range(5):
             middle = math.sqrt(low * high)
-            low, high = (
-                (middle, high) if self._is_far(setting, middle) else (low, middle)
-            )
+            if self._is_far(setting, middle):
+                low = middle
+            else:
+                high = middle
         return math.sqrt(low * high)
-
-    @property
-    def _asked(self) -> Question:
-        effort = self.effort or (QUICK if self.quick else FULL)
-        return Question(self.priors, effort, self.seed, self.confidence)
 
     def _name(self, made: AbstractMechanism) -> str:
         """Name the file of a measurement: a digest of all that decides it."""
@@ -236,13 +210,19 @@ class Evaluator:
         self, states: Mapping[int, State], progress: Progress
     ) -> Iterator[tuple[int, ScoreBounds]]:
         """Measure states batch by batch; yield each as soon as it is done."""
-        losses = self._blind_losses() if states else {}
+        losses: dict[str, Ends] = {}  # of a random output, under each prior
+        rows = self._asked.effort.rows if self.quick else None
+        if states and self.space.has_vectors:
+            losses = {
+                name: blind_loss(self.space, prior, rows, self.confidence)
+                for name, prior in self.priors.items()
+            }
         done, total = 0, max(1, len(states))
         for look, places in self._batches(states):
-            part = within(progress, done / total, len(places) / total)
+            part = bounds.within(progress, done / total, len(places) / total)
             found = look([states[place] for place in places], self._asked, part)
-            for place, bounds in zip(places, found, strict=True):
-                yield place, bounds.plus(_shares(bounds, losses))
+            for place, known in zip(places, found, strict=True):
+                yield place, known.plus(_shares(known, losses))
             done += len(places)
             progress(done / total)
 
@@ -272,26 +252,11 @@ class Evaluator:
         is_quick = state.takes_distances and not self.quick
         return _by_all_inputs if is_small or is_quick else subsample
 
-    def _blind_losses(self) -> dict[str, Ends]:
-        """Compute the loss of a random output under each prior, where there is one."""
-        rows = self._asked.effort.rows if self.quick else None
-        losses = {
-            name: blind_loss(self.space, prior, rows, self.confidence)
-            for name, prior in self.priors.items()
-        }
-        return {name: ends for name, ends in losses.items() if ends is not None}
-
-    def _prepared(self, made: AbstractMechanism) -> State | None:
-        try:
-            return made.prepare(self.space)
-        except (InvalidParameterError, SpaceError):
-            return None  # such as tight at a small epsilon
-
     def _typical(self, setting: Setting) -> float:
         """Take ln V over the mean distance, in the metric of the mechanism."""
         count = math.log(max(self.space.vocab_size, 3))
         for guess in (1.0, 10.0, 100.0):
-            state = self._prepared(setting.at(guess))
+            state = self._prepared(setting, guess)
             if state is not None:
                 mean = state.stated.scale["mean"]
                 return count / mean if 0 < mean < math.inf else count
@@ -300,7 +265,7 @@ class Evaluator:
 
     def _is_far(self, setting: Setting, epsilon: float) -> bool:
         """Whether outputs are mostly far words, from a few runs."""
-        state = self._prepared(setting.at(epsilon))
+        state = self._prepared(setting, epsilon)
         if state is None:
             return True
         rng = np.random.default_rng([self.seed, 2])
@@ -330,8 +295,8 @@ def _by_all_inputs(
         if law.support is not None:
             support = law.support[:-1].astype(np.float64)
         else:
-            support, bounds = supports_of(state, some, asked)
-            scores.update(bounds)
+            support, found = supports_of(state, some, asked)
+            scores.update(found)
         yield ScoreBounds.of(state, scores, everyone, law.stay, support, is_exact=True)
 
 
@@ -357,11 +322,11 @@ def _by_outputs(
             is_over = True
 
 
-def _shares(bounds: ScoreBounds, losses: Mapping[str, Ends]) -> dict[str, Ends]:
+def _shares(known: ScoreBounds, losses: Mapping[str, Ends]) -> dict[str, Ends]:
     """Divide utility losses by those of a random word, on the safe side."""
     found = {}
     for name, (least, most) in losses.items():
-        ends = bounds.scores.get(f"utility_loss_{name}")
-        if ends is not None and least > 0:
-            found[f"utility_loss_share_{name}"] = ends[0] / most, ends[1] / least
+        low, high = known.scores[f"utility_loss_{name}"]
+        if least > 0:
+            found[f"utility_loss_share_{name}"] = low / most, high / least
     return found

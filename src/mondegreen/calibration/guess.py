@@ -19,12 +19,11 @@ from __future__ import annotations
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mondegreen.arrays import Floats
+from mondegreen.arrays import Floats, Weights
 from mondegreen.mechanisms.laws.tree import TreeLaw
 from mondegreen.sampling.integers import TOTAL
-from mondegreen.scores.risk import check_prior
+from mondegreen.scores.risk import over_inputs
 from mondegreen.space.tree import WordTree
 
 
@@ -47,9 +46,8 @@ def vulnerability(law: TreeLaw, prior: Floats) -> float:
     >>> vulnerability(law, np.array([0.4, 0.1, 0.3, 0.2, 0.0])).__round__(4)
     0.6125
     """
-    checked = check_prior(prior, law.tree.vocab_size + 1)
     rows = np.array(law.by_child(), dtype=np.float64) / TOTAL
-    return Guess(law.tree, checked).value(rows)
+    return Guess(law.tree, over_inputs(prior, law.tree.vocab_size)).value(rows)
 
 
 success_of = vulnerability
@@ -102,6 +100,6 @@ class Guess:
         return slope, outside * self.blind
 
 
-def class_of_words(tree: WordTree) -> NDArray[np.int64]:
+def class_of_words(tree: WordTree) -> Weights:
     """Find the child of the root that each word lies in."""
     return tree.nodes[tree.levels - 1, :-1].astype(np.int64)

@@ -13,16 +13,11 @@ import math
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.random import Generator
 
-from mondegreen.arrays import Floats, Ids
-from mondegreen.calibration.score_bounds import (
-    ETA,
-    Question,
-    ScoreBounds,
-    under,
-    within,
-)
+from mondegreen.arrays import Floats, Ids, Weights
+from mondegreen.calibration import score_bounds as bounds
+from mondegreen.calibration.score_bounds import ETA, Question, ScoreBounds
 from mondegreen.calibration.subsample import draw_inputs, exceeded
 from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.definitions import N_W, S_W
@@ -34,17 +29,16 @@ from mondegreen.scores.interval import (
     lower_bound,
     upper_bound,
 )
-from mondegreen.scores.similarity import pair_distances
+from mondegreen.scores.law import pair_distances
+from mondegreen.scores.word_estimate import least_support
 
 _CHUNK: Final = 1 << 14
 
+# Outputs of each word of a vocabulary that is run as a whole: they are cheap there.
 _LEAST_RUNS: Final = 256
-"""Outputs of each word of a vocabulary that is run as a whole: they are cheap there."""
 
+# Share of a tail that runs may overlook; what is searched is that much smaller.
 _MISSED: Final = 0.1
-"""Share of a tail that runs may overlook; what is searched is that much smaller."""
-
-Counts = NDArray[np.int64]
 
 
 def monte_carlo(
@@ -56,38 +50,34 @@ def monte_carlo(
     often.
     """
     size, rng, effort = state.space.vocab_size, asked.rng(), asked.effort
-    is_whole = size <= effort.words
-    if is_whole:
+    if size <= effort.words:
         words = np.arange(size, dtype=np.int32)
         runs = max(effort.words * effort.runs // size, _LEAST_RUNS)
+        stays, supports = _stays_of_all, _supports_of_all
     else:
         words = rng.integers(size, size=effort.words).astype(np.int32)
         runs = effort.runs
+        stays, supports = _stays_of_some, _supports_of_some
     own, each = len(words) * runs, effort.draws
     total = own + len(asked.priors) * each
     inputs = np.repeat(words, runs)
-    outputs = sampled(state, inputs, rng, within(progress, 0, own / total))
+    outputs = sampled(state, inputs, rng, bounds.within(progress, 0, own / total))
     outputs = outputs.reshape(len(words), runs)
     hits = (outputs == words[:, None]).sum(axis=1)
-    stays = _stays_of_all if is_whole else _stays_of_some
-    supports = _supports_of_all if is_whole else _supports_of_some
     scores = stays(hits, runs, asked)
     for name, least in supports(outputs, asked.alpha).items():
         scores[name] = max(least, 1.0), float(size)
     for turn, (name, prior) in enumerate(asked.priors.items()):
-        part = within(progress, (own + turn * each) / total, each / total)
+        part = bounds.within(progress, (own + turn * each) / total, each / total)
         found = prior_scores(state, prior, each, rng, asked.confidence, part)
-        scores.update(under(name, prior, found))
+        scores.update(bounds.under(name, prior, found))
         if name == "uniform" and "utility_loss" in found:
             scores["distance_mean"] = found["utility_loss"]
     return ScoreBounds.of(state, scores, words, hits / runs, None)
 
 
 def sampled(
-    state: State,
-    inputs: Ids,
-    rng: np.random.Generator,
-    progress: Progress = no_progress,
+    state: State, inputs: Ids, rng: Generator, progress: Progress = no_progress
 ) -> Ids:
     """Draw an output for each input, chunk by chunk."""
     outputs = np.empty_like(inputs)
@@ -98,7 +88,7 @@ def sampled(
     return outputs
 
 
-def _stays_of_some(hits: Counts, runs: int, asked: Question) -> dict[str, Ends]:
+def _stays_of_some(hits: Weights, runs: int, asked: Question) -> dict[str, Ends]:
     """Bound N_w by runs of some words."""
     # All words at once; the one with most hits is bounded best.
     most = lower_bound(int(hits.max()), runs, asked.alpha / len(hits))
@@ -108,7 +98,7 @@ def _stays_of_some(hits: Counts, runs: int, asked: Question) -> dict[str, Ends]:
     return scores
 
 
-def _stays_of_all(hits: Counts, runs: int, asked: Question) -> dict[str, Ends]:
+def _stays_of_all(hits: Weights, runs: int, asked: Question) -> dict[str, Ends]:
     """Bound N_w where no word was left out, so that only the runs are random."""
     count, each = hits.size * runs, asked.alpha / hits.size  # all words at once
     mean, slack = hits.sum() / count, deviation(1 / count, count, asked.alpha)
@@ -125,9 +115,7 @@ def _stays_of_all(hits: Counts, runs: int, asked: Question) -> dict[str, Ends]:
     return scores
 
 
-def exceeded_by_runs(
-    hits: NDArray[np.integer], runs: int, share: float, alpha: float
-) -> Ends:
+def exceeded_by_runs(hits: Weights, runs: int, share: float, alpha: float) -> Ends:
     r"""Bound the chance that a share p of all words exceeds, by runs of some words.
 
     With :math:`h` hits of a random word in R runs and its chance N,
@@ -138,8 +126,6 @@ def exceeded_by_runs(
     q at which the second is at least 0.9. The lower end is found alike. Each end is
     wrong with chance at most ``alpha``, over independent words.
 
-    Examples
-    --------
     >>> exceeded_by_runs(np.full(1000, 5), 10, 0.05, 0.025)  # as if N = 0.5
     (0.267..., 0.732...)
     """
@@ -152,56 +138,47 @@ def exceeded_by_runs(
 
 
 def undercut_by_bounds(
-    bounds: Floats, share: float, missed: float, alpha: float
+    least: Floats, share: float, missed: float, alpha: float
 ) -> float:
     r"""Bound from below the value that a share p of all words undercuts.
 
-    ``bounds`` are lower bounds of the scores of independent words, each wrong with
+    ``least`` are lower bounds of the scores of independent words, each wrong with
     chance at most ``missed``: :math:`P(S < s) \le P(L < s) + P(S < L)`, so that much
     less than p may be searched. Wrong with chance at most ``alpha``; minus infinity
     where there are too few words.
     """
-    return -exceeded(-bounds, share - missed, alpha)[1]
+    return -exceeded(-least, share - missed, alpha)[1]
 
 
 def _supports_of_some(outputs: Ids, alpha: float) -> dict[str, float]:
     """Bound percentiles of S_w from below, by runs of some words."""
     found = {}
     for name, share in S_W.items():
-        bounds = _least_supports(outputs, share * _MISSED)
-        found[name] = undercut_by_bounds(bounds, share, share * _MISSED, alpha)
+        least = _least_supports(outputs, missed := share * _MISSED)
+        found[name] = undercut_by_bounds(least, share, missed, alpha)
     return found
 
 
 def _supports_of_all(outputs: Ids, alpha: float) -> dict[str, float]:
     """Bound percentiles of S_w from below where no word was left out."""
-    bounds = _least_supports(outputs, alpha / len(outputs))
-    found = {"s_w_min": float(bounds.min())}
+    least = _least_supports(outputs, alpha / len(outputs))
+    found = {"s_w_min": float(least.min())}
     for name, share in S_W.items():
-        found[name] = float(np.quantile(bounds, share, method="lower"))
+        found[name] = float(np.quantile(least, share, method="lower"))
     return found
 
 
 def _least_supports(outputs: Ids, alpha: float) -> Floats:
-    r"""Bound :math:`S_w` of each row from below, wrong with chance alpha.
-
-    The most frequent outputs of any runs hold, on average, at least the mass of the
-    likeliest: what they lack, beyond the deviation, is lacking.
-    """
-    runs = outputs.shape[1]
-    slack = deviation(1 / runs, runs, alpha)
-    bounds = np.empty(len(outputs))
-    for i, row in enumerate(outputs):
-        counts = np.sort(np.unique(row, return_counts=True)[1])[::-1]
-        bounds[i] = 1 + int((np.cumsum(counts) / runs + slack < 1 - ETA).sum())
-    return bounds
+    """Bound :math:`S_w` of each row from below, wrong with chance alpha."""
+    counts = (np.unique(row, return_counts=True)[1] for row in outputs)
+    return np.array([float(least_support(each, ETA, alpha)) for each in counts])
 
 
 def prior_scores(
     state: State,
     prior: Floats,
     draws: int,
-    rng: np.random.Generator,
+    rng: Generator,
     confidence: float = 0.95,
     progress: Progress = no_progress,
 ) -> dict[str, Ends]:
@@ -273,7 +250,7 @@ def _bayes_risk(inputs: Ids, outputs: Ids, vocab_size: int, alpha: float) -> End
     return max(0.0, min(low, high)), high
 
 
-def _best_guesses(inputs: Ids, outputs: Ids) -> tuple[Counts, Counts]:
+def _best_guesses(inputs: Ids, outputs: Ids) -> tuple[Weights, Weights]:
     """Find the most frequent input of each output seen, and how often it was."""
     pairs, counts = np.unique(_pairs(inputs, outputs), return_counts=True)
     order = np.argsort(counts, kind="stable")  # the last one written is the largest
@@ -284,6 +261,6 @@ def _best_guesses(inputs: Ids, outputs: Ids) -> tuple[Counts, Counts]:
     return guesses, most
 
 
-def _pairs(inputs: Ids, outputs: Ids) -> Counts:
+def _pairs(inputs: Ids, outputs: Ids) -> Weights:
     """Make one integer of each pair of output and input."""
     return (outputs.astype(np.int64) << 32) | inputs

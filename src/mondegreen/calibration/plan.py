@@ -22,33 +22,23 @@ from mondegreen.calibration.score_bounds import (
 from mondegreen.calibration.search import Attempt, Calibration, calibrate, rounded
 from mondegreen.calibration.targets import Target, match_target
 from mondegreen.errors import ConfigurationError
-from mondegreen.mechanisms.base import Progress
 from mondegreen.wording import amount
 
 _TOLERANCE: Final = 0.01
 _QUICK_TOLERANCE: Final = 0.04
 
-_CURVE: Final = 8
-"""Epsilons of a curve."""
+_CURVE: Final = 8  # epsilons of a curve
+_WIDTH: Final = 2.0  # from that of the transition over this to it times this
 
-_WIDTH: Final = 2.0
-"""A curve goes from the epsilon of the transition over this factor to it times this."""
-
-_LONG: Final = 60.0
-"""Seconds that nobody need be told of."""
-
+_LONG: Final = 60.0  # seconds that nobody need be told of
+_SOON: Final = 5.0  # seconds after which the share that is done foretells the rest
 _LOOKS: Final = 7
-_CHECKS: Final = 4
-"""Measurements of a search, as many as most take."""
-
-_SOON: Final = 5.0
-"""Seconds after which the share that is done says how long the rest will take."""
+_CHECKS: Final = 4  # measurements of a search, as many as most take
 
 T_GRID: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Weights of the second neighbour that are tried."""
 
 Show = Callable[[str], object]
-Solve = Callable[[float, bool], Calibration]
 
 
 @final
@@ -61,54 +51,7 @@ class Row:
 
     @property
     def chosen(self) -> ScoreBounds | None:
-        """The setting that keeps all targets, if there is one."""
         return self.calibration.chosen
-
-
-@final
-@dataclass(slots=True)
-class Forecast:
-    """Says once of each piece of work that it will take more than a minute."""
-
-    tell: Show = lambda line: None
-    _looks: dict[str, list[float]] = field(default_factory=dict)
-
-    def look(
-        self, name: str, seconds: float, rough: Effort, full: Effort, searches: int
-    ) -> None:
-        """Take note of a rough look; the second tells how long the searches are.
-
-        The first pays for what is prepared once.
-        """
-        looks = self._looks.setdefault(name, [])
-        looks.append(seconds)
-        if len(looks) == 2:
-            share = _outputs(full) / _outputs(rough)
-            self._say(name, min(looks) * (_LOOKS + _CHECKS * share) * searches)
-
-    def advancing(self, name: str, progress: Progress) -> Progress:
-        """Watch the share that is done, and hand it on."""
-        started, is_told = perf_counter(), False
-
-        def advance(share: float) -> None:
-            nonlocal is_told
-            progress(share)
-            seconds = perf_counter() - started
-            if not is_told and share > 0 and seconds > _SOON:
-                is_told = True
-                self._say(name, seconds / share)
-
-        return advance
-
-    def _say(self, name: str, seconds: float) -> None:
-        if seconds > _LONG:
-            minutes = amount(math.ceil(seconds / 60), "minute")
-            self.tell(f"{name}: up to about {minutes}. What is measured is kept.")
-
-
-def _outputs(effort: Effort) -> int:
-    """Count the outputs that are drawn for two priors."""
-    return effort.words * effort.runs + 2 * effort.draws
 
 
 @final
@@ -117,7 +60,9 @@ class Plan:
     """Targets, all of which must hold, for mechanisms that one evaluator measures.
 
     A ``vickrey`` without ``t`` gets the best one. ``prior`` is that of the scores that
-    decide between settings.
+    decide between settings; ``reference`` is what was matched, and ``elsewhere`` the
+    space where it was measured, if that is another one. ``show`` gets each step, and
+    ``tell``, once of each piece of work, that it will take more than a minute.
     """
 
     evaluator: Evaluator
@@ -125,12 +70,11 @@ class Plan:
     targets: list[Target]
     prior: str = "sample"
     show: Show = lambda line: None
-    forecast: Forecast = field(default_factory=Forecast)
+    tell: Show = lambda line: None
     reference: ScoreBounds | None = None
-    """What was matched."""
     elsewhere: str = ""
-    """The space where the reference was measured, if it is another one."""
     _transitions: dict[str, float] = field(default_factory=dict)
+    _looks: dict[str, list[float]] = field(default_factory=dict)  # their seconds
 
     def match(
         self, by: str, to: Setting, epsilon: float, over: str, evaluator: Evaluator
@@ -171,9 +115,16 @@ class Plan:
         """Measure every mechanism at epsilons, by default around its transition."""
         settings = [row.setting for row in rows] or list(self.settings)
         pairs = [(each, epsilons or self._around(each)) for each in settings]
-        progress = self.forecast.advancing(
-            "curves", lambda share: self.show(f"measuring curves {share:.0%}")
-        )
+        started, is_told = perf_counter(), False
+
+        def progress(share: float) -> None:
+            nonlocal is_told
+            self.show(f"measuring curves {share:.0%}")
+            seconds = perf_counter() - started
+            if not is_told and share > 0 and seconds > _SOON:
+                is_told = True
+                self._foretell("curves", seconds / share)
+
         return self.evaluator.curves(pairs, progress)
 
     def _row(self, setting: Setting) -> Row:
@@ -186,19 +137,17 @@ class Plan:
         def at(t: float) -> Setting:
             return Setting(setting.name, {**setting.parameters, "t": t})
 
-        t, found = calibrate_vickrey(
-            lambda t, is_thorough: self._solved(
-                at(t), self.evaluator if is_thorough else rough, searches
-            ),
-            self.targets,
-            self.prior,
-        )
+        def solve(t: float, is_thorough: bool) -> Calibration:
+            evaluator = self.evaluator if is_thorough else rough
+            return self._solved(at(t), evaluator, searches)
+
+        t, found = calibrate_vickrey(solve, self.targets, self.prior)
         return Row(at(t), found)
 
     def _solved(
         self, setting: Setting, evaluator: Evaluator, searches: int = 1
     ) -> Calibration:
-        """Search epsilon for one setting, of as many as there are of its mechanism."""
+        """Search epsilon for one setting, of ``searches`` of its mechanism."""
         keys = {target.key for target in self.targets}
         certify = bool(keys & {"certified_epsilon", "worst_loss"})
         effort = ROUGH_SUPPORT if "s_w" in keys else ROUGH
@@ -220,17 +169,25 @@ class Plan:
                 progress=lambda share: self.show(f"{line} {share:.0%}"),
             )
             if attempt.is_rough:
-                seconds = perf_counter() - started
-                full = QUICK if evaluator.quick else FULL
-                self.forecast.look(setting.name, seconds, effort, full, searches)
+                looks = self._looks.setdefault(setting.name, [])
+                looks.append(perf_counter() - started)
+                if len(looks) == 2:  # the first pays for what is prepared once
+                    full = _outputs(QUICK if evaluator.quick else FULL)
+                    times = _LOOKS + _CHECKS * full / _outputs(effort)
+                    self._foretell(setting.name, min(looks) * times * searches)
             return found
 
         return calibrate(
             measure,
             self.targets,
             self._transition(setting),
-            tolerance=_QUICK_TOLERANCE if evaluator.quick else _TOLERANCE,
+            _QUICK_TOLERANCE if evaluator.quick else _TOLERANCE,
         )
+
+    def _foretell(self, name: str, seconds: float) -> None:
+        if seconds > _LONG:
+            minutes = amount(math.ceil(seconds / 60), "minute")
+            self.tell(f"{name}: up to about {minutes}. What is measured is kept.")
 
     def _transition(self, setting: Setting) -> float:
         """Find where the curve of a setting turns, once."""
@@ -247,6 +204,11 @@ class Plan:
         return [rounded(middle * _WIDTH**share, up=False) for share in shares]
 
 
+def _outputs(effort: Effort) -> int:
+    """Count the outputs that are drawn, for two priors."""
+    return effort.words * effort.runs + 2 * effort.draws
+
+
 # Choosing epsilon and t of Vickrey together: Algorithm 2 of Xu, Aggarwal, Feyisetan,
 # Teissier, "On a Utilitarian Approach to Privacy Preserving Text Generation",
 # PrivateNLP 2021, made safe. The printed algorithm doubles epsilon at t = 0 until the
@@ -257,7 +219,7 @@ class Plan:
 
 
 def calibrate_vickrey(
-    solve: Solve, targets: Sequence[Target], prior: str
+    solve: Callable[[float, bool], Calibration], targets: Sequence[Target], prior: str
 ) -> tuple[float, Calibration]:
     """Find the t and its epsilon that keep all targets and are preferred.
 
@@ -284,12 +246,12 @@ def calibrate_vickrey(
             return t, calibration
     t, calibration = found[0]
     problem = calibration.problem or "no value of t has a setting that is sure to fit"
-    return t, Calibration(tuple(targets), None, tried or calibration.tried, problem)
+    return t, Calibration(None, tried or calibration.tried, problem)
 
 
 def preference(
     setting: ScoreBounds | None, targets: Sequence[Target], prior: str
-) -> tuple[float, float]:
+) -> float:
     """Sort key of settings that keep the same targets, the best first.
 
     Under a budget of utility, that of the larger inference error, at its lower end,
@@ -297,9 +259,7 @@ def preference(
     upper end.
     """
     if setting is None:
-        return 1.0, 0.0
+        return math.inf
     if any(target.is_about_use for target in targets):
-        error = setting.scores.get(f"inference_error_{prior}", (0.0, 0.0))
-        return 0.0, -error[0]
-    loss = setting.scores.get(f"utility_loss_share_{prior}", (0.0, 1.0))
-    return 0.0, loss[1]
+        return -setting.scores.get(f"inference_error_{prior}", (0.0, 0.0))[0]
+    return setting.scores.get(f"utility_loss_share_{prior}", (0.0, 1.0))[1]

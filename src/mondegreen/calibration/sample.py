@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass, field
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mondegreen.arrays import Floats
+from mondegreen.arrays import Floats, Weights
 from mondegreen.errors import SourceError
 from mondegreen.io.base import AbstractSource
 from mondegreen.scores.risk import frequency_prior, uniform_prior
@@ -26,9 +25,8 @@ class Sample:
     name: str
     texts: int
     words: int
-    unknown: int
-    """Words that the vocabulary does not have."""
-    counts: NDArray[np.int64] = field(repr=False)
+    unknown: int  # words that the vocabulary does not have
+    counts: Weights = field(repr=False)
 
     def priors(self) -> dict[str, Floats]:
         """Give the uniform prior and that of the sample, smoothed by one."""
@@ -43,16 +41,12 @@ class Sample:
         The second expects every word, and differs from the first by less the more
         words there are in the sample, however many there are in the vocabulary.
         """
-        return (
-            frequency_prior(self.counts, smoothing=0.0),
-            frequency_prior(self.counts, smoothing=1 / len(self.counts)),
-        )
+        raw = frequency_prior(self.counts, smoothing=0.0)
+        return raw, frequency_prior(self.counts, smoothing=1 / len(self.counts))
 
     def to_dict(self) -> dict[str, object]:
         """Give JSON values: sizes alone."""
-        values = asdict(self)
-        del values["counts"]
-        return values
+        return {key: each for key, each in asdict(self).items() if key != "counts"}
 
 
 def read_sample(

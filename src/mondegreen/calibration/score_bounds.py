@@ -18,8 +18,7 @@ from mondegreen.mechanisms.base import Progress, State
 from mondegreen.scores.interval import Ends, bounded_mean, check_confidence
 from mondegreen.space.space import Space
 
-ETA: Final = 0.05
-"""The mass that :math:`S_w` leaves out."""
+ETA: Final = 0.05  # the mass that S_w leaves out
 
 Scores = Mapping[str, Ends]
 
@@ -29,23 +28,18 @@ Scores = Mapping[str, Ends]
 class Effort:
     """How much is drawn where not everything can be looked at."""
 
-    rows: int
-    """Inputs, of each prior, whose law is looked at where the law is closed."""
-    words: int
-    """Words that are run where it is not."""
-    runs: int
-    """Outputs of each of these words."""
-    draws: int
-    """Pairs of input and output for each prior."""
+    rows: int  # inputs, of each prior, whose law is looked at where it is closed
+    words: int  # words that are run where it is not
+    runs: int  # outputs of each of these words
+    draws: int  # pairs of input and output for each prior
 
 
 FULL: Final = Effort(rows=2048, words=1024, runs=64, draws=50_000)
 QUICK: Final = Effort(rows=384, words=192, runs=32, draws=2_000)
+# To find where to look; nothing that is reported rests on it. Few runs cannot show that
+# there are many outputs, so a target about S_w needs more of them.
 ROUGH: Final = Effort(rows=96, words=96, runs=12, draws=500)
-"""To find where to look; nothing that is reported rests on it."""
-
 ROUGH_SUPPORT: Final = replace(ROUGH, runs=64)
-"""The same for :math:`S_w`: few runs cannot show that there are many outputs."""
 
 
 @final
@@ -53,12 +47,10 @@ ROUGH_SUPPORT: Final = replace(ROUGH, runs=64)
 class Question:
     """What is asked of settings: for which adversaries, how thoroughly, how surely."""
 
-    priors: Mapping[str, Floats]
-    """Of the input, by name, shape (V + 1,) each."""
+    priors: Mapping[str, Floats]  # of the input, by name, shape (V + 1,) each
     effort: Effort
     seed: int = 0
-    confidence: float = 0.95
-    """Of each interval by itself."""
+    confidence: float = 0.95  # of each interval by itself
 
     @property
     def alpha(self) -> float:
@@ -94,20 +86,16 @@ class ScoreBounds:
     """
 
     mechanism: str
-    parameters: Mapping[str, Any]
-    """All but epsilon, as JSON values."""
+    parameters: Mapping[str, Any]  # all but epsilon, as JSON values
     epsilon: float
-    metric: str
-    """Of the guarantee; epsilon is in nats per unit of it."""
-    is_exact: bool
-    """Whether the law is closed and every input was looked at."""
+    metric: str  # of the guarantee; epsilon is in nats per unit of it
+    is_exact: bool  # whether the law is closed and every input was looked at
     scores: Scores
+    # Percentiles from 0 to 100 of N_w, and of S_w with 1 - eta of the mass, and up to
+    # 12 words with the largest N_w: of the words that were looked at.
     n_w: tuple[float, ...]
-    """Percentiles of N_w over the words that were looked at, from 0 to 100."""
     s_w: tuple[float, ...] | None
-    """The same of S_w, with 1 - eta of the mass."""
     worst: tuple[tuple[str, float], ...]
-    """Up to 12 words with the largest N_w, of those that were looked at."""
 
     @classmethod
     def of(
@@ -121,14 +109,14 @@ class ScoreBounds:
         is_exact: bool = False,
     ) -> ScoreBounds:
         """Put together what was found of a state, and what it promises."""
-        guarantee = state.stated  # without a certificate that takes long
-        parameters = dict(guarantee.parameters)
+        stated = state.stated  # without a certificate that takes long
+        parameters = dict(stated.parameters)
         epsilon = float(parameters.pop("epsilon"))
         return cls(
-            guarantee.mechanism,
+            stated.mechanism,
             parameters,
             epsilon,
-            guarantee.metric,
+            stated.metric,
             is_exact,
             {**scores, **promise(state)},
             _percentiles(stay, up=True),
@@ -151,18 +139,17 @@ class ScoreBounds:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ScoreBounds:
         """Build from what :meth:`to_dict` gave."""
-        scores = {
-            name: (
-                -math.inf if low is None else low,
-                math.inf if high is None else high,
-            )
-            for name, (low, high) in values["scores"].items()
-        }
         read = {
-            "scores": scores,
+            "scores": {
+                name: (
+                    -math.inf if low is None else low,
+                    math.inf if high is None else high,
+                )
+                for name, (low, high) in values["scores"].items()
+            },
             "n_w": tuple(values["n_w"]),
-            "s_w": None if values["s_w"] is None else tuple(values["s_w"]),
-            "worst": tuple((word, stay) for word, stay in values["worst"]),
+            "s_w": values["s_w"] and tuple(values["s_w"]),
+            "worst": tuple(map(tuple, values["worst"])),
         }
         return cls(**{**values, **read})
 
@@ -183,14 +170,12 @@ def promise(state: State) -> dict[str, Ends]:
     if not guarantee.is_proved:
         return {}
     low, high = state.certified_bounds
-    scale = guarantee.scale
     found = {"certified_epsilon": (low, high)}
     for name, unit in (("worst_loss", "diameter"), ("near_loss", "nearest")):
-        if math.isfinite(scale[unit]):
-            found[name] = low * scale[unit], high * scale[unit]
-    if math.isfinite(scale["mean"]):
-        label = guarantee.epsilon * scale["mean"]
-        found["privacy_ratio"] = label, label
+        if math.isfinite(distance := guarantee.scale[unit]):
+            found[name] = low * distance, high * distance
+    if math.isfinite(mean := guarantee.scale["mean"]):
+        found["privacy_ratio"] = guarantee.epsilon * mean, guarantee.epsilon * mean
     return found
 
 

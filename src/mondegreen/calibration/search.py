@@ -12,73 +12,58 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, final
+from typing import Final, NamedTuple, final
 
 from mondegreen.calibration.score_bounds import ScoreBounds
 from mondegreen.calibration.targets import Target
 
-_DOUBLINGS: Final = 8
-"""How far from the start a target is looked for."""
-
-_STALE: Final = 0.01
-"""Share of what is missing that another factor of two must add, or it is the end."""
-
+_CONFIDENCE: Final = 0.95  # that all targets hold at the epsilon that is returned
+_DOUBLINGS: Final = 8  # how far from the start a target is looked for
 _ATTEMPTS: Final = 12
-_STRIDE: Final = 1.5
-"""The largest step, as a factor, from an epsilon that fails to the next."""
-
+_STRIDE: Final = 1.5  # the largest step, as a factor, from an epsilon that fails
 _DIGITS: Final = 4
+
+# Share of what is missing that another factor of two must add, or it is the end.
+_STALE: Final = 0.01
 
 Measure = Callable[[float, "Attempt"], ScoreBounds | None]
 """From epsilon to what it does; None where the mechanism does not exist there."""
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """How an epsilon is to be measured."""
 
-    is_rough: bool
-    """Whether it is only to find where to look."""
-    number: int = 0
-    """0 for looks, then 1, 2, ...: each takes other random numbers."""
-    confidence: float = 0.95
-    """Of each interval."""
+    number: int = 0  # 0 for looks, then 1, 2, ...: each takes other random numbers
+    confidence: float = 0.95  # of each interval
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether it is only to find where to look."""
+        return self.number == 0
 
 
 @final
 @dataclass(slots=True)
 class Calibration:
-    """What a search found."""
+    """What a search found: the setting that keeps all targets, or why there is none."""
 
-    targets: tuple[Target, ...]
     chosen: ScoreBounds | None = None
-    """The setting that keeps all targets; None where none was found."""
-    tried: list[ScoreBounds] = field(default_factory=list)
-    """What was measured besides, rough looks included."""
-    problem: str = ""
-    """Why there is none: the target that is missed, and the best that was reached."""
-    is_binding: bool = True
-    """False where the targets hold at every epsilon that was tried."""
+    tried: list[ScoreBounds] = field(default_factory=list)  # rough looks included
+    problem: str = ""  # the target that is missed, and the best that was reached
+    is_binding: bool = True  # False: targets hold at every epsilon that was tried
 
 
 def calibrate(
-    measure: Measure,
-    targets: Sequence[Target],
-    start: float,
-    *,
-    tolerance: float = 0.01,
-    confidence: float = 0.95,
+    measure: Measure, targets: Sequence[Target], start: float, tolerance: float = 0.01
 ) -> Calibration:
     """Find the setting that keeps all targets, beginning at an epsilon.
 
     With targets about privacy alone, that is the largest epsilon found; with one about
     use, the smallest that keeps it, which is the most private one, and it must keep the
     others as well. ``tolerance`` is relative: how much more epsilon is given away,
-    roughly, where scores are exact. With that ``confidence``, all targets hold at the
-    epsilon that is returned.
+    roughly, where scores are exact.
     """
-    search = _Search(measure, tuple(targets), tolerance, confidence)
+    search = _Search(measure, targets, tolerance)
     guess = search.look(start)
     search.conclude(None if guess is None else search.settled(guess))
     return search.result
@@ -87,8 +72,6 @@ def calibrate(
 def rounded(epsilon: float, *, up: bool) -> float:
     """Round an epsilon to four digits, to no more, or no less, than it is.
 
-    Examples
-    --------
     >>> rounded(1.73456, up=False), rounded(1.73456, up=True), rounded(2.0, up=True)
     (1.734, 1.735, 2.0)
     """
@@ -105,17 +88,12 @@ class _Search:
     """One search; ``sign`` is 1 where the largest epsilon is wanted, else -1."""
 
     def __init__(
-        self,
-        measure: Measure,
-        targets: tuple[Target, ...],
-        tolerance: float,
-        confidence: float,
+        self, measure: Measure, targets: Sequence[Target], tolerance: float
     ) -> None:
-        self.measure, self.targets = measure, targets
-        self.tolerance, self.confidence = tolerance, confidence
+        self.measure, self.targets, self.tolerance = measure, targets, tolerance
         self.steering = [t for t in targets if t.is_about_use] or list(targets)
         self.sign = -1 if self.steering[0].is_about_use else 1
-        self.result = Calibration(targets)
+        self.result = Calibration()
 
     def _round(self, epsilon: float) -> float:
         return rounded(epsilon, up=self.sign < 0)
@@ -151,7 +129,7 @@ class _Search:
     def _scaled(self, start: float) -> float | None:
         """Guess, for targets that grow as epsilon does."""
         for _ in range(2):
-            found = self._measured(self._round(start), Attempt(is_rough=True))
+            found = self._measured(self._round(start), Attempt())
             known = [] if found is None else [t.likely(found) for t in self.steering]
             if found is None or None in known:
                 return None
@@ -174,7 +152,7 @@ class _Search:
 
     def _margin(self, epsilon: float) -> float:
         """Tell by how much the steering targets seem to hold; negative: missed."""
-        found = self._measured(self._round(epsilon), Attempt(is_rough=True))
+        found = self._measured(self._round(epsilon), Attempt())
         if found is None:
             return -math.inf
         return min(target.margin(found) for target in self.steering)
@@ -184,7 +162,10 @@ class _Search:
         step, missed = 1 + self.tolerance, None
         epsilon, best = self._round(guess), None
         for number in range(1, _ATTEMPTS + 1):
-            attempt = Attempt(False, number, self._confidence(number))
+            # Attempts share the chance of error, as sum 6 / (pi k)^2 = 1, and so do the
+            # targets: each looks at one end, wrong half as often as its interval.
+            share = (1 - _CONFIDENCE) * 6 / (math.pi * number) ** 2
+            attempt = Attempt(number, 1 - 2 * share / len(self.targets))
             found = self._measured(epsilon, attempt)
             holds = found is not None and all(t.holds(found) for t in self.steering)
             if holds:
@@ -198,15 +179,6 @@ class _Search:
                 step = min(step**2, _STRIDE)
             epsilon = following
         return best
-
-    def _confidence(self, number: int) -> float:
-        r"""Share the chance of error among attempts: :math:`\sum_k 6 / (\pi k)^2 = 1`.
-
-        The targets share it, too. Each looks at one end of its interval,
-        which is wrong half as often as the interval.
-        """
-        share = (1 - self.confidence) * 6 / (math.pi * number) ** 2
-        return 1 - 2 * share / len(self.targets)
 
     def _next(
         self,
@@ -232,15 +204,12 @@ class _Search:
         """Take what was found if it keeps the targets that did not steer."""
         if best is None:
             self.result.problem = self._problem()
-            return
-        broken = [target for target in self.targets if not target.holds(best)]
-        if broken:
-            self.result.problem = (
-                f"from epsilon {best.epsilon:g} on, where {self.steering[0]}, "
-                + "; ".join(_missed(target, [best]) for target in broken)
-            )
-            return
-        self.result.chosen = best
+        elif broken := [target for target in self.targets if not target.holds(best)]:
+            start = f"from epsilon {best.epsilon:g} on, where {self.steering[0]}, "
+            missed = "; ".join(_missed(target, [best]) for target in broken)
+            self.result.problem = start + missed
+        else:
+            self.result.chosen = best
 
     def _problem(self) -> str:
         """Say which target is missed, and what the best is that was reached."""
@@ -248,22 +217,17 @@ class _Search:
         if not tried:
             return "there is no setting near the epsilons that were tried"
         worst = [t for t in self.steering if not any(map(t.holds, tried))]
-        worst = worst or self.steering
-        return "; ".join(_missed(target, tried) for target in worst)
+        return "; ".join(_missed(target, tried) for target in worst or self.steering)
 
 
 def _missed(target: Target, tried: Sequence[ScoreBounds]) -> str:
     """Say how near settings come to a target."""
-    known = [
-        (value, each.epsilon)
-        for each in tried
-        if (value := target.pessimistic(each)) is not None
-    ]
+    values = [(target.pessimistic(each), each.epsilon) for each in tried]
+    known = [(value, at) for value, at in values if value is not None]
     if not known:
         return f"{target.score} is not known for it"
-    best = target.better([value for value, _ in known])
-    at = next(epsilon for value, epsilon in known if value == best)
-    side = "at least" if target.is_at_least else "at most"
+    side, sign = ("at least", 1) if target.is_at_least else ("at most", -1)
+    best, at = max(known, key=lambda pair: sign * pair[0])
     return (
         f"{target.score} must be {side} {target.value:g}; the best that is sure is "
         f"{best:.4g}, at epsilon {at:g}"

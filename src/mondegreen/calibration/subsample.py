@@ -21,21 +21,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from mondegreen.arrays import Floats, Ids
-from mondegreen.calibration.score_bounds import (
-    ETA,
-    Question,
-    ScoreBounds,
-    keep,
-    kept,
-    under,
-    within,
-)
+from mondegreen.calibration import score_bounds as bounds
+from mondegreen.calibration.score_bounds import ETA, Question, ScoreBounds
 from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.definitions import N_W, S_W
 from mondegreen.scores.deniability import effective_support
@@ -54,13 +46,14 @@ def subsample(
     space, rng, count = states[0].space, asked.rng(), asked.effort.rows
     parts = len(asked.priors) + 1
     words = rng.integers(space.vocab_size, size=count).astype(np.int32)
-    looked = _look(states, words, within(progress, 0, 1 / parts), supports=True)
+    looked = _look(states, words, bounds.within(progress, 0, 1 / parts), supports=True)
     found = [_of_words(space, rows, asked) for rows in looked]
     for turn, (name, prior) in enumerate(asked.priors.items(), start=1):
         ids = draw_inputs(prior, count, rng)
-        part = within(progress, turn / parts, 1 / parts)
+        part = bounds.within(progress, turn / parts, 1 / parts)
         for scores, rows in zip(found, _look(states, ids, part), strict=True):
-            scores.update(under(name, prior, _of_prior(space, prior, rows, asked)))
+            under = _of_prior(space, prior, rows, asked)
+            scores.update(bounds.under(name, prior, under))
     return [
         ScoreBounds.of(state, scores, words, rows.stay, rows.support)
         for state, scores, rows in zip(states, found, looked, strict=True)
@@ -80,13 +73,11 @@ def supports_of(
 ) -> tuple[Floats, dict[str, Ends]]:
     """Compute :math:`S_w` of some words from their laws, and bound it for the rest."""
     support = _look([state], words, supports=True)[0].support
-    return support, _support_bounds(support, state.space.vocab_size, asked)
+    return support, _support_bounds(state.space, support, asked)
 
 
-def _support_bounds(
-    support: Floats, vocab_size: int, asked: Question
-) -> dict[str, Ends]:
-    largest = float(vocab_size)
+def _support_bounds(space: Space, support: Floats, asked: Question) -> dict[str, Ends]:
+    largest = float(space.vocab_size)
     mean = asked.mean(support, 1.0, largest)
     scores = {"s_w_mean": mean, "s_w_min": (1.0, float(support.min()))}
     for name, quantile in S_W.items():
@@ -108,8 +99,6 @@ def exceeded(values: Floats, share: float, alpha: float) -> Ends:
     above q only if more than k draws exceed q, although each does with a chance of at
     most p, and :math:`P(\mathrm{Bin}(m, p) > k) \le \alpha`.
 
-    Examples
-    --------
     >>> exceeded(np.arange(100.0), 0.5, 0.025)
     (39.0, 60.0)
     """
@@ -132,9 +121,7 @@ def _order_statistics(count: int, share: float, alpha: float) -> tuple[int, int]
     return few - 1, count - many
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _Rows:
+class _Rows(NamedTuple):
     """What the laws of some inputs say of each, and of the success of a guess."""
 
     stay: Floats
@@ -189,7 +176,7 @@ def _look(
 
 def _of_words(space: Space, rows: _Rows, asked: Question) -> dict[str, Ends]:
     """Bound the scores of a random word."""
-    scores = _support_bounds(rows.support, space.vocab_size, asked)
+    scores = _support_bounds(space, rows.support, asked)
     scores["n_w_mean"] = asked.mean(rows.stay, 0.0, 1.0)
     scores["n_w_max"] = float(rows.stay.max()), 1.0
     for name, quantile in N_W.items():
@@ -205,17 +192,13 @@ def _of_prior(
     space: Space, prior: Floats, rows: _Rows, asked: Question
 ) -> dict[str, Ends]:
     """Bound what holds under the prior that inputs were drawn from."""
-    count = len(rows.stay)
-    stay = asked.mean(rows.stay, 0.0, 1.0)
+    count, stay = len(rows.stay), asked.mean(rows.stay, 0.0, 1.0)
     high = min(float(1 - prior.max()), 1 - stay[0])
     low = 1 - rows.success - deviation(1 / count, count, asked.alpha)
     low = min(max(low, 0.0), high)
-    scores = {
-        "n_w": stay,
-        "bayes_risk": (low, high),
-        # E* <= E_M <= 2 E* for a loss of 0 or 1
-        "inference_error": (low, min(1.0, 2 * high)),
-    }
+    # For a loss of 0 or 1, E* <= E_M <= 2 E*.
+    error = low, min(1.0, 2 * high)
+    scores = {"n_w": stay, "bayes_risk": (low, high), "inference_error": error}
     if rows.distance is not None:
         diameter = space.geometry.diameter
         scores["utility_loss"] = asked.mean(rows.distance, 0.0, diameter)
@@ -224,33 +207,25 @@ def _of_prior(
 
 def blind_loss(
     space: Space, prior: Floats, rows: int | None, confidence: float = 0.95
-) -> Ends | None:
+) -> Ends:
     r"""Compute the utility loss of an output drawn uniformly among the words.
 
     .. math:: \sum_w \pi(w) \frac{1}{V} \sum_y d(w, y)
 
-    None where a space has no distances. In a large space ``rows`` inputs are drawn,
-    always the same; without ``rows`` it is computed for all, once for each space, and
-    their mean distances are kept in the cache folder.
-
-    Examples
-    --------
-    >>> space = Space.from_arrays("ab", ["a", "b"], [[0.0], [3.0]])
-    >>> blind_loss(space, np.array([1.0, 0.0, 0.0]), None)
-    (1.5, 1.5)
+    The space has vectors. In a large one ``rows`` inputs are drawn, always the same;
+    without ``rows`` it is computed for all, once for each space, and their mean
+    distances are kept in the cache folder.
     """
-    if not space.has_vectors:
-        return None
     is_large = space.vocab_size > _BLIND_BLOCK
     if is_large and rows is not None:
         means = _drawn_means(space, prior.tobytes(), rows)
         return bounded_mean(means, 0.0, space.geometry.diameter, confidence).ends
     everyone = np.arange(space.vocab_size + 1, dtype=np.int32)
-    found = kept(space, "mean-distances") if is_large else None
+    found = bounds.kept(space, "mean-distances") if is_large else None
     if found is None or len(found) != len(everyone):
         found = _mean_distances(space, everyone)
         if is_large:
-            keep(space, "mean-distances", found.tolist())
+            bounds.keep(space, "mean-distances", found.tolist())
     value = float(prior @ found)
     return value, value
 

@@ -6,7 +6,6 @@ A target can be a number, or to be as private as another setting, in a named sen
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -19,13 +18,15 @@ from mondegreen.errors import (
 from mondegreen.scores.definitions import PERCENTILES
 
 KEYS: Final = {
-    "n_w": "chance that a word stays, at most",
-    "s_w": "likely outputs of a word, at least",
-    "bayes_risk": "error of the best guess, at least",
-    "certified_epsilon": "certified epsilon at most",
-    "worst_loss": "nats between any two words, by the certificate, at most",
-    "privacy_ratio": "epsilon times the mean distance at most",
-    "utility_loss": "distance moved, as a share of that of a random word, at most",
+    "n_w": "no word stays with probability above {value}{words}",
+    "s_w": "at least {value} likely outputs{words}",
+    "bayes_risk": "the best guess ({prior} prior) errs with probability at least "
+    "{value}",
+    "certified_epsilon": "certified epsilon at most {value}",
+    "worst_loss": "nats between any two words, by the certificate, at most {value}",
+    "privacy_ratio": "epsilon times the mean distance at most {value}",
+    "utility_loss": "words move at most {value} of the way to a random word "
+    "({prior} prior)",
 }
 """What can be asked for; the last one is about use, the others about privacy."""
 
@@ -41,27 +42,11 @@ MATCHES: Final = {
 }
 """What can be made equal to that of another setting, and what that is."""
 
-_AT_LEAST: Final = ("bayes_risk", "s_w")
-_LINEAR: Final = ("certified_epsilon", "privacy_ratio", "worst_loss")
-_OF_WORDS: Final = ("n_w", "s_w")
-_OF_PRIORS: Final = ("bayes_risk", "utility_loss")
-_SAYS: Final = {
-    "n_w": "no word stays with probability above {value}{words}",
-    "s_w": "at least {value} likely outputs{words}",
-    "bayes_risk": "the best guess ({prior} prior) errs with probability at least "
-    "{value}",
-    "utility_loss": "words move at most {value} of the way to a random word "
-    "({prior} prior)",
-}
 _RANGES: Final = {
     "n_w": (0.0, 1.0, "above 0, at most 1"),
     "s_w": (1.0, math.inf, "at least 1 word"),
     "bayes_risk": (0.0, 1.0, "above 0, below 1"),
-    "utility_loss": (
-        0.0,
-        1.0,
-        "above 0, at most 1: a share of the loss of a random word",
-    ),
+    "utility_loss": (0.0, 1.0, "in (0, 1], as a share of the loss of a random word"),
 }
 
 
@@ -73,8 +58,6 @@ class Target:
     ``over`` says for which words ``n_w`` and ``s_w`` must hold, ``P95`` for 95 % of the
     vocabulary; ``prior`` whose words ``bayes_risk`` and ``utility_loss`` are about.
 
-    Examples
-    --------
     >>> target = Target("n_w", 0.5)
     >>> target.score, str(target)
     ('n_w_95', 'no word stays with probability above 0.5, in 95 % of the vocabulary')
@@ -103,20 +86,28 @@ class Target:
     @property
     def is_at_least(self) -> bool:
         """Whether the value is the least that is allowed."""
-        return self.key in _AT_LEAST
+        return self.key in ("bayes_risk", "s_w")
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the score grows as epsilon does, or about so."""
+        return self.key in ("certified_epsilon", "privacy_ratio", "worst_loss")
 
     @property
     def score(self) -> str:
         """Its key in the scores of :class:`ScoreBounds`."""
-        if self.key in _OF_WORDS:
-            if self.over in ("worst", "mean"):
-                end = "min" if self.key == "s_w" else "max"
-                return f"{self.key}_{'mean' if self.over == 'mean' else end}"
-            percent = int(self.over[1:])
-            return f"{self.key}_{100 - percent if self.key == 's_w' else percent:02d}"
         if self.key == "utility_loss":
             return f"utility_loss_share_{self.prior}"
-        return f"{self.key}_{self.prior}" if self.key in _OF_PRIORS else self.key
+        if self.key == "bayes_risk":
+            return f"bayes_risk_{self.prior}"
+        if self.key not in ("n_w", "s_w"):
+            return self.key
+        if self.over == "mean":
+            return f"{self.key}_mean"
+        if self.over == "worst":
+            return "n_w_max" if self.key == "n_w" else "s_w_min"
+        percent = int(self.over[1:])
+        return f"n_w_{percent}" if self.key == "n_w" else f"s_w_{100 - percent:02d}"
 
     def pessimistic(self, found: ScoreBounds) -> float | None:
         """Take the end of the score on the wrong side; None if it is not known."""
@@ -133,11 +124,6 @@ class Target:
         near = {"bayes_risk": ends[1], "s_w": ends[0]}
         return near.get(self.key, sum(ends) / 2)
 
-    @property
-    def is_linear(self) -> bool:
-        """Whether the score grows as epsilon does, or about so."""
-        return self.key in _LINEAR
-
     def margin(self, found: ScoreBounds) -> float:
         """Tell by how much a setting seems to keep the target; negative: misses."""
         value = self.likely(found)
@@ -151,17 +137,13 @@ class Target:
         A score that is not known is not on the right side.
         """
         value = self.pessimistic(found)
-        if value is None or math.isnan(value):
+        if value is None:
             return False
         return value >= self.value if self.is_at_least else value <= self.value
 
-    def better(self, values: Sequence[float]) -> float:
-        """Choose the value that is nearest to keeping the target, or keeps it best."""
-        return max(values) if self.is_at_least else min(values)
-
     def __str__(self) -> str:
-        says = _SAYS.get(self.key, KEYS[self.key] + " {value}")
-        if self.key == "n_w" and self.over == "mean":
+        says = KEYS[self.key]
+        if self.score == "n_w_mean":
             says = "words stay with probability at most {value}{words}"
         words = {"worst": ", whatever the word", "mean": " on average"}.get(
             self.over, f", in {self.over[1:]} % of the vocabulary"
@@ -191,7 +173,7 @@ def match_target(
     """
     if by not in MATCHES:
         raise UnknownNameError("match", by, MATCHES)
-    probe = Target(by, 1.0 if by != "bayes_risk" else 0.5, over, prior)
+    probe = Target(by, 1.0, over, prior)
     ends = reference.scores.get(probe.score)
     if ends is None:
         raise ConfigurationError(

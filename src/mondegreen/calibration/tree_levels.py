@@ -18,16 +18,13 @@ from mondegreen.arrays import Floats
 from mondegreen.calibration.guess import Guess, class_of_words
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.mechanisms.selection.tree import Tree
-from mondegreen.scores.risk import check_prior
+from mondegreen.scores.risk import over_inputs
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
 
 _ROUNDS: Final = 200
 _TOLERANCE: Final = 1e-5
-
-_TO_ROOT: Final = 1e-6
-"""Share that moves to the root, for the exact certificate of the integers."""
-
+_TO_ROOT: Final = 1e-6  # share that moves there, for the exact certificate of integers
 _DIGITS: Final = 1e12
 
 
@@ -76,7 +73,7 @@ def best_tree(
     """
     if not 0 < success < 1:
         raise InvalidParameterError("success", success, "in (0, 1)")
-    priors = [check_prior(each, space.vocab_size + 1) for each in (prior, *also)]
+    priors = [over_inputs(each, space.vocab_size) for each in (prior, *also)]
     blind = max(float(each.max()) for each in priors)
     if blind > success:
         raise ConfigurationError(
@@ -112,8 +109,6 @@ def tfidf_weights(prior: Floats, length: int = 1000) -> Floats:
     lose with it, and gain from 1,000 over 100; those of long ones do not mind
     (docs/explanation/word-trees.md). The prior is of PUBLIC text.
 
-    Examples
-    --------
     >>> tfidf_weights(np.array([0.5, 0.01, 0.0]), 10).round(4).tolist()
     [0.0034, 0.0235, 0.0]
     """
@@ -144,8 +139,7 @@ def closeness(
         means = sums / tree.sizes(level)[:, None]
         near = np.maximum(np.einsum("ij,ij->i", unit, means[nodes]), 0.0) ** power
         found.append(np.bincount(child, near * weights[: len(near)]))
-    by_level: Floats = np.array(found, dtype=np.float64)
-    return by_level.T
+    return np.asarray(np.array(found, dtype=np.float64).T)
 
 
 @final
@@ -168,37 +162,33 @@ class _Program:
         from scipy.optimize import linprog
 
         kinds, levels = self.gain.shape
-        table, limits = self._losses()
+        table = self._losses()
+        limits = [0.0] * len(table)
         equal = self._sums_and_likeness()
         sums = np.zeros(len(equal))
         sums[:kinds] = 1.0
         wanted = np.append(-self.gain.ravel() / self.gain.max(), 0.0)
+        allowed = self.success * (1 + _TOLERANCE)  # of a guess, until a cut is made
         for _ in range(_ROUNDS):
             found = linprog(
-                wanted,
-                A_ub=np.array(table),
-                b_ub=np.array(limits),
-                A_eq=equal,
-                b_eq=sums,
-                bounds=(0, 1),
-                method="highs",
+                wanted, np.array(table), limits, equal, sums, (0, 1), method="highs"
             )
             if found.x is None:
                 raise ConfigurationError("no probabilities keep both bounds")
             rows = np.clip(found.x[:-1].reshape(kinds, levels), 0.0, None)
             rows /= rows.sum(axis=1, keepdims=True)
-            cuts = self._broken(rows)
-            if not cuts:
+            before = len(table)
+            for slope, rest in (guess.cut(rows) for guess in self.guesses):
+                if float((slope * rows).sum()) + rest > allowed:
+                    table.append(np.append(slope.ravel(), 0.0))
+                    limits.append(self.success - rest)
+            if len(table) == before:
                 break
-            for slope, rest in cuts:
-                table.append(np.append(slope.ravel(), 0.0))
-                limits.append(self.success - rest)
         return self._within(rows)
 
-    def _losses(self) -> tuple[list[Floats], list[float]]:
+    def _losses(self) -> list[Floats]:
         """Demand V F_0(w) <= e^epsilon r, and r <= the root's share of every kind."""
-        kinds, levels = self.gain.shape
-        guess = self.guesses[0]
+        (kinds, levels), guess = self.gain.shape, self.guesses[0]
         scale = math.exp(-self.epsilon) * guess.size
         table = []
         for kind, *sizes in np.unique(np.vstack([guess.child, guess.reach]), axis=1).T:
@@ -209,7 +199,7 @@ class _Program:
             row = np.zeros((kinds, levels))
             row[kind, -1] = -1.0
             table.append(np.append(row, 1.0))
-        return table, [0.0] * len(table)
+        return table
 
     def _sums_and_likeness(self) -> Floats:
         """Demand that kinds sum to 1 and, unless by class, are all like the first."""
@@ -221,31 +211,21 @@ class _Program:
         rows = np.vstack(parts)
         return np.hstack([rows, np.zeros((len(rows), 1))])
 
-    def _broken(self, rows: Floats) -> list[tuple[Floats, float]]:
-        """Find the cuts of the priors with which a guess is right too often."""
-        allowed = self.success * (1 + _TOLERANCE)
-        cuts = [guess.cut(rows) for guess in self.guesses]
-        return [
-            (slope, rest)
-            for slope, rest in cuts
-            if float((slope * rows).sum()) + rest > allowed
-        ]
-
     def _within(self, rows: Floats) -> Floats:
         """Move all rows to the root until every success is within the bound."""
 
-        def worst(at: Floats) -> float:
-            return max(guess.value(at) for guess in self.guesses)
+        def is_within(at: Floats) -> bool:
+            return max(guess.value(at) for guess in self.guesses) <= self.success
 
         root = np.zeros_like(rows)
         root[:, -1] = 1.0
         low, high = 0.0, 1.0
-        if worst(rows) <= self.success:
+        if is_within(rows):
             return rows
         for _ in range(60):  # A is convex, and at the root it is that of no output
             middle = (low + high) / 2
-            mixed = rows * (1 - middle) + root * middle
-            low, high = (
-                (low, middle) if worst(mixed) <= self.success else (middle, high)
-            )
+            if is_within(rows * (1 - middle) + root * middle):
+                high = middle
+            else:
+                low = middle
         return np.asarray(rows * (1 - high) + root * high)

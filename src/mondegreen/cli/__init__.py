@@ -2,7 +2,7 @@
 
 import os
 
-from mondegreen.processes import THREADS
+from mondegreen.threads import THREADS
 
 # One job is one core. The libraries that compute read these when they are loaded, and
 # this package is imported before any of them.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import platform
 import sys
 from importlib import metadata
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import click
 
 from mondegreen.cli import options
-from mondegreen.cli.options import POSITIVE, command, option
-from mondegreen.cli.render import echo_json, shower
+from mondegreen.cli.options import command, option
+from mondegreen.cli.render import echo_facts, echo_json, shower
 from mondegreen.errors import ConfigurationError
 
 _BROKEN: Final = 4
@@ -20,70 +20,52 @@ _TIMEOUT: Final = 600.0
 
 @command()
 def audit(
-    epsilon: float = options.epsilon_option(
-        "Epsilon of the mechanism, and the claim that is checked; for a target, "
-        "the claim."
+    epsilon: float = option(
+        "The claim that is checked; also the epsilon of the mechanism.", "-e --epsilon"
     ),
-    name: str | None = option(
-        None,
-        "One of this package.",
-        "-m --mechanism",
-        metavar="NAME",
-        shell_complete=options.offer_mechanisms,
-    ),
+    name: options.MechanismName | None = option("Of this package.", "-m --mechanism"),
     target: str | None = option(
-        None,
-        "Any callable word -> word, run in a process of its own.",
-        metavar="MODULE:FUNCTION",
+        "Any callable word -> word, run in a process of its own.", "MODULE:FUNCTION"
     ),
     claim: float | None = option(
-        None,
-        "Audit the mechanism against another epsilon.  [default: --epsilon]",
-        metavar="NUMBER",
+        "Audit the mechanism against another epsilon.  [default: --epsilon]"
     ),
     settings: tuple[str, ...] = options.SETTINGS,
-    space: str = options.SPACE,
+    space: options.SpaceName = options.SPACE,
     words: int | None = option(
-        None,
         "Audit on N words of the space, so that exact methods apply (up to 4096).",
-        metavar="N",
+        "N",
         type=click.IntRange(min=2),
     ),
-    metric: str | None = option(
-        None,
-        "Metric of the claim.  [default: that of the guarantee, or of the space]",
-        type=click.Choice(["discrete", "euclidean", "hamming", "poincare"]),
+    metric: Literal["discrete", "euclidean", "hamming", "poincare"] | None = option(
+        "Metric of the claim.  [default: that of the guarantee, or of the space]"
     ),
-    method: Any = option(
-        "auto",
-        "auto is exact where that is possible.",
-        type=click.Choice(["auto", "exact", "statistical"]),
+    method: Literal["auto", "exact", "statistical"] = option(
+        "auto is exact where that is possible."
     ),
-    runs: int | None = option(
-        None,
-        "Outputs of each input.  [default: 20000; 4000 for a target]",
-        type=options.SEED,
+    runs: options.Seed | None = option(
+        "Outputs of each input.  [default: 20000; 4000 for a target]"
     ),
-    pairs: int = option(16, "Pairs of inputs of a statistical audit.", type=POSITIVE),
+    pairs: int = option("Pairs of inputs of a statistical audit.", default=16),
     alpha: float = option(
-        0.001, "Chance that a mechanism that keeps its promise is called broken."
+        "Chance that a mechanism that keeps its promise is called broken.",
+        default=0.001,
     ),
     unknown_words: str | None = option(
-        None,
         "Words that a target does not know; empty: none.  [default: invented ones]",
-        metavar="W,W,...",
+        "W,W,...",
     ),
-    workers: bool = option(False, "The target is run in forked worker processes."),
+    workers: bool = option("The target is run in forked worker processes."),
     python: str | None = option(
-        None, "Interpreter of the environment of the target.", metavar="PATH"
+        "Interpreter of the environment of the target.", "PATH"
     ),
     timeout: float = option(
-        _TIMEOUT,
         "For the import of a target, and for 500 calls.",
-        metavar="SECONDS",
+        "SECONDS",
+        default=_TIMEOUT,
         type=click.FloatRange(min=0, min_open=True),
     ),
-    seed: int | None = option(None, "Repeat the same audit.", type=options.SEED),
+    seed: options.Seed | None = option("Repeat the same audit."),
     allow_unproved: bool = options.UNPROVED,
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
@@ -120,58 +102,37 @@ def audit(
         "alpha": alpha,
         "seed": seed,
         "progress": lambda what, share: show(f"{what}: {share:.0%}"),
+        **({} if runs is None else {"runs": runs}),
     }
     if name is not None:
         from mondegreen.audit.run import audit_mechanism
 
-        _refuse(
-            "--mechanism",
-            "--target",
-            {
-                "--unknown-words": unknown_words is not None,
-                "--workers": workers,
-                "--python": python is not None,
-                "--timeout": timeout != _TIMEOUT,
-            },
-        )
+        of_targets = {
+            "--unknown-words": unknown_words is not None,
+            "--workers": workers,
+            "--python": python is not None,
+            "--timeout": timeout != _TIMEOUT,
+        }
+        _refuse("--mechanism", "--target", of_targets)
         mechanism = options.built(name, epsilon, settings)
         options.check_proved(mechanism, allow_unproved=allow_unproved)
         report = audit_mechanism(
-            mechanism,
-            loaded,
-            claim=claim,
-            runs=20_000 if runs is None else runs,
-            method=method,
-            **common,
+            mechanism, loaded, claim=claim, method=method, **common
         )
     else:
-        from mondegreen.audit.run_target import audit_target
-        from mondegreen.audit.target import UNKNOWN_WORDS
+        from mondegreen.audit.target import audit_target
 
-        _refuse(
-            "--target",
-            "--mechanism",
-            {
-                "--claim": claim is not None,
-                "--set": bool(settings),
-                "--method exact": method == "exact",
-                "--allow-unproved": allow_unproved,
-            },
-        )
-        unknown: tuple[str, ...] = UNKNOWN_WORDS
+        of_mechanisms = {
+            "--claim": claim is not None,
+            "--set": bool(settings),
+            "--method exact": method == "exact",
+            "--allow-unproved": allow_unproved,
+        }
+        _refuse("--target", "--mechanism", of_mechanisms)
         if unknown_words is not None:
-            unknown = tuple(word for word in unknown_words.split(",") if word)
-        report = audit_target(
-            str(target),
-            loaded,
-            epsilon,
-            unknown=unknown,
-            workers=workers,
-            runs=4000 if runs is None else runs,
-            python=python,
-            timeout=timeout,
-            **common,
-        )
+            common["unknown"] = tuple(filter(None, unknown_words.split(",")))
+        common |= {"workers": workers, "python": python, "timeout": timeout}
+        report = audit_target(str(target), loaded, epsilon, **common)
     show("")
     if as_json:
         echo_json(report.to_dict())
@@ -187,16 +148,7 @@ def _refuse(given: str, needed: str, unfit: dict[str, bool]) -> None:
             raise ConfigurationError(f"{name} is for {needed}, not for {given}")
 
 
-_LIBRARIES: Final = (
-    "numpy",
-    "pyarrow",
-    "faiss-cpu",
-    "click",
-    "rich",
-    "regex",
-    "randomgen",
-    "scipy",
-)
+_LIBRARIES: Final = "numpy pyarrow faiss-cpu click rich regex randomgen scipy".split()
 
 # What they are for, where somebody looks for it.
 _OPTIONAL: Final = {
@@ -214,7 +166,6 @@ _NEXT: Final = (
 _REPAIR: Final = (
     "Do not use it like this. Install it again, into a virtual environment of its own."
 )
-_SICK: Final = 1
 _MISSING: Final = "MISSING"
 _WRONG: Final = "WRONG, do not use"
 
@@ -234,7 +185,6 @@ def doctor(as_json: bool = options.JSON) -> None:
     3 the embedded space is damaged.
     """  # noqa: D301
     from mondegreen import load_space
-    from mondegreen.cli.render import echo_facts
     from mondegreen.files import home
     from mondegreen.space.store import space_names
 
@@ -250,7 +200,10 @@ def doctor(as_json: bool = options.JSON) -> None:
         "python": f"{platform.python_version()}, {sys.executable}",
         "platform": platform.platform(),
         "libraries": libraries,
-        "optional": {name: _optional(name) for name in _OPTIONAL},
+        "optional": {
+            name: _version(name, f"not installed ({use})")
+            for name, use in _OPTIONAL.items()
+        },
         "random source": source,
         "default space": f"{space.name}, {size}, digest {space.digest}",
         "spaces": space_names() if as_json else ", ".join(space_names()),
@@ -261,19 +214,14 @@ def doctor(as_json: bool = options.JSON) -> None:
     echo_facts(findings, as_json=as_json)
     if not as_json:
         click.echo(f"\n{_REPAIR if problems else _NEXT}")
-    click.get_current_context().exit(_SICK if problems else 0)
+    click.get_current_context().exit(1 if problems else 0)
 
 
-def _version(name: str) -> str:
+def _version(name: str, absent: str = _MISSING) -> str:
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
-        return _MISSING
-
-
-def _optional(name: str) -> str:
-    version = _version(name)
-    return f"not installed ({_OPTIONAL[name]})" if version == _MISSING else version
+        return absent
 
 
 def _random_source() -> str:

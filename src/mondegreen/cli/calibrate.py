@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 import click
 
 from mondegreen.cli import options
-from mondegreen.cli.options import FILE, argument, command, option
+from mondegreen.cli.options import File, argument, command, option
 from mondegreen.cli.render import echo_json, read_public, say, shower, table
 from mondegreen.errors import ConfigurationError, InvalidParameterError
-from mondegreen.wording import Kind, amount, figure, figures, privatize_command
+from mondegreen.io.guess import Format
+from mondegreen.wording import Kind, amount, figure, figures
 
 if TYPE_CHECKING:
     from mondegreen.calibration.evaluate import Setting
@@ -22,97 +23,78 @@ if TYPE_CHECKING:
     from mondegreen.calibration.score_bounds import ScoreBounds
     from mondegreen.space.space import Space
 
-
-_MATCHES: Final = "bayes_risk certified_epsilon n_w privacy_ratio worst_loss".split()
 _COLUMNS: Final = (
-    "certified_epsilon",
-    "worst_loss",
-    "n_w_mean",
-    "n_w_95",
-    "s_w_05",
-    "bayes_risk_uniform",
-    "bayes_risk_sample",
-    "utility_loss_share_{prior}",
+    "certified_epsilon worst_loss n_w_mean n_w_95 s_w_05 bayes_risk_uniform "
+    "bayes_risk_sample utility_loss_share_{prior}"
 )
+
+_HOW_TO_READ: Final = """\
+A loss of n nats changes odds by a factor of e^n at most.
+certified: exact epsilon, in nats per unit of the metric; worst loss: nats between any \
+two words, at most.
+N_w: chance that a word stays, on average, and at most that for 95 % of the words.
+S_w: likely outputs (95 % of the probability), at least that for 95 % of the words.
+risk: how often the best guess of a word is wrong, without its context.
+loss: distance moved, as a share of that of a random word ({prior} prior)."""
+
+Match = Literal["bayes_risk", "certified_epsilon", "n_w", "privacy_ratio", "worst_loss"]
 
 
 @command()
 def calibrate(
-    sample: str = argument(type=FILE),
-    columns: tuple[str, ...] = options.COLUMNS,
-    format: Any = options.SAMPLE_FORMAT,
-    names: tuple[str, ...] = option(
-        ("calibrated",),
-        "With parameters, such as vickrey:t=0.25. Without t, vickrey chooses it "
-        "too. Repeatable.",
-        "-m --mechanism",
-        metavar="NAME[:KEY=VALUE,...]",
-        shell_complete=options.offer_mechanisms,
+    sample: File = argument(),
+    columns: tuple[options.Column, ...] = options.COLUMNS,
+    format: Format | None = options.FORMAT,
+    names: tuple[options.MechanismName, ...] = option(
+        "With parameters, such as vickrey:t=0.25. Without t, vickrey chooses it too. "
+        "Repeatable.",
+        "-m --mechanism NAME[:KEY=VALUE,...]",
+        default=("calibrated",),
     ),
     targets: tuple[str, ...] = option(
-        (),
-        "n_w (chance that a word stays, at most), s_w (number of likely outputs, "
-        "at least), bayes_risk (how often the best guess is wrong, at least), "
+        "n_w (chance that a word stays, at most), s_w (number of likely outputs, at "
+        "least), bayes_risk (how often the best guess is wrong, at least), "
         "certified_epsilon (exact epsilon, at most), worst_loss (n where an output "
         "changes the odds between any two words by e^n at most), utility_loss "
-        "(distance moved, as a share of that to a random word, at most). "
-        "Repeatable: all must hold.",
-        "-t --target",
-        metavar="KEY=VALUE",
+        "(distance moved, as a share of that to a random word, at most). Repeatable: "
+        "all must hold.",
+        "-t --target KEY=VALUE",
     ),
-    over: str = option(
-        "P95",
-        "Words that must keep n_w and s_w: all, that percentage of the vocabulary, "
-        "or their mean.",
-        type=click.Choice(["worst", "P99", "P95", "P90", "P75", "P50", "mean"]),
+    over: Literal["worst", "P99", "P95", "P90", "P75", "P50", "mean"] = option(
+        "Words that must keep n_w and s_w: all, that percentage of the vocabulary, or "
+        "their mean.",
+        default="P95",
     ),
-    prior: str = option(
-        "sample",
+    prior: Literal["sample", "uniform"] = option(
         "What an attacker expects, for bayes_risk, and what is written, for "
-        "utility_loss: words as frequent as in SAMPLE, each counted once more than "
-        "it occurs; or every word alike. Whoever knows the frequencies as they are "
-        "may guess right more often; of a small SAMPLE, far more often.",
-        type=click.Choice(["sample", "uniform"]),
+        "utility_loss: words as frequent as in SAMPLE, each counted once more than it "
+        "occurs; or every word alike. Whoever knows the frequencies as they are may "
+        "guess right more often; of a small SAMPLE, far more often."
     ),
-    match: str | None = option(
-        None,
-        "In place of a target: be as private as --to, in this sense.",
-        type=click.Choice(_MATCHES),
+    match: Match | None = option(
+        "In place of a target: be as private as --to, in this sense."
     ),
-    to: str | None = option(
-        None,
+    to: options.MechanismName | None = option(
         "The setting to be as private as, such as laplace:12. For --match.",
-        metavar="NAME[:KEY=VALUE,...]:EPSILON",
-        shell_complete=options.offer_mechanisms,
+        "NAME[:KEY=VALUE,...]:EPSILON",
     ),
-    to_space: str | None = option(
-        None,
-        "Where --to is measured.  [default: that of --space]",
-        metavar="NAME|PATH",
-        shell_complete=options.offer_spaces,
+    to_space: options.SpaceName | None = option(
+        "Where --to is measured.  [default: that of --space]"
     ),
     epsilons: tuple[float, ...] = option(
-        (),
-        "Epsilon to show where there is no target, and in the curves of the "
-        "report. Repeatable.  [default: eight around the one at which the "
-        "mechanism begins to keep words]",
+        "Epsilon to show where there is no target, and in the curves of the report. "
+        "Repeatable.  [default: eight around the one at which the mechanism begins to "
+        "keep words]",
         "-e --epsilon",
-        metavar="NUMBER",
     ),
-    space: str = options.SPACE,
-    quick: bool = option(
-        False, "Look at fewer words: sooner done, with wider intervals."
+    space: options.SpaceName = options.SPACE,
+    quick: bool = option("Look at fewer words: sooner done, with wider intervals."),
+    seed: options.Seed = option(
+        "Fixes which words and outputs are drawn to measure with.", default=0
     ),
-    seed: int = option(
-        0, "Fixes which words and outputs are drawn to measure with.", type=options.SEED
-    ),
-    html: str | None = option(
-        None, "Write a report with curves. Holds no text of SAMPLE.", type=FILE
-    ),
-    sentences: str | None = option(
-        None,
-        "PUBLIC texts, one a line, for the report to show before and after.",
-        type=FILE,
+    html: File | None = option("Write a report with curves. Holds no text of SAMPLE."),
+    sentences: File | None = option(
+        "PUBLIC texts, one a line, for the report to show before and after."
     ),
     force: bool = options.FORCE,
     allow_unproved: bool = options.UNPROVED,
@@ -135,7 +117,7 @@ def calibrate(
     mondegreen calibrate tweets.csv -m tem -m laplace --match bayes_risk --to tem:2.5
     """  # noqa: D301
     from mondegreen.calibration.evaluate import Evaluator
-    from mondegreen.calibration.plan import Forecast, Plan
+    from mondegreen.calibration.plan import Plan
     from mondegreen.calibration.targets import parse_target
     from mondegreen.cli.calibrate_report import write
     from mondegreen.space.store import load_space
@@ -152,8 +134,8 @@ def calibrate(
     read = read_public(sample, format, columns, loaded, quiet=quiet)
     evaluator = Evaluator(loaded, read.priors(), quick=quick, seed=seed)
     show = shower(quiet)
-    forecast = Forecast() if quiet else Forecast(say)
-    plan = Plan(evaluator, settings, asked, prior, show, forecast)
+    tell = say if not quiet else lambda line: None
+    plan = Plan(evaluator, settings, asked, prior, show, tell)
     with _saying_what_is_kept(loaded):
         if match is not None and reference is not None:
             there = loaded if to_space is None else load_space(to_space)
@@ -189,15 +171,13 @@ def _saying_what_is_kept(space: Space) -> Iterator[None]:
     """Say at an interrupt what need not be measured again."""
     from mondegreen.calibration.score_bounds import folder
 
-    def kept() -> int:
-        return len(list(folder(space).glob("*.json")))
-
-    before = kept()
+    kept = folder(space)
+    before = len(list(kept.glob("*.json")))
     try:
         yield
     except KeyboardInterrupt:
-        done = amount(kept() - before, "new measurement")
-        say(f"Kept in {folder(space)}: {done}. The same command goes on from there.")
+        done = amount(len(list(kept.glob("*.json"))) - before, "new measurement")
+        say(f"Kept in {kept}: {done}. The same command goes on from there.")
         raise
 
 
@@ -223,11 +203,10 @@ def _reference(match: str | None, to: str | None) -> tuple[Setting, float] | Non
         return None
     name, _, epsilon = to.rpartition(":")
     try:
-        number = float(epsilon)
+        number = float(name and epsilon)
     except ValueError:
-        name, number = "", 0.0
-    if not name:
-        raise InvalidParameterError("--to", to, "NAME:EPSILON, such as laplace:12")
+        allowed = "NAME:EPSILON, such as laplace:12"
+        raise InvalidParameterError("--to", to, allowed) from None
     setting = _setting(name, allow_unproved=True)
     setting.at(number)
     return setting, number
@@ -274,20 +253,17 @@ class _Outcome:
             where = f" on {plan.elsewhere}" if plan.elsewhere else ""
             name = f"{_short(plan.reference)} at epsilon {plan.reference.epsilon:g}"
             yield f"match   {name}{where}: {MATCHES[plan.targets[-1].key]}"
-        settings = [row.chosen for row in self.rows if row.chosen is not None]
-        shown = settings or list(self.curves)
+        found = [row.chosen for row in self.rows if row.chosen is not None]
+        shown = found or list(self.curves)
         yield from ["", *_table(shown, plan.prior, plan.evaluator.space.vocab_size), ""]
         for row in self.rows:
             if row.chosen is None:
-                yield from (f"{row.setting}: no epsilon. {row.calibration.problem}", "")
+                yield f"{row.setting}: no epsilon. {row.calibration.problem}\n"
             elif not row.calibration.is_binding:
-                yield from (
-                    f"{row.setting}: the target holds at every epsilon tried.",
-                    "",
-                )
+                yield f"{row.setting}: the target holds at every epsilon tried.\n"
         yield from _notes(shown, plan.prior)
         if self.chosen is not None:
-            yield from ("", "take:", f"  {self.command(self.chosen)}")
+            yield f"\ntake:\n  {self.command(self.chosen)}"
 
     def to_dict(self) -> dict[str, Any]:
         plan, space = self.plan, self.plan.evaluator.space
@@ -299,13 +275,8 @@ class _Outcome:
             "seed": plan.evaluator.seed,
             "prior": plan.prior,
             "targets": [
-                {
-                    "key": target.key,
-                    "value": target.value,
-                    "score": target.score,
-                    "meaning": str(target),
-                }
-                for target in plan.targets
+                {"key": t.key, "value": t.value, "score": t.score, "meaning": str(t)}
+                for t in plan.targets
             ],
             "reference": plan.reference and plan.reference.to_dict(),
             "reference_space": plan.reference and (plan.elsewhere or space.name),
@@ -328,34 +299,34 @@ class _Outcome:
 
     def command(self, setting: ScoreBounds) -> str:
         """The command that privatizes with a setting."""
-        from mondegreen.mechanisms import mechanism_class
-        from mondegreen.report.study import told_parameters
+        from mondegreen.report.study import command_line
 
-        return privatize_command(
-            setting.mechanism,
-            setting.epsilon,
-            told_parameters(setting),
-            columns=() if self.columns == ("text",) else self.columns,
-            space="" if self.space == options.DEFAULT_SPACE else self.space,
-            is_private=mechanism_class(setting.mechanism).is_private,
-        )
+        return command_line(setting, self.space, self.columns)
 
 
 def _table(settings: Sequence[ScoreBounds], prior: str, vocab_size: int) -> list[str]:
     from mondegreen.scores.definitions import COLUMNS
 
-    columns = [COLUMNS[name.format(prior=prior)] for name in _COLUMNS]
+    columns = [COLUMNS[name] for name in _COLUMNS.format(prior=prior).split()]
     rows = [["mechanism", "epsilon", *(each.heading for each in columns), "metric"]]
     for setting in settings:
-        cells = [
-            _ends(setting.scores.get(each.name), each.unit, vocab_size)
-            for each in columns
-        ]
+        ends = [(setting.scores.get(each.name), each.unit) for each in columns]
+        cells = [_cell(both, unit, vocab_size) for both, unit in ends]
         rows.append([_short(setting), f"{setting.epsilon:g}", *cells, setting.metric])
     return table(rows, align="<" + ">" * (len(columns) + 1) + "<")
 
 
-def _ends(ends: tuple[float, float] | None, unit: str, vocab_size: int) -> str:
+def _notes(settings: Sequence[ScoreBounds], prior: str) -> Iterator[str]:
+    yield _HOW_TO_READ.format(prior=prior)
+    if any(low < high for each in settings for low, high in each.scores.values()):
+        yield "a to b: intervals of 95 % or more; the target holds at the worse end."
+    # A metric that is cut off at some distance makes the promise only stronger.
+    plain = {each.metric.removeprefix("min(").partition(",")[0] for each in settings}
+    if len(plain) > 1:
+        yield "Metrics differ, so epsilons do not compare; worst loss and risk do."
+
+
+def _cell(ends: tuple[float, float] | None, unit: str, vocab_size: int) -> str:
     """A score as people read it, with both ends if they differ."""
     if ends is None:
         return "-"
@@ -364,33 +335,6 @@ def _ends(ends: tuple[float, float] | None, unit: str, vocab_size: int) -> str:
     kinds: dict[str, Kind] = {"words": "count", "share": "percent"}
     kind = kinds.get(unit, "number")
     return figures(*ends, kind, digits=4 if kind == "number" else 3)
-
-
-def _notes(settings: Sequence[ScoreBounds], prior: str) -> Iterator[str]:
-    """How to read the table."""
-    yield "A loss of n nats changes odds by a factor of e^n at most."
-    yield (
-        "certified: exact epsilon, in nats per unit of the metric; worst loss: nats "
-        "between any two words, at most."
-    )
-    yield (
-        "N_w: chance that a word stays, on average, and at most that for 95 % of the "
-        "words."
-    )
-    yield (
-        "S_w: likely outputs (95 % of the probability), at least that for 95 % of the "
-        "words."
-    )
-    yield "risk: how often the best guess of a word is wrong, without its context."
-    yield (
-        f"loss: distance moved, as a share of that of a random word ({prior} prior)."
-    )
-    if any(low < high for each in settings for low, high in each.scores.values()):
-        yield "a to b: intervals of 95 % or more; the target holds at the worse end."
-    # A metric that is cut off at some distance makes the promise only stronger.
-    plain = {each.metric.removeprefix("min(").partition(",")[0] for each in settings}
-    if len(plain) > 1:
-        yield "Metrics differ, so epsilons do not compare; worst loss and risk do."
 
 
 def _short(setting: ScoreBounds) -> str:

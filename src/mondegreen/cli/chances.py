@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from mondegreen.cli import options
-from mondegreen.cli.options import FILE, argument, command, option
-from mondegreen.cli.render import echo_facts, echo_json, echo_table
+from mondegreen.cli.options import File, argument, command, option
+from mondegreen.cli.render import echo_facts, echo_json, echo_table, read_public, say
+from mondegreen.errors import ConfigurationError
+from mondegreen.io.guess import Format
 from mondegreen.wording import amount, figure, privatize_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from mondegreen.mechanisms.selection.tree_state import TreeState
+    from mondegreen.arrays import Floats
+    from mondegreen.mechanisms.selection.tree import TreeState
     from mondegreen.space.space import Space
 
 
@@ -35,37 +35,33 @@ _ROUNDING: Final = 1e-9  # of sums over all words in float64
 
 @command()
 def chances(
-    sample: str = argument(type=FILE),
-    output: str = option(
-        ...,
-        "JSON to write, for --set @FILE of the other commands.",
-        "-o --output",
-        type=FILE,
+    sample: File = argument(),
+    output: File = option(
+        "JSON to write, for --set @FILE of the other commands.", "-o --output"
     ),
     success: float = option(
-        ...,
-        "Attack success: how often the best guess of a single word may be right, "
-        "in texts with the word frequencies of SAMPLE. Who guesses sees one "
-        "output, without its context, and knows the mechanism and these "
-        "frequencies.",
+        "Attack success: how often the best guess of a single word may be right, in "
+        "texts with the word frequencies of SAMPLE. Who guesses sees one output, "
+        "without its context, and knows the mechanism and these frequencies.",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
     ),
-    epsilon: float = options.epsilon_option(
-        "Privacy budget: smaller is more private. An output changes the odds "
-        "between any two words by a factor of at most e^NUMBER."
+    epsilon: float = option(
+        "Privacy budget: smaller is more private. An output changes the odds between "
+        "any two words by a factor of at most e^NUMBER.",
+        "-e --epsilon",
     ),
     power: float = option(
-        1.0,
-        "How much a word of similar meaning counts as kept: its cosine to this "
-        "power. Below 1, fewer words stay as they are and more come out near.",
+        "How much a word of similar meaning counts as kept: its cosine to this power. "
+        "Below 1, fewer words stay as they are and more come out near.",
+        default=1.0,
         type=click.FloatRange(0, 10, min_open=True),
     ),
     alike: bool = option(
-        False, "The same chances for every class of words: more grammar, less meaning."
+        "The same chances for every class of words: more grammar, less meaning."
     ),
-    columns: tuple[str, ...] = options.COLUMNS,
-    format: Any = options.SAMPLE_FORMAT,
-    space: str = options.SPACE,
+    columns: tuple[options.Column, ...] = options.COLUMNS,
+    format: Format | None = options.FORMAT,
+    space: options.SpaceName = options.SPACE,
     force: bool = options.FORCE,
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
@@ -84,14 +80,12 @@ def chances(
     mondegreen privatize notes.csv -o safe.csv -m tree -e 10 --set @chances.json
     """  # noqa: D301
     from mondegreen.calibration.tree_levels import best_tree, tfidf_weights
-    from mondegreen.cli.render import read_public, say
     from mondegreen.io.target import Target
     from mondegreen.mechanisms.selection.tree import tree_for
     from mondegreen.space.store import load_space
 
     options.built("tree", epsilon, ())  # refuses a bad epsilon before work starts
     target, loaded = Target(output, force=force), load_space(space)
-    tree = tree_for(loaded)
     read = read_public(sample, format, columns, loaded, quiet=quiet)
     words = amount(read.words, "word")
     if read.words < loaded.vocab_size:
@@ -101,16 +95,15 @@ def chances(
             "differ, and there a guess may be right more often."
         )
     raw, spread = read.expectations()
+    everyone = read.priors()["sample"]  # words that are not in the sample count too
     found = best_tree(
         loaded,
-        tree,
+        tree_for(loaded),
         raw,
         success=success,
         epsilon=epsilon,
         also=(spread,),
-        weights=tfidf_weights(
-            read.priors()["sample"]
-        ),  # words not in the sample count too
+        weights=tfidf_weights(everyone),
         power=power,
         by_class=not alike,
     )
@@ -121,15 +114,14 @@ def chances(
     target.write_whole(json.dumps(kept, indent=1).encode() + b"\n")
     if output == "-":
         return
-    named = "" if space == options.DEFAULT_SPACE else space
     facts = {
         "sample": f"{read.name}: {amount(read.texts, 'text')}, {words}",
         "success": round(reached, 6),
         "success, no output seen": round(float(raw.max()), 6),
         "nats, by level": ", ".join(figure(x, digits=4) for x in state.law.losses()),
-        "tree": tree.digest,
+        "tree": state.tree.digest,
         "output": output,
-        "command": privatize_command("tree", found.epsilon, output, space=named),
+        "command": privatize_command("tree", found.epsilon, output, space=space),
     }
     if as_json:
         echo_json({**facts, "classes": _classes(state, loaded)})
@@ -141,12 +133,9 @@ def chances(
     click.echo(f"\ntake:\n  {command}")
 
 
-def _checked(
-    state: TreeState, priors: Iterable[NDArray[np.float64]], success: float
-) -> float:
+def _checked(state: TreeState, priors: Iterable[Floats], success: float) -> float:
     """How often a guess is right with the first prior; refuses too often."""
     from mondegreen.calibration.guess import vulnerability
-    from mondegreen.errors import ConfigurationError
 
     reached = [vulnerability(state.law, prior) for prior in priors]
     if not max(reached) <= success * (1 + _ROUNDING):
@@ -174,11 +163,6 @@ def _classes(state: TreeState, space: Space) -> list[dict[str, object]]:
         for level, weight in enumerate(weights):
             merged[counts.index(counts[level]) if level < tree.levels else -1] += weight
         shares = [f"{weight / TOTAL:.4f}" for weight in merged]
-        rows.append(
-            {
-                "words": len(members),
-                "such as": words,
-                **dict(zip(names, shares, strict=True)),
-            }
-        )
+        by_level = dict(zip(names, shares, strict=True))
+        rows.append({"words": len(members), "such as": words, **by_level})
     return rows

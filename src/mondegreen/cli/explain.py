@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mondegreen.cli import options
-from mondegreen.cli.options import FILE, POSITIVE, argument, command, option
-from mondegreen.cli.render import (
-    echo_json,
-    echo_table,
-    prepared,
-    table,
-)
+from mondegreen.cli.options import File, argument, command, option
+from mondegreen.cli.render import echo_json, echo_table, prepared, table
 from mondegreen.errors import ConfigurationError
 from mondegreen.wording import amount, factor, figure, nats
 
@@ -32,30 +27,26 @@ if TYPE_CHECKING:
 def explain(
     word: str = argument(),
     epsilon: float = options.EPSILON,
-    name: str = options.MECHANISM,
+    name: options.MechanismName = options.MECHANISM,
     settings: tuple[str, ...] = options.SETTINGS,
-    space: str = options.SPACE,
-    keep: str | None = options.KEEP,
+    space: options.SpaceName = options.SPACE,
+    keep: File | None = options.KEEP,
     words: int = option(
-        100,
-        "Words of a document for which the privacy loss is added up.",
-        type=POSITIVE,
+        "Words of a document for which the privacy loss is added up.", default=100
     ),
-    top: int = option(10, "How many of the likeliest outputs to list.", type=POSITIVE),
+    top: int = option("How many of the likeliest outputs to list.", default=10),
     eta: float = option(
-        0.05,
         "Probability that the number of likely outputs leaves out.",
+        default=0.05,
         type=click.FloatRange(min=0, max=1, max_open=True),
     ),
     runs: int = option(
-        20_000,
         "Outputs to draw where probabilities cannot be computed.",
+        default=20_000,
         type=click.IntRange(min=2),
     ),
-    seed: int | None = option(None, "Repeat the same runs.", type=options.SEED),
-    plot: str | None = option(
-        None, "Draw the likeliest outputs, as .png or .svg.", type=FILE
-    ),
+    seed: options.Seed | None = option("Repeat the same runs."),
+    plot: File | None = option("Draw the likeliest outputs, as .png or .svg."),
     force: bool = options.FORCE,
     allow_unproved: bool = options.UNPROVED,
     as_json: bool = options.JSON,
@@ -88,22 +79,15 @@ def explain(
         allow_unproved=allow_unproved,
     )
     code, form = _code_of(word, privatizer, kept)
-    facts = {
-        "word": word,
-        "looked_up_as": form,
-        "is_kept": code == KEEP,
-        "guarantee": None,
-    }
+    facts = {"word": word, "looked_up_as": form, "is_kept": code == KEEP}
     if code == KEEP:
         if target is not None:
             raise ConfigurationError("--plot: a word of the keep list has one output")
         if as_json:
-            echo_json({**facts, "stay": 1.0})
+            echo_json({**facts, "guarantee": None, "stay": 1.0})
         else:
-            click.echo(
-                f"{word}: on the keep list. It passes in clear, every time; nothing is "
-                "promised for it."
-            )
+            clear = "It passes in clear, every time; nothing is promised for it."
+            click.echo(f"{word}: on the keep list. {clear}")
         return
     scores = score_word(
         privatizer.state,
@@ -124,8 +108,8 @@ def explain(
         kind = picture_format(plot or "")
         target.write_whole(picture(word_bars(scores, own, shown), kind))
     if as_json:
-        facts["guarantee"] = guarantee.to_dict()
-        echo_json({**facts, **scores.to_dict()})
+        stated = {"guarantee": guarantee.to_dict()}
+        echo_json({**facts, **stated, **scores.to_dict()})
     else:
         click.echo("\n".join(_lines(word, form, scores, guarantee)))
 
@@ -172,18 +156,13 @@ def _lines(
         yield "not in the vocabulary: treated as the unknown word, like all such words"
     elif form != word:
         yield f"looked up as: {form}"
-    yield from ["", *table(_facts(scores), indent="  "), "", "likeliest outputs"]
-    names = [output.word for output in scores.outputs]
-    own = word if word in names else form
-    rows = [
-        (
-            output.word
-            + (" (itself)" if scores.is_known and output.word == own else ""),
-            _shown(output.probability, "percent"),
-            "" if output.distance is None else f"{output.distance:.3g} away",
-        )
-        for output in scores.outputs
-    ]
+    yield from ["", *table([*_facts(scores)], indent="  "), "", "likeliest outputs"]
+    rows = []
+    own = word if word in [output.word for output in scores.outputs] else form
+    for output in scores.outputs:
+        itself = " (itself)" if scores.is_known and output.word == own else ""
+        away = "" if output.distance is None else f"{output.distance:.3g} away"
+        rows.append((output.word + itself, _shown(output.probability, "percent"), away))
     yield from [*table(rows, indent="  "), "", "odds"]
     for odds in scores.odds:
         yield from _odds(odds, word)
@@ -191,49 +170,48 @@ def _lines(
         yield from ["", *_document(scores.document)]
 
 
-def _facts(scores: WordScores) -> list[tuple[str, str]]:
+def _odds(odds: Odds, word: str) -> Iterator[str]:
+    """How sure somebody can become that the word was this one, not the other."""
+    far = odds.distance
+    apart = f"{far:.3g} apart" if math.isfinite(far) else "infinitely far"
+    yield (
+        f"  {odds.pair:<4}  {word} or {odds.other}, {apart}; "
+        "seeing the output turns even odds into"
+    )
+    none = "anything: nothing is promised"
+    yield f"        {_limit(odds.promised, 'by the promise', none)}"
+    if odds.realised is not None:
+        sure = "certainty, for some outputs, exactly"
+        yield f"        {_limit(odds.realised, 'exactly', sure)}"
+
+
+def _limit(loss: float | None, known: str, without: str) -> str:
+    """By how much an output can change odds, and how that is known."""
+    if loss is None or not math.isfinite(loss):
+        return without
+    return f"at most {factor(loss)} to 1 ({nats(loss)}), {known}"
+
+
+def _facts(scores: WordScores) -> Iterator[tuple[str, str]]:
     """One row for each score."""
-    share = f"hold {100 * (1 - scores.eta):.4g} % of the probability"
+    if scores.is_known:
+        yield "chance to stay", _shown(scores.stay, "percent")
     support = amount(_shown(scores.support, "count"), "word")
+    share = f"{100 * (1 - scores.eta):.4g} % of the probability"
+    yield "likely outputs", f"{support} hold {share}"
+    if scores.distinct is not None:
+        yield "distinct outputs", f"{scores.distinct:,} in these runs"
     shannon, least = scores.entropies["entropy_1"], scores.entropies["entropy_inf"]
     drawn = amount(_shown(shannon), "nat")
     if isinstance(shannon, float):
         size = math.exp(shannon)
         fair = figure(size, "count" if size >= 10 else "number")
         drawn += f", as of a fair draw among {amount(fair, 'word')}"
-    facts = [("likely outputs", f"{support} {share}")]
-    if scores.is_known:
-        facts.insert(0, ("chance to stay", _shown(scores.stay, "percent")))
-    if scores.distinct is not None:
-        facts.append(("distinct outputs", f"{scores.distinct:,} in these runs"))
-    facts.append(("entropy", drawn))
-    smallest = amount(_shown(least), "nat")
-    facts.append(("at the least", f"{smallest}, by the likeliest output"))
+    yield "entropy", drawn
+    yield "at the least", f"{amount(_shown(least), 'nat')}, by the likeliest output"
     if scores.distance is not None and scores.rank is not None:
-        facts.append(("distance moved", f"{_shown(scores.distance)} on average"))
-        facts.append(("closer words", f"{_shown(scores.rank, 'count')} on average"))
-    return facts
-
-
-def _odds(odds: Odds, word: str) -> Iterator[str]:
-    """How sure somebody can become that the word was this one, not the other."""
-    apart = "infinitely far"
-    if math.isfinite(odds.distance):
-        apart = f"{odds.distance:.3g} apart"
-    yield (
-        f"  {odds.pair:<4}  {word} or {odds.other}, {apart}; "
-        "seeing the output turns even odds into"
-    )
-    promise = "anything: nothing is promised"
-    if odds.promised is not None and math.isfinite(odds.promised):
-        limit = f"{factor(odds.promised)} to 1 ({nats(odds.promised)})"
-        promise = f"at most {limit}, by the promise"
-    yield f"        {promise}"
-    if odds.realised is not None:
-        exact = "certainty, for some outputs"
-        if math.isfinite(odds.realised):
-            exact = f"at most {factor(odds.realised)} to 1 ({nats(odds.realised)})"
-        yield f"        {exact}, exactly"
+        yield "distance moved", f"{_shown(scores.distance)} on average"
+        yield "closer words", f"{_shown(scores.rank, 'count')} on average"
 
 
 def _document(loss: DocumentLoss) -> list[str]:
@@ -246,10 +224,8 @@ def _document(loss: DocumentLoss) -> list[str]:
     if loss.any_delta < loss.any:
         rows.append((f"  except with chance {loss.delta:g}", nats(loss.any_delta)))
     words = amount(loss.words, "word")
-    return [
-        f"a document of {words}, all replaced: n nats change odds by e^n at most",
-        *table(rows, indent="  "),
-    ]
+    head = f"a document of {words}, all replaced: n nats change odds by e^n at most"
+    return [head, *table(rows, indent="  ")]
 
 
 def _shown(value: Any, kind: Kind = "number") -> str:
@@ -273,27 +249,18 @@ def mechanisms(as_json: bool = options.JSON) -> None:
     """  # noqa: D301
     from mondegreen.mechanisms import mechanisms as registry
 
-    rows: list[dict[str, Any]] = [
-        {
-            "name": cls.name,
-            "aliases": list(cls.aliases),
-            "family": cls.family,
-            "metric": cls.metric,
-            "is_private": cls.is_private,
-            "parameters": cls.parameters(),
-            "summary": (inspect.getdoc(cls) or "").partition("\n")[0],
-        }
-        for cls in registry()
-    ]
-    if as_json:
-        echo_json(rows)
-        return
-    for row in rows:
-        row["aliases"] = ", ".join(row["aliases"])
-        row["proved"] = row.pop("is_private")
+    rows: list[dict[str, Any]] = []
+    for cls in registry():
+        row: dict[str, Any] = {"name": cls.name, "aliases": list(cls.aliases)}
+        row |= {"family": cls.family, "metric": cls.metric}
+        rows.append(row)
+        if as_json:
+            row |= {"is_private": cls.is_private, "parameters": cls.parameters()}
+            row["summary"] = (inspect.getdoc(cls) or "").partition("\n")[0]
+            continue
+        row |= {"aliases": ", ".join(cls.aliases), "proved": cls.is_private}
         row["parameters"] = ", ".join(
             each["name"] + ("" if each["required"] else f"={each['default']}")
-            for each in row.pop("parameters")
+            for each in cls.parameters()
         )
-        del row["summary"]
-    echo_table(rows)
+    echo_table(rows, as_json=as_json)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-# verb: (module, attribute, one line of help); modules are loaded when they are used.
+# By alphabet. Verb: (module, attribute, one line of help); loaded when it is used.
 _VERBS: Final = {
     "audit": ("audit", "audit", "Check whether a mechanism keeps its promise."),
     "calibrate": ("calibrate", "calibrate", "Choose epsilon by a target."),
@@ -56,7 +56,7 @@ class _Verbs(click.Group):
     """Loads a verb when it is called, so that ``--help`` starts at once."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(_VERBS)
+        return list(_VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _VERBS:
@@ -80,18 +80,15 @@ class _Verbs(click.Group):
     ) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        verbs = [
-            CompletionItem(name, help=_VERBS[name][2])
-            for name in sorted(_VERBS)
-            if name.startswith(incomplete)
-        ]
+        found = [name for name in _VERBS if name.startswith(incomplete)]
+        verbs = [CompletionItem(name, help=_VERBS[name][2]) for name in found]
         return verbs + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, _VERBS[name][2]) for name in sorted(_VERBS)])
+            formatter.write_dl([(name, help) for name, (_, _, help) in _VERBS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

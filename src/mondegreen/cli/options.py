@@ -6,14 +6,16 @@ import inspect
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from types import NoneType
 from typing import (
     TYPE_CHECKING,
     Any,
     Final,
-    NamedTuple,
+    Literal,
+    NewType,
     get_args,
     get_origin,
     get_type_hints,
@@ -27,79 +29,82 @@ from mondegreen.errors import (
     SourceError,
     UnprovedGuaranteeError,
 )
+from mondegreen.io.guess import format_of
+from mondegreen.wording import DEFAULT_SPACE
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from mondegreen.mechanisms.base import AbstractMechanism
 
-
 _HEAD_BYTES: Final = 1 << 16
 
 # A word to every shell: what is offered is put on the line as it is, unquoted.
 _PLAIN: Final = re.compile(r"[^\W\d][\w.-]{0,63}")
 
-DEFAULT_SPACE: Final = "glove-840b-34k"
-FORMATS: Final = click.Choice(["txt", "csv", "tsv", "jsonl", "parquet"])
-FILE: Final = click.Path(path_type=str)
-POSITIVE: Final = click.IntRange(min=1)
-SEED: Final = click.IntRange(min=0)
-FILE.name, POSITIVE.name, SEED.name = "file", "n", "n"  # as the help calls them
 
+class _Offered(click.types.StringParamType):
+    """A name that the Tab key offers; whatever is typed is taken as it is."""
 
-def _silent(offer: Callable[[click.Context], Iterable[str]]) -> Any:
-    """Offer those names that begin as the word on the line does, or else files.
+    def __init__(self, offer: Callable[[click.Context], Iterable[str]]) -> None:
+        self._offer = offer
 
-    Whatever goes wrong, nothing is offered and nothing is said: somebody is in the
-    middle of a line.
-    """
-
-    def complete(
-        ctx: click.Context, param: click.Parameter, incomplete: str
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
+        """Offer those names that begin as the word on the line does, or else files.
+
+        Whatever goes wrong, nothing is offered and nothing is said: somebody is in the
+        middle of a line.
+        """
         from click.shell_completion import CompletionItem
 
         try:
-            names = [name for name in offer(ctx) if name.startswith(incomplete)]
+            names = [name for name in self._offer(ctx) if name.startswith(incomplete)]
         except Exception:
             names = []
         items = [CompletionItem(name) for name in names]
-        is_path = "PATH" in (param.metavar or "")
+        is_path = "path" in self.name
         return items or ([CompletionItem(incomplete, type="file")] if is_path else [])
 
-    return complete
 
-
-@_silent
-def offer_mechanisms(ctx: click.Context) -> list[str]:
-    from mondegreen.mechanisms import names
-
-    return names()
-
-
-@_silent
-def offer_spaces(ctx: click.Context) -> list[str]:
-    from mondegreen.space.store import space_names
-
-    return space_names()
-
-
-@_silent
-def offer_columns(ctx: click.Context) -> list[str]:
-    """Offer the columns of the file that is on the line: names, and nothing else."""
-    from mondegreen.io.guess import format_of
-
+def _columns(ctx: click.Context) -> list[str]:
+    """Read the columns of the file that is on the line: names, and nothing else."""
     # click leaves arguments unread where the last option on the line lacks its value.
     read = [ctx.params.get(name) for name in ("input", "sample", "original")]
     path = Path(next(filter(None, [*ctx.args, *read])))
     if not path.is_file():  # a pipe has one reader
         return []
-    form: str = ctx.params.get("format") or format_of(path.name) or ""
-    names = list(_READERS[form](path, ctx.params))
+    form = ctx.params.get("format") or format_of(path.name)
+    if form == "parquet":
+        import pyarrow.parquet as pq
+
+        names = list(_paths(pq.read_schema(path)))
+    elif form == "jsonl":
+        from pyarrow import json as arrow_json
+
+        first = _head(path).partition(b"\n")[0]
+        names = list(_paths(arrow_json.read_json(io.BytesIO(first)).schema))
+    else:
+        names = _header(path, ctx.params) if form in ("csv", "tsv") else []
     return [name for name in dict.fromkeys(names) if _PLAIN.fullmatch(name)]
 
 
-def _of_table(path: Path, options: dict[str, Any]) -> list[str]:
+def _paths(fields: Any, prefix: str = "") -> Iterator[str]:
+    """Yield the dotted path of every leaf of an Arrow schema, lists left out."""
+    from pyarrow.types import is_struct
+
+    for field in fields:
+        kind = field.type
+        while hasattr(kind, "value_type"):
+            kind = kind.value_type
+        if is_struct(kind):
+            yield from _paths(kind, f"{prefix}{field.name}.")
+        else:
+            yield prefix + field.name
+
+
+def _header(path: Path, options: dict[str, Any]) -> list[str]:
     """Read the first row of a CSV, if it can be a header."""
     import csv
 
@@ -110,33 +115,6 @@ def _of_table(path: Path, options: dict[str, Any]) -> list[str]:
     # Values rather than names: a number, nothing, or the same twice.
     is_header = len(set(row)) == len(row) and not any(c[:1].isdecimal() for c in row)
     return row if is_header and all(row) else []
-
-
-def _of_json(path: Path, options: dict[str, Any]) -> Iterator[str]:
-    record = json.loads(_head(path).partition(b"\n")[0])
-    return _paths(record) if isinstance(record, dict) else iter(())
-
-
-def _paths(value: object, prefix: str = "") -> Iterator[str]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _paths(inner, f"{prefix}.{key}" if prefix else key)
-    elif isinstance(value, list) and any(
-        isinstance(each, dict | list) for each in value
-    ):
-        for each in value:
-            yield from _paths(each, prefix)
-    else:
-        yield prefix
-
-
-def _of_parquet(path: Path, options: dict[str, Any]) -> Iterator[str]:
-    import pyarrow.parquet as pq
-
-    schema = pq.ParquetFile(path).schema
-    for number in range(len(schema.names)):
-        # Lists have steps of their own, which a column is not named by.
-        yield re.sub(r"\.list\.(element|item)", "", schema.column(number).path)
 
 
 def _head(path: Path) -> bytes:
@@ -150,120 +128,119 @@ def _head(path: Path) -> bytes:
     return head
 
 
-_READERS: Final = {
-    "csv": _of_table,
-    "tsv": _of_table,
-    "jsonl": _of_json,
-    "parquet": _of_parquet,
+Column = NewType("Column", str)
+File = NewType("File", str)  # that is read or written, or - where that makes sense
+MechanismName = NewType("MechanismName", str)
+Seed = NewType("Seed", int)  # 0 or more
+SpaceName = NewType("SpaceName", str)
+
+# What a parameter of a command may be: its click type, and how the help calls that.
+_KINDS: Final[Mapping[Any, tuple[click.ParamType[Any], str]]] = {
+    float: (click.types.FloatParamType(), "number"),
+    int: (click.IntRange(min=1), "n"),
+    Column: (_Offered(_columns), "name"),
+    File: (click.Path(path_type=str), "file"),
+    MechanismName: (
+        _Offered(lambda ctx: import_module("mondegreen.mechanisms").names()),
+        "name",
+    ),
+    Path: (click.Path(exists=True, dir_okay=False, path_type=Path), "file"),
+    Seed: (click.IntRange(min=0), "n"),
+    SpaceName: (
+        _Offered(lambda ctx: import_module("mondegreen.space.store").space_names()),
+        "name|path",
+    ),
 }
+for _type, _name in _KINDS.values():
+    _type.name = _name
 
 
-class _Declared(NamedTuple):
-    """What is said of a parameter of a command, in place of its default."""
+def option(help: str, shown: str = "", **more: Any) -> Any:
+    """Declare an option where a parameter of a command has its default.
 
-    is_option: bool
-    flags: tuple[str, ...]
-    given: dict[str, Any]
-
-
-def option(default: Any, help: str, flags: str = "", **more: Any) -> Any:
-    """Declare an option where a parameter has its default: ``...`` if it is required.
-
-    Its flag is the name of the parameter, unless ``flags`` names some. Its type, and
-    whether it is a flag or repeatable, are those of the parameter, unless ``more``,
-    which holds what ``click.option`` takes, has a ``type``.
+    ``shown`` holds its flags, by default the name of the parameter, and its metavar,
+    such as ``"-m --mechanism NAME"``. All else follows from the type of the parameter:
+    whether it is a flag, repeatable, one of several words (by default the first), or
+    required; unless ``more``, which is what ``click.Option`` takes, says otherwise.
     """
-    given = {"required": True} if default is ... else {"default": default}
-    return _Declared(True, tuple(flags.split()), {**given, "help": help, **more})
+    given: dict[str, Any] = {"help": help, **more}
+    flags = [part for part in shown.split() if part.startswith("-")]
+    if metavar := shown.split()[len(flags) :]:
+        given["metavar"] = metavar[0]
+
+    def declared(name: str, kind: Any) -> click.Parameter:
+        names = [*(flags or [f"--{name.replace('_', '-')}"]), name]
+        return click.Option(names, **_typed(kind, given))
+
+    return declared
 
 
 def argument(**more: Any) -> Any:
-    """Declare an argument where a parameter has its default."""
-    return _Declared(False, (), more)
+    """Declare an argument where a parameter of a command has its default."""
+    return lambda name, kind: click.Argument([name], **_typed(kind, more))
 
 
 def command(**how: Any) -> Callable[[Callable[..., None]], click.Command]:
     """Turn a function into a command; its parameters declare its options, each once."""
 
     def decorate(function: Callable[..., None]) -> click.Command:
-        hints = get_type_hints(function)
-        parameters = inspect.signature(function).parameters
-        for name in reversed(parameters):
-            declared: _Declared = parameters[name].default
-            if declared.is_option:
-                flags = declared.flags or (f"--{name.replace('_', '-')}",)
-                given = {**_typed(hints[name]), **declared.given}
-                function = click.option(*flags, name, **given)(function)
-            else:
-                function = click.argument(name, **declared.given)(function)
-        made: click.Command = click.command(**how)(function)
+        kinds = get_type_hints(function)
+        declared = inspect.signature(function).parameters
+        params = [each.default(name, kinds[name]) for name, each in declared.items()]
+        as_command: Any = click.command(params=params, **how)
+        made: click.Command = as_command(function)
         return made
 
     return decorate
 
 
-def _typed(kind: Any) -> dict[str, Any]:
+def _typed(kind: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Add to what is given what the type of a parameter tells."""
+    parts = [each for each in get_args(kind) if each not in (NoneType, ...)]
     if kind is bool:
-        return {"is_flag": True}
+        return {"is_flag": True, **given}
     if get_origin(kind) is tuple:
-        return {"multiple": True, "type": get_args(kind)[0]}
-    plain = [each for each in get_args(kind) if each is not NoneType]
-    return {"type": plain[0] if plain else kind}
+        many = {} if "nargs" in given else {"multiple": True}
+        return {"type": _typed(parts[0], {})["type"], **many, **given}
+    if get_origin(kind) is Literal:
+        return {"type": click.Choice(parts), "default": parts[0], **given}
+    if parts:
+        return {"type": _typed(parts[0], {})["type"], **given}
+    own = _KINDS[kind][0] if kind in _KINDS else kind
+    return {"type": own, "required": "default" not in given, **given}
 
 
-def epsilon_option(help: str) -> Any:
-    return option(..., help, "-e --epsilon", metavar="NUMBER")
-
-
-def mechanism_option(default: str | None, help: str) -> Any:
-    return option(
-        default, help, "-m --mechanism", metavar="NAME", shell_complete=offer_mechanisms
-    )
-
-
-def space_option(help: str) -> Any:
-    return option(DEFAULT_SPACE, help, metavar="NAME|PATH", shell_complete=offer_spaces)
-
-
-def format_option(help: str) -> Any:
-    return option(None, help, type=FORMATS)
-
-
-EPSILON: Final = epsilon_option(
+FORMAT: Final = option("Of the data.  [default: as the name says; txt for -]")
+EPSILON: Final = option(
     "Privacy budget: smaller is more private and less readable. An output changes the "
     "odds between two words by a factor of at most e^(NUMBER times their distance); "
-    "with the tree, of at most e^NUMBER, whatever the words. There is no default."
+    "with the tree, of at most e^NUMBER, whatever the words. There is no default.",
+    "-e --epsilon",
 )
-MECHANISM: Final = mechanism_option(
-    "tree", "How words are replaced. See: mondegreen mechanisms."
+MECHANISM: Final = option(
+    "How words are replaced. See: mondegreen mechanisms.",
+    "-m --mechanism",
+    default="tree",
 )
 SETTINGS: Final = option(
-    (),
     "Another parameter of the mechanism, such as t=0.25; `mondegreen mechanisms` "
     "lists them; @FILE is a JSON object of them. Repeatable.",
-    "--set",
-    metavar="NAME=VALUE|@FILE",
+    "--set NAME=VALUE|@FILE",
 )
-SPACE: Final = space_option(
-    "Vocabulary that words are drawn from. See: mondegreen space list."
+SPACE: Final = option(
+    "Vocabulary that words are drawn from. See: mondegreen space list.",
+    default=DEFAULT_SPACE,
 )
 COLUMNS: Final = option(
-    ("text",),
     "Column with text; JSON and struct paths such as msg.body. Repeatable.",
     "-c --column",
-    metavar="NAME",
-    shell_complete=offer_columns,
+    default=("text",),
 )
-SAMPLE_FORMAT: Final = format_option(
-    "Of SAMPLE.  [default: what the name tells; txt for -]"
-)
-KEEP: Final = option(
-    None, "PUBLIC words, one a line, that pass in clear, as spelled there.", type=FILE
-)
-FORCE: Final = option(False, "Replace an output that exists.")
-UNPROVED: Final = option(False, "Permit a mechanism without a proof.")
-JSON: Final = option(False, "Print JSON, not a table.", "--json")
-QUIET: Final = option(False, "No progress.", "-q --quiet")
+KEEP: Final = option("PUBLIC words, one a line, that pass in clear, as spelled there.")
+FORCE: Final = option("Replace an output that exists.")
+UNPROVED: Final = option("Permit a mechanism without a proof.")
+JSON: Final = option("Print JSON, not a table.", "--json")
+QUIET: Final = option("No progress.", "-q --quiet")
 
 
 def built(name: str, epsilon: float, settings: tuple[str, ...]) -> AbstractMechanism:

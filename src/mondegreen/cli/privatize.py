@@ -6,139 +6,98 @@ import contextlib
 import json
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
 from mondegreen.cli import options
-from mondegreen.cli.options import FILE, POSITIVE, argument, command, option
+from mondegreen.cli.options import Column, File, argument, command, option
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
-from mondegreen.passes import METADATA_KEY, Pass, all_private, from_json, to_json
+from mondegreen.io.guess import Format
 from mondegreen.wording import amount
 
 if TYPE_CHECKING:
     from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSource
+    from mondegreen.passes import Pass
     from mondegreen.sampling.noise import NoiseSource
 
-
-_REPORT: Final = "mondegreen-report/2"
 _LONGEST: Final = 16 << 20  # bytes of an earlier report
 
 
 @command()
 def privatize(
-    input: str = argument(type=FILE),
+    input: File = argument(),
     epsilon: float = options.EPSILON,
-    output: str = option(
-        "-",
-        "File to write, in the format of the input.",
+    output: File = option(
+        "In the format of INPUT.",
         "-o --output",
-        type=FILE,
+        default="-",
         show_default="standard output",
     ),
-    name: str = options.MECHANISM,
+    name: options.MechanismName = options.MECHANISM,
     settings: tuple[str, ...] = options.SETTINGS,
-    space: str = options.SPACE,
-    columns: tuple[str, ...] = options.COLUMNS,
-    format: Any = options.format_option(
-        "Of input and output.  [default: what the name tells; txt for -]"
-    ),
+    space: options.SpaceName = options.SPACE,
+    columns: tuple[Column, ...] = options.COLUMNS,
+    format: Format | None = options.FORMAT,
     delimiter: str | None = option(
-        None,
-        "Between the values of CSV, such as ';' or '\\t'.  [default: a comma, or "
-        "what the header tells]",
-        metavar="CHAR",
+        "Between the values of CSV, such as ';' or '\\t'.  [default: a comma, or what "
+        "the header tells]",
+        "CHAR",
         callback=lambda context, option, given: "\t" if given == "\\t" else given,
     ),
     encoding: str | None = option(
-        None,
-        "Of the input where it is not UTF-8, such as latin-1 or utf-16. The output "
-        "is UTF-8.",
-        metavar="NAME",
+        "Of INPUT, such as latin-1; the output is UTF-8.  [default: UTF-8]", "NAME"
     ),
-    missing: Any = option(
-        "stop",
-        "Records of JSON Lines that lack a column: stop, or let them PASS IN CLEAR.",
-        type=click.Choice(["stop", "pass"]),
+    missing: Literal["stop", "pass"] = option(
+        "Records of JSON Lines that lack a column: stop, or let them PASS IN CLEAR."
     ),
-    metadata: Any = option(
-        "drop",
-        "Notes that a Parquet file carries besides its rows: they may hold text.",
-        type=click.Choice(["drop", "keep"]),
+    metadata: Literal["drop", "keep"] = option(
+        "Notes that a Parquet file carries besides its rows: they may hold text."
     ),
-    unknown: Any = option(
-        "word",
-        "Words outside the vocabulary: privatize, print [unk], remove, or stop.",
-        type=click.Choice(["word", "mask", "drop", "fail"]),
+    unknown: Literal["word", "mask", "drop", "fail"] = option(
+        "Words outside the vocabulary: privatize, print [unk], remove, or stop."
     ),
-    keep: str | None = options.KEEP,
-    case: Any = option(
-        "lower",
-        "restore copies the case of each word, which then passes in clear.",
-        type=click.Choice(["lower", "restore"]),
+    keep: File | None = options.KEEP,
+    case: Literal["lower", "restore"] = option(
+        "restore copies the case of each word, which then passes in clear."
     ),
-    report: str | None = option(
-        None,
-        "Write guarantee, settings and counts as JSON. Holds no text.",
-        metavar="PATH",
-        type=FILE,
+    report: File | None = option(
+        "Write guarantee, settings and counts as JSON. Holds no text."
     ),
-    earlier: str | None = option(
-        None,
-        "Report of a run that made INPUT: its guarantees go into the new report. "
-        "Parquet carries them by itself.",
-        metavar="REPORT",
-        type=FILE,
+    earlier: File | None = option(
+        "Report of a run that made INPUT, whose guarantees go into the new report. "
+        "Parquet carries them by itself."
     ),
-    key_file: str | None = option(
-        None, "Keyed noise: the same record repeats its release. Needs --id.", type=FILE
+    key_file: File | None = option(
+        "Keyed noise: the same record repeats its release. Needs --id."
     ),
     key_env: str | None = option(
-        None,
-        "As --key-file; the environment variable holds 64 hex digits. Needs --id.",
-        metavar="VARIABLE",
+        "As --key-file; the environment variable holds 64 hex digits.", "VARIABLE"
     ),
-    id_column: str | None = option(
-        None,
-        "Record id, for a key.",
-        "--id",
-        metavar="COLUMN",
-        shell_complete=options.offer_columns,
-    ),
+    id_column: Column | None = option("Record id, for a key.", "--id COLUMN"),
     unique_ids: bool = option(
-        False,
-        "Stop at an id that has occurred: two records of one id and one text "
-        "repeat each other. Some 110 bytes of memory for each record.",
+        "Stop at an id that has occurred: two records of one id and one text repeat "
+        "each other. Some 110 bytes of memory for each record."
     ),
     logical: tuple[str, ...] = option(
-        (),
         "The name that COLUMN has for a key: a renamed column repeats its release "
         "under the name that it had. Repeatable.",
-        "--as",
-        metavar="COLUMN=NAME",
+        "--as COLUMN=NAME",
     ),
-    seed: int | None = option(
-        None,
-        "Repeatable noise for experiments. The output is NOT PRIVATE. A pipe is "
-        "cut into batches as its data arrives, so only a file gives the same "
-        "output again.",
-        type=options.SEED,
+    seed: options.Seed | None = option(
+        "For experiments: the same file gives the same output again, a pipe may not. "
+        "The output is NOT PRIVATE."
     ),
-    jobs: int = option(1, "Processes, one core each.", "-j --jobs", type=POSITIVE),
+    jobs: int = option("Processes, one core each.", "-j --jobs", default=1),
     allow_unproved: bool = options.UNPROVED,
     force: bool = options.FORCE,
     in_place: bool = option(
-        False,
         "Replace INPUT itself by its release. The original is gone; a file with "
-        "further hard links is refused.",
+        "further hard links is refused."
     ),
-    quiet: bool = option(
-        False, "No guarantee, progress or summary; warnings stay.", "-q --quiet"
-    ),
-    verbose: bool = option(
-        False, "Print all of the guarantee, not four lines.", "-v --verbose"
-    ),
+    quiet: bool = option("Print warnings alone.", "-q --quiet"),
+    verbose: bool = option("Print the whole guarantee.", "-v --verbose"),
 ) -> None:
     """Privatize every word of INPUT.
 
@@ -156,6 +115,7 @@ def privatize(
     from mondegreen.cli.render import prepared, progress
     from mondegreen.io.open import open_sink, open_source
     from mondegreen.io.target import Target
+    from mondegreen.passes import METADATA_KEY, Pass, from_json, to_json
     from mondegreen.privatizer.parallel import privatize_batches
     from mondegreen.space.store import load_space
     from mondegreen.text.policy import read_keep_list
@@ -220,7 +180,9 @@ def privatize(
             counts = {"rows": source.rows_read, "words": words}
             if disclosed:
                 counts["records_without_a_column"] = source.missing_rows
-            with _beside(target, _report(passes, promise, source, columns, counts)):
+            given = {"format": source.format, "columns": list(columns)}
+            told = _report(passes, promise, input=given, counts=counts)
+            with _beside(target, told):
                 sink.commit({METADATA_KEY: to_json(passes)})
     if not quiet:
         seconds = time.perf_counter() - started
@@ -308,6 +270,8 @@ def _announce(
 
 def _reported(report: str | None) -> list[Pass]:
     """The passes that a report tells of."""
+    from mondegreen.passes import from_json
+
     if report is None:
         return []
     try:
@@ -318,28 +282,22 @@ def _reported(report: str | None) -> list[Pass]:
     return from_json(json.dumps(passes))
 
 
-def _report(
-    passes: Sequence[Pass],
-    guarantee: Guarantee,
-    source: AbstractSource,
-    columns: tuple[str, ...],
-    counts: dict[str, int],
-) -> bytes:
+def _report(passes: Sequence[Pass], guarantee: Guarantee, **more: object) -> bytes:
     """The report of a run. Counts of unknown or changed words are not in it.
 
     Such counts are functions of the private words, and nothing bounds what they tell;
     the numbers of rows and words are part of what passes in clear anyway.
     """
     from mondegreen import __version__
+    from mondegreen.passes import all_private
 
-    report: dict[str, Any] = {
-        "format": _REPORT,
+    report = {
+        "format": "mondegreen-report/2",
         "mondegreen": __version__,
         "is_private": all_private(passes),
         "guarantee": guarantee.to_dict(),
         "passes": [each.to_dict() for each in passes],
-        "input": {"format": source.format, "columns": list(columns)},
-        "counts": counts,
+        **more,
     }
     return (json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode()
 

@@ -46,16 +46,11 @@ def table(
 
     ``align`` holds a ``<`` or ``>`` for each column; all are ``<`` if it is empty.
     """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    sides = align or "<" * len(widths)
-    return [
-        indent
-        + "  ".join(
-            f"{cell:{side}{width}}"
-            for cell, side, width in zip(row, sides, widths, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
+    columns, sides = [], align or "<" * len(rows[0])
+    for cells, side in zip(zip(*rows, strict=True), sides, strict=True):
+        width = max(map(len, cells))
+        columns.append([f"{cell:{side}{width}}" for cell in cells])
+    return [indent + "  ".join(row).rstrip() for row in zip(*columns, strict=True)]
 
 
 def _cell(value: object) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -12,23 +12,21 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from mondegreen.cli import options
-from mondegreen.cli.options import FILE, POSITIVE, argument, command, option
+from mondegreen.cli.options import File, argument, command, option
 from mondegreen.cli.render import echo_json, shower, table
 from mondegreen.errors import ConfigurationError, SourceError
+from mondegreen.io.guess import Format
 from mondegreen.wording import amount
 
 if TYPE_CHECKING:
     from mondegreen.io.base import AbstractSource
     from mondegreen.passes import Pass
-    from mondegreen.scores.corpus import CorpusScores
-    from mondegreen.scores.similarity import SentenceModel
+    from mondegreen.scores.corpus import CorpusScorer, CorpusScores, SentenceModel
     from mondegreen.space.space import Space
-
 
 Pairs = tuple[list[str | None], list[str | None]]
 
 _ROWS: Final = 1024
-
 
 _NOT_PRIVATE: Final = (
     "These numbers are computed from the private text. They are NOT PRIVATE: "
@@ -41,31 +39,21 @@ _NOT_SHOWN: Final = (
 
 @command()
 def score(
-    original: str = argument(type=FILE),
-    release: str = argument(type=FILE),
-    columns: tuple[str, ...] = options.COLUMNS,
-    format: Any = options.format_option(
-        "Of both files.  [default: what their names tell]"
-    ),
-    space: str = options.space_option(
-        "Words and vectors of the release. See: mondegreen space list."
-    ),
+    original: File = argument(),
+    release: File = argument(),
+    columns: tuple[options.Column, ...] = options.COLUMNS,
+    format: Format | None = options.FORMAT,
+    space: options.SpaceName = options.SPACE,
     rare: int = option(
-        1000,
-        "How many of the rarest words to look for in the release (LOW).",
-        type=POSITIVE,
+        "How many of the rarest words to look for in the release (LOW).", default=1000
     ),
-    english: str | None = option(
-        None,
-        "Words that count as English, one a line; their share is a score then.",
-        type=FILE,
+    english: File | None = option(
+        "Words that count as English, one a line; their share is a score then."
     ),
     model: str | None = option(
-        None,
         "Compare whole texts too (CS), by any callable from a list of texts to an "
         "array, one row each.",
-        "--sentence-model",
-        metavar="MODULE:FUNCTION",
+        "--sentence-model MODULE:FUNCTION",
     ),
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
@@ -82,6 +70,7 @@ def score(
     """  # noqa: D301
     from mondegreen.io.open import open_source
     from mondegreen.passes import from_json
+    from mondegreen.scores.corpus import CorpusScorer
     from mondegreen.space.store import load_space
 
     if original == release:
@@ -89,13 +78,14 @@ def score(
     encode = _imported(model) if model else None
     listed = set(options.read_lines(english)) if english else None
     loaded = load_space(space)
+    scorer = CorpusScorer(loaded, rare=rare, english=listed)
     with (
         open_source(original, format=format, columns=columns, missing="pass") as mine,
         open_source(release, format=format, columns=columns, missing="pass") as theirs,
     ):
         passes = from_json(theirs.earlier)
-        scores, cs = _scored(mine, theirs, loaded, rare, listed, encode, quiet=quiet)
-        rows = mine.rows_read
+        cs = _scored(mine, theirs, scorer, encode, shower(quiet))
+        rows, scores = mine.rows_read, scorer.scores()
     checks = _checks(scores, passes, columns, loaded)
     if as_json:
         found = {"private": False, "note": _NOT_PRIVATE, "rows": rows}
@@ -109,19 +99,13 @@ def score(
 def _scored(
     original: AbstractSource,
     release: AbstractSource,
-    space: Any,
-    rare: int,
-    english: set[str] | None,
+    scorer: CorpusScorer,
     encode: SentenceModel | None,
-    *,
-    quiet: bool,
-) -> tuple[CorpusScores, float | None]:
-    """Read both files once: the scores, and CS where there is a model."""
-    from mondegreen.scores.corpus import CorpusScorer
-    from mondegreen.scores.similarity import sentence_cosines
+    show: Callable[[str], None],
+) -> float | None:
+    """Read both files once, and count; CS where there is a model."""
+    from mondegreen.scores.corpus import sentence_cosines
 
-    scorer = CorpusScorer(space, rare=rare, english=english)
-    show = shower(quiet)
     total, count = 0.0, 0
     for texts, released in text_pairs(original, release):
         if original.total:
@@ -133,12 +117,12 @@ def _scored(
             if text is not None and found is not None
         ]
         if encode is not None and both:
-            firsts, seconds = [one for one, _ in both], [other for _, other in both]
+            firsts, seconds = map(list, zip(*both, strict=True))
             cosines = sentence_cosines(firsts, seconds, encode)
             known = cosines[cosines == cosines]  # a zero vector has no direction
             total, count = total + float(known.sum()), count + len(known)
     show("")
-    return scorer.scores(), 100 * total / count if count else None
+    return 100 * total / count if count else None
 
 
 def text_pairs(original: AbstractSource, release: AbstractSource) -> Iterator[Pairs]:
@@ -148,13 +132,11 @@ def text_pairs(original: AbstractSource, release: AbstractSource) -> Iterator[Pa
     A list of another length than that of its original counts as withheld. Errors quote
     no text.
     """
-    rows = zip_longest(_rows(original), _rows(release))
-    number = 0
+    rows = enumerate(zip_longest(_rows(original), _rows(release)), start=1)
     while chunk := list(islice(rows, _ROWS)):
         texts: list[str | None] = []
         released: list[str | None] = []
-        for mine, theirs in chunk:
-            number += 1
+        for number, (mine, theirs) in chunk:
             if mine is None or theirs is None:
                 raise _of_other_length(original, release)
             for cell, other in zip(mine, theirs, strict=True):
@@ -201,17 +183,14 @@ def _lines(rows: int, scores: CorpusScores, cs: float | None) -> list[str]:
     """One score a line, with what it is of."""
     texts = f"{amount(scores.texts, 'text')}, {scores.withheld:,} withheld"
     rare = f"of the {scores.rare_types:,} rarest types, whatever they replaced"
+    own = "of the occurrences of these types: what LOW means to measure"
     paired = f"{scores.paired:,} paired with a released word"
-    facts: list[tuple[str, str, str]] = [
+    facts = [
         ("rows", f"{rows:,}", texts),
         ("words", f"{scores.words:,}", paired),
         ("words changed (PP)", _percent(scores.pp), amount(scores.changed, "word")),
         ("rare types left (LOW)", _percent(scores.low), rare),
-        (
-            "rare words unchanged",
-            _percent(scores.rare_unchanged),
-            "of the occurrences of these types: what LOW means to measure",
-        ),
+        ("rare words unchanged", _percent(scores.rare_unchanged), own),
         ("word distance", _number(scores.distance), "mean, in units of the space"),
         ("word cosine", _number(scores.word_cosine), "mean"),
         ("text cosine", _number(scores.text_cosine), "mean, of texts as mean vectors"),
@@ -231,27 +210,17 @@ def _checks(
     from mondegreen.text.tokenizer import tokenize
 
     several = sum(count != 1 for count in tokenize(space.words).counts())
+    split = f" ({amount(several, 'word')} of the space read as several)"
+    aligned = "every text has as many words as its original" + split * bool(several)
+    known = "every released word is in the vocabulary of the space"
+    replaced = "no word outside the vocabulary is released as it is"
     found = [
-        (
-            scores.unaligned == 0,
-            "every text has as many words as its original"
-            + _but(scores.unaligned, "text has not", "texts have not")
-            + (
-                f" ({amount(several, 'word')} of the space read as several)"
-                if several
-                else ""
-            ),
-        ),
-        (
-            scores.foreign == 0,
-            "every released word is in the vocabulary of the space"
-            + _but(scores.foreign, "word is not", "words are not"),
-        ),
-        (
-            scores.unknown_unchanged == 0,
-            "no word outside the vocabulary is released as it is"
-            + _but(scores.unknown_unchanged, "word is", "words are"),
-        ),
+        (not count, says + (f", but for {amount(count, noun)}" if count else ""))
+        for says, count, noun in (
+            (aligned, scores.unaligned, "text"),
+            (known, scores.foreign, "word"),
+            (replaced, scores.unknown_unchanged, "word"),
+        )
     ]
     for each in passes:
         found.append((each.is_private, f"a promise was made for {each}"))
@@ -263,28 +232,18 @@ def _checks(
     ]
 
 
-def _but(count: int, one: str, many: str) -> str:
-    return f"; {count:,} {one if count == 1 else many}" if count else ""
-
-
 def _imported(name: str) -> SentenceModel:
     """Import the sentence model; modules of the current folder are found."""
-    module, colon, path = name.partition(":")
-    if not (module and colon and path):
-        raise ConfigurationError("--sentence-model must be MODULE:FUNCTION")
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.insert(0, here)
     try:
-        found: Any = importlib.import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError):
-        raise ConfigurationError(
-            f"--sentence-model {name}: cannot be imported; is it installed here?"
-        ) from None
+        found: SentenceModel = pkgutil.resolve_name(name)
+    except (ImportError, AttributeError, ValueError):
+        problem = "cannot be imported as MODULE:FUNCTION; is it installed here?"
+        raise ConfigurationError(f"--sentence-model {name}: {problem}") from None
     if not callable(found):
         raise ConfigurationError(f"--sentence-model {name}: is not callable")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _percent(value: float | None) -> str:

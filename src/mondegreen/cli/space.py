@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from mondegreen.cli.options import DEFAULT_SPACE, JSON, argument, command, option
+from mondegreen.cli.options import JSON, SpaceName, argument, command, option
 from mondegreen.cli.render import echo_facts, echo_table
 from mondegreen.cli.space_build import binarize, build, facts_of, fetch, tree
 from mondegreen.errors import SpaceError, SpaceIntegrityError
+from mondegreen.wording import DEFAULT_SPACE
 
 if TYPE_CHECKING:
     from mondegreen.space.space import Space
@@ -38,34 +39,23 @@ def list_spaces(as_json: bool = JSON) -> None:
     from mondegreen.space.store import locate, space_names
     from mondegreen.space.vectors.fetch import PUBLIC_SPACES
 
-    rows: list[dict[str, object]] = []
+    rows: list[tuple[object, ...]] = []
     for name in space_names():
-        header = read_header(locate(name))
-        rows.append(
-            {
-                "name": name,
-                "words": header.vocab_size,
-                "dim": header.dim,
-                "dtype": header.dtype,
-                "licence": header.about.get("licence", ""),
-                "path": str(header.path),
-            }
-        )
+        found = read_header(locate(name))
+        size, licence = (found.vocab_size, found.dim), found.about.get("licence", "")
+        rows.append((name, *size, found.dtype, licence, str(found.path)))
     for public in PUBLIC_SPACES.values():
         if public.name not in space_names():
-            absent = dict.fromkeys(("words", "dim", "dtype"))
             path = None if as_json else f"(mondegreen space fetch {public.name})"
-            licence = {"licence": public.licence, "path": path}
-            rows.append({"name": public.name, **absent, **licence})
-    echo_table(rows, as_json=as_json)
+            rows.append((public.name, None, None, None, public.licence, path))
+    keys = ("name", "words", "dim", "dtype", "licence", "path")
+    echo_table([dict(zip(keys, row, strict=True)) for row in rows], as_json=as_json)
 
 
 @command()
 def info(
-    name: str = argument(default=DEFAULT_SPACE),
-    branch: str | None = option(
-        None, "Show the word tree around a word.", metavar="WORD"
-    ),
+    name: SpaceName = argument(default=DEFAULT_SPACE),
+    branch: str | None = option("Show the word tree around a word.", "WORD"),
     as_json: bool = JSON,
 ) -> None:
     """Describe a space, given by NAME or path; its digest is checked.
@@ -83,9 +73,9 @@ def info(
 
 @command()
 def verify(
-    names: tuple[str, ...] = argument(nargs=-1, required=True),
-    digest: str | None = option(None, "The digest the space must have."),
-    deep: bool = option(False, "Nothing more: it always measures."),
+    names: tuple[SpaceName, ...] = argument(nargs=-1, required=True),
+    digest: str | None = option("The digest the space must have."),
+    deep: bool = option("Nothing more: it always measures."),
     as_json: bool = JSON,
 ) -> None:
     """Check spaces, given by NAME or path, and measure all their distances again.
@@ -98,7 +88,7 @@ def verify(
     from mondegreen.space.geometry import check_measured, measure
     from mondegreen.space.store import load_space
 
-    found: list[dict[str, object]] = []
+    found = []
     for name in names:
         loaded = load_space(name)
         if digest is not None and loaded.digest != digest.lower():
@@ -124,9 +114,8 @@ def _around(space: Space, word: str) -> dict[str, object]:
 
     found = tree_of(space)
     if found is None:
-        raise SpaceError(
-            f"space {space.name!r} has no word tree: make one with space tree"
-        )
+        advice = "make one with space tree"
+        raise SpaceError(f"space {space.name!r} has no word tree: {advice}")
     word_id = space.id_of(word)
     if word_id == space.vocab_size:
         raise SpaceError(f"space {space.name!r} has no such word")
@@ -139,7 +128,7 @@ def _around(space: Space, word: str) -> dict[str, object]:
         below = len(members)
         # The frequent words of a large node say most; the space lists them first.
         words = [space.words[i] for i in sorted(members.tolist())[:_SHOWN]]
-        more = f" ... ({len(members):,} words)" if len(members) > _SHOWN else ""
-        height = f"level {level}, height {found.heights[level]:g}"
-        facts[height] = " ".join(words) + more
+        if len(members) > _SHOWN:
+            words.append(f"... ({len(members):,} words)")
+        facts[f"level {level}, height {found.heights[level]:g}"] = " ".join(words)
     return facts

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from mondegreen.cli.options import (
-    FORCE,
-    JSON,
-    POSITIVE,
-    QUIET,
-    argument,
-    command,
-    option,
-)
+from mondegreen.cli import options
+from mondegreen.cli.options import argument, command, option
 from mondegreen.cli.render import echo_facts, say, shower
 from mondegreen.errors import SpaceError
 
@@ -26,60 +18,48 @@ if TYPE_CHECKING:
     from mondegreen.space.vectors.readers import BadRows
     from mondegreen.space.vectors.source import VectorSource
 
+Dtype = Literal["float16", "float32"]
+Form = Literal["glove", "word2vec", "word2vec-binary", "fasttext", "npy"]
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_FORMATS = click.Choice(["glove", "word2vec", "word2vec-binary", "fasttext", "npy"])
+_FEWEST = click.IntRange(1, 10_000)
+
 _OUTPUT = option(
-    ...,
     "Space to write; by custom its name ends with .safetensors.",
     "-o --output",
     type=click.Path(dir_okay=False, path_type=Path),
 )
 _DTYPE = option(
-    None,
-    "Type of the coordinates.  [default: float32; float16 where the input is]",
-    type=click.Choice(["float16", "float32"]),
+    "Type of the coordinates.  [default: float32; float16 where the input is]"
 )
 
 
 @command(short_help="Build a space from a file of word vectors.")
 def build(
-    vectors: Path = argument(type=_FILE),
+    vectors: Path = argument(),
     output: Path = _OUTPUT,
-    name: str | None = option(
-        None, "Name of the space.  [default: OUTPUT without its suffix]"
-    ),
-    form: str | None = option(
-        None, "[default: found in the file]", "--format", type=_FORMATS
-    ),
+    name: str | None = option("[default: the name of OUTPUT without its suffix]"),
+    form: Form | None = option("[default: found in the file]", "--format"),
     words: Path | None = option(
-        None,
         "Keep only the words of this file, one a line. For .npy without --word-list: "
-        "the word of every row.",
-        type=_FILE,
+        "the word of every row."
     ),
     word_list: Path | None = option(
-        None,
-        "For .npy: the word of every row.  [default: X.words.txt beside X.npy]",
-        type=_FILE,
+        "For .npy: the word of every row.  [default: X.words.txt beside X.npy]"
     ),
-    limit: int | None = option(None, "Keep the first so many words.", type=POSITIVE),
+    limit: int | None = option("Keep the first so many words."),
     about: tuple[str, ...] = option(
-        (),
         "A fact to store with the space, such as licence=CC0-1.0. Repeatable.",
-        metavar="KEY=VALUE",
+        "KEY=VALUE",
     ),
-    metric: str = option(
-        "euclidean",
-        "Distance between vectors; poincare for points of the Poincaré ball.",
-        type=click.Choice(["euclidean", "poincare"]),
+    metric: Literal["euclidean", "poincare"] = option(
+        "Distance between vectors; poincare for points of the Poincaré ball."
     ),
-    dtype: str | None = _DTYPE,
-    skip_bad: bool = option(False, "Drop and count bad rows instead of stopping."),
-    allow_nbsp: bool = option(False, "Keep words that hold a no-break space."),
-    force: bool = FORCE,
-    quiet: bool = QUIET,
-    as_json: bool = JSON,
+    dtype: Dtype | None = _DTYPE,
+    skip_bad: bool = option("Drop and count bad rows instead of stopping."),
+    allow_nbsp: bool = option("Keep words that hold a no-break space."),
+    force: bool = options.FORCE,
+    quiet: bool = options.QUIET,
+    as_json: bool = options.JSON,
 ) -> None:
     """Build a space from VECTORS: GloVe, word2vec, fastText .vec or .npy.
 
@@ -97,26 +77,26 @@ def build(
     facts = dict(pair.split("=", 1) for pair in about)
     name = name or output.name.removesuffix(".safetensors")
     bad = BadRows(skip=skip_bad)
-    more = {"metric": metric, "limit": limit, "dtype": dtype, "allow_nbsp": allow_nbsp}
-    shown = _Shown(output, force=force, quiet=quiet, as_json=as_json)
+    how: dict[str, Any] = {"force": force, "quiet": quiet, "as_json": as_json}
+    how |= {"metric": metric, "limit": limit, "dtype": dtype, "about": facts}
     with open_vectors(vectors, bad, form=form, word_list=word_list) as source:
-        _build(source, shown, name, bad, words, about=facts, **more)
+        _build(source, name, output, bad, words, allow_nbsp=allow_nbsp, **how)
 
 
 @command()
 def fetch(
     name: str = argument(),
     limit: int = option(
-        100_000,
         "Keep the first, most frequent, so many words; 0 keeps all. Time grows with "
         "the square.",
+        default=100_000,
         type=click.IntRange(0),
     ),
-    words: Path | None = option(None, "Keep only the words of this file.", type=_FILE),
-    dtype: str | None = _DTYPE,
-    force: bool = FORCE,
-    quiet: bool = QUIET,
-    as_json: bool = JSON,
+    words: Path | None = option("Keep only the words of this file."),
+    dtype: Dtype | None = _DTYPE,
+    force: bool = options.FORCE,
+    quiet: bool = options.QUIET,
+    as_json: bool = options.JSON,
 ) -> None:
     """Download a public space by NAME, and build it into the cache.
 
@@ -134,50 +114,44 @@ def fetch(
     output = home() / "spaces" / f"{public.name}.safetensors"
     refuse_existing(output, force=force)
     show = shower(quiet)
-    archive = download(
-        public.address,
-        sha256=public.sha256,
-        progress=lambda done, total: show(
-            f"downloaded {done / 1e6:,.1f}"
-            + (f" of {total / 1e6:,.1f} MB" if total else " MB")
-        ),
-        note=say,
-    )
+
+    def progress(done: int, total: int | None) -> None:
+        of = f" of {total / 1e6:,.1f}" if total else ""
+        show(f"downloaded {done / 1e6:,.1f}{of} MB")
+
+    where, sha256 = public.address, public.sha256
+    archive = download(where, sha256=sha256, progress=progress, note=say)
     output.parent.mkdir(parents=True, exist_ok=True)
     bad = BadRows(skip=True)
-    about = {"licence": public.licence, "source": public.address}
-    more = {"limit": limit or None, "dtype": dtype}
-    shown = _Shown(output, force=force, quiet=quiet, as_json=as_json)
+    about = {"licence": public.licence, "source": where}
+    how: dict[str, Any] = {"force": force, "quiet": quiet, "as_json": as_json}
+    how |= {"limit": limit or None, "dtype": dtype, "about": about}
     with open_member(archive, public.member, bad) as source:
-        _build(source, shown, public.name, bad, words, about=about, **more)
+        _build(source, public.name, output, bad, words, **how)
     say(f"{archive} is kept for other spaces; it can be deleted")
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """Where a space goes, and how it is told of."""
+def _save(
+    space: Space, output: Path, *, force: bool, as_json: bool, **more: object
+) -> None:
+    """Write a space, and print what it is, and more of how it was made."""
+    from mondegreen.space.file import read_header
+    from mondegreen.space.store import save_space
 
-    output: Path
-    force: bool
-    quiet: bool
-    as_json: bool
-
-    def save(self, space: Space, **more: object) -> None:
-        from mondegreen.space.file import read_header
-        from mondegreen.space.store import save_space
-
-        save_space(space, self.output, force=self.force)
-        facts = {**facts_of(read_header(self.output)), **more}
-        echo_facts(facts, as_json=self.as_json)
+    save_space(space, output, force=force)
+    echo_facts({**facts_of(read_header(output)), **more}, as_json=as_json)
 
 
 def _build(
     source: VectorSource,
-    shown: _Shown,
     name: str,
+    output: Path,
     bad: BadRows,
     words: Path | None,
+    *,
+    force: bool,
+    quiet: bool,
+    as_json: bool,
     **more: Any,
 ) -> None:
     """Build, save, and say what was left out, and what is never looked up."""
@@ -187,13 +161,13 @@ def _build(
     only = None
     if words is not None:
         only = {word for word in read_words(words, bad) if word}
-    show = shower(shown.quiet)
+    show = shower(quiet)
     built = build_space(
         source,
         name,
         bad=bad,
         only=only,
-        scratch=shown.output.parent,
+        scratch=output.parent,
         progress=lambda stage, done: show(f"{stage}: {done:,} words"),
         **more,
     )
@@ -206,8 +180,8 @@ def _build(
             f"warning: words with an upper case letter: {built.upper_case:,}; text is "
             "looked up in lower case, so they can be drawn but never looked up"
         )
-    dropped = {"dropped": dict(built.dropped)} if shown.as_json else {}
-    shown.save(built.space, **dropped)
+    dropped = {"dropped": dict(built.dropped)} if as_json else {}
+    _save(built.space, output, force=force, as_json=as_json, **dropped)
 
 
 def facts_of(header: SpaceHeader) -> dict[str, object]:
@@ -228,23 +202,20 @@ def facts_of(header: SpaceHeader) -> dict[str, object]:
 
 @command(short_help="Make a binary code for every word of a space.")
 def binarize(
-    space: str = argument(),
+    space: options.SpaceName = argument(),
     output: Path = _OUTPUT,
     bits: int = option(
-        256, "Length of a code, a multiple of 8.", type=click.IntRange(8, 4096)
+        "Length of a code, a multiple of 8.", default=256, type=click.IntRange(8, 4096)
     ),
-    method: str = option(
-        "tissier",
-        "Near-lossless binarization, trained; or random hyperplanes.",
-        type=click.Choice(["tissier", "hyperplane"]),
+    method: Literal["tissier", "hyperplane"] = option(
+        "Near-lossless binarization, trained; or random hyperplanes.", default="tissier"
     ),
     codes_only: bool = option(
-        False,
-        "Leave the vectors out: a small file that binary mechanisms alone accept.",
+        "Leave the vectors out: a small file that binary mechanisms alone accept."
     ),
-    force: bool = FORCE,
-    quiet: bool = QUIET,
-    as_json: bool = JSON,
+    force: bool = options.FORCE,
+    quiet: bool = options.QUIET,
+    as_json: bool = options.JSON,
 ) -> None:
     """Make a binary code for every word of SPACE, given by name or path.
 
@@ -259,8 +230,7 @@ def binarize(
     from mondegreen.space.store import load_space, refuse_existing
 
     refuse_existing(output, force=force)
-    loaded = load_space(space)
-    show = shower(quiet)
+    loaded, show = load_space(space), shower(quiet)
     made = with_codes(
         loaded,
         bits=check_bits(bits),
@@ -270,39 +240,36 @@ def binarize(
     if codes_only and made.codes is not None:
         about = {**loaded.about, "vectors": loaded.digest}
         made = Space.from_codes(made.name, made.words, made.codes, about)
-    _Shown(output, force=force, quiet=quiet, as_json=as_json).save(made)
+    _save(made, output, force=force, as_json=as_json)
 
 
 @command(short_help="Build a word tree for a space.")
 def tree(
-    space: str = argument(),
+    space: options.SpaceName = argument(),
     output: Path = _OUTPUT,
-    leaf: int = option(22, "Fewest words of a group.", type=click.IntRange(1, 10_000)),
-    branch: int = option(
-        16, "Fewest groups of a branch.", type=click.IntRange(1, 10_000)
-    ),
+    leaf: int = option("Fewest words of a group.", default=22, type=_FEWEST),
+    branch: int = option("Fewest groups of a branch.", default=16, type=_FEWEST),
     wordnet: Path | None = option(
-        None,
         "Folder of a WordNet 3 database: groups keep part of speech and inflection.",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
     ),
     opposites: Path | None = option(
-        None, "Pairs of words, two a line, that should not share a group.", type=_FILE
+        "Pairs of words, two a line, that should not share a group."
     ),
     frequency: float = option(
-        0.0,
         "Weight of frequency; above 0 only where the words of SPACE are in falling "
         "order of a public frequency.",
+        default=0.0,
         type=click.FloatRange(0, 100),
     ),
     contrast: float = option(
-        0.7,
         "Weight of the directions in which opposites differ most.",
+        default=0.7,
         type=click.FloatRange(0, 100),
     ),
-    force: bool = FORCE,
-    quiet: bool = QUIET,
-    as_json: bool = JSON,
+    force: bool = options.FORCE,
+    quiet: bool = options.QUIET,
+    as_json: bool = options.JSON,
 ) -> None:
     """Build a word tree for SPACE, given by name or path, and save both.
 
@@ -311,41 +278,36 @@ def tree(
 
     Example: mondegreen space tree vectors.safetensors -o tree.safetensors --leaf 22
     """
-    from mondegreen.space.store import (
-        load_space,
-        refuse_existing,
-        with_tree,
-    )
+    from mondegreen.space.store import load_space, refuse_existing, with_tree
     from mondegreen.space.tree_build import build_tree
     from mondegreen.space.word_classes import FUNCTION_CLASSES, WordNet, word_classes
 
     refuse_existing(output, force=force)
-    loaded = load_space(space)
-    show = shower(quiet)
+    loaded, show = load_space(space), shower(quiet)
     pairs = _pairs(loaded, opposites) if opposites is not None else []
-    classes = None
+    classes, about = None, {}
     if wordnet is not None:
         show("tree: part of speech")
         database = WordNet(wordnet)
         classes = word_classes(loaded.words, loaded.vectors, database)
+        about["classes"] = "WordNet 3.0"
         pairs += [(loaded.id_of(a), loaded.id_of(b)) for a, b in database.antonyms()]
-    pairs = [pair for pair in pairs if max(pair) < loaded.vocab_size]
     built = build_tree(
         loaded,
         leaf=leaf,
         branch=branch,
         classes=classes,
         joined=FUNCTION_CLASSES,
-        opposites=pairs,
+        opposites=[pair for pair in pairs if max(pair) < loaded.vocab_size],
         frequency=frequency,
         contrast=contrast,
-        about={"classes": "WordNet 3.0"} if wordnet is not None else {},
+        about=about,
         progress=lambda name: show(f"tree: {name}"),
     )
     show("")
     nodes = " > ".join(f"{len(bound) - 1:,}" for bound in built.bounds)
-    shown = _Shown(output, force=force, quiet=quiet, as_json=as_json)
-    shown.save(with_tree(loaded, built), tree=built.digest, nodes=nodes)
+    made, more = with_tree(loaded, built), {"tree": built.digest, "nodes": nodes}
+    _save(made, output, force=force, as_json=as_json, **more)
 
 
 def _pairs(space: Space, path: Path) -> list[tuple[int, int]]:

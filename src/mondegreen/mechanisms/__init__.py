@@ -34,13 +34,7 @@ _ALIASES: Final = {"cmp": "laplace", "madlib": "laplace", "santext": "exponentia
 
 
 def mechanism_class(name: str) -> type[AbstractMechanism]:
-    """Return the class registered under a name or an alias.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is none; lists what exists.
-    """
+    """The class registered under a name or an alias; an error lists what exists."""
     key = _ALIASES.get(name, name)
     if key not in _REGISTRY:
         raise UnknownNameError("mechanism", name, names())
@@ -64,9 +58,7 @@ def mechanism(name: str, **parameters: Any) -> AbstractMechanism:
     UnknownNameError
         If there is no mechanism of that name.
     ConfigurationError
-        If a parameter is missing or does not exist.
-    InvalidParameterError
-        If a parameter is out of range.
+        If a parameter is missing, does not exist or is out of range.
 
     Examples
     --------
@@ -80,15 +72,12 @@ def mechanism(name: str, **parameters: Any) -> AbstractMechanism:
     declared = {entry["name"]: entry for entry in cls.parameters()}
     unknown = sorted(set(parameters) - set(declared))
     if unknown:
-        raise ConfigurationError(
-            f"{cls.name} has no parameter {', '.join(unknown)}; it has: "
-            + ", ".join(declared)
-        )
+        given, has = ", ".join(unknown), ", ".join(declared)
+        raise ConfigurationError(f"{cls.name} has no parameter {given}; it has: {has}")
     missing = [k for k, v in declared.items() if v["required"] and k not in parameters]
     if missing:
-        raise ConfigurationError(
-            f"{cls.name} needs {', '.join(missing)}; there is no default"
-        )
+        needed = ", ".join(missing)
+        raise ConfigurationError(f"{cls.name} needs {needed}; there is no default")
     return cls(**parameters)
 
 

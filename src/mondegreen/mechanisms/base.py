@@ -6,27 +6,24 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import Field, field, fields
+from dataclasses import MISSING, field, fields
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids, LogProbs
+from mondegreen.arrays import Floats, Ids, LogProbs
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.metrics import space_distances
-from mondegreen.space.distances import METRICS
+from mondegreen.space.metric import METRICS
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
-
-Floats = NDArray[np.float64]
 
 Progress = Callable[[float], object]
 """Told the share that is done, from 0 to 1."""
 
-EPSILON_RANGE: Final = (1e-9, 1e9)
-"""Outside of it noise or weights would leave the range of floating point."""
+# Outside of it noise or weights would leave the range of floating point.
+_EPSILONS: Final = (1e-9, 1e9, "a number in [1e-09, 1e+09]")
 
 
 def no_progress(share: float) -> None:
@@ -37,9 +34,8 @@ class State(ABC):
     """A mechanism prepared for one space. Read-only; safe to use from threads.
 
     A new mechanism gives ``space``, ``guarantee`` (what one call promises for each
-    word), :meth:`sample`, :meth:`log_prob` and :meth:`distances`. The rest of what
-    callers ask has an answer here, which a state replaces where it knows better:
-    nobody outside asks of which type a state is.
+    word), :meth:`sample`, :meth:`log_prob` and :meth:`distances`. All else that callers
+    ask has an answer here, which a state replaces where it knows better.
     """
 
     __slots__ = ()
@@ -104,20 +100,14 @@ class State(ABC):
 
     # --- the law as rows of numbers
 
-    @property
-    def takes_distances(self) -> bool:
-        """Whether :meth:`log_rows` needs distances, and is quick with them."""
-        return False
+    takes_distances: bool = False
+    """Whether :meth:`log_rows` needs distances, and is quick with them."""
 
-    @property
-    def falls_with_distance(self) -> bool:
-        """Whether a closer word is never less likely."""
-        return False
+    falls_with_distance: bool = False
+    """Whether a closer word is never less likely."""
 
-    @property
-    def has_zeros(self) -> bool:
-        """Whether an output may be impossible."""
-        return True
+    has_zeros: ClassVar[bool] = True
+    """Whether an output may be impossible."""
 
     def log_rows(self, ids: Ids, distances: Floats | None) -> tuple[Floats, Floats]:
         """Return log-probabilities (0 at zeros) and probabilities, (T, V) each.
@@ -157,8 +147,7 @@ class State(ABC):
 
 def certify(states: Sequence[State], progress: Progress = no_progress) -> None:
     """Compute the certificates of all states that can have one, and keep them."""
-    kinds = dict.fromkeys(type(state) for state in states)
-    for kind in kinds:
+    for kind in dict.fromkeys(type(state) for state in states):
         kind.certify([state for state in states if type(state) is kind], progress)
 
 
@@ -184,17 +173,14 @@ class AbstractMechanism(ABC):
     digests know parameters by them for ever, see :meth:`digested`."""
 
     def __post_init__(self) -> None:
-        """Refuse parameters that are out of the interval that they declare.
-
-        Floats are kept: 8, 8.0 and ``np.float32(8)`` must be one mechanism, with one
-        digest, and calculate in double precision.
-        """
+        """Refuse parameters that are out of the interval that they declare."""
         for declared in fields(self):  # type: ignore[arg-type]
-            within, value = (
-                declared.metadata.get("within"),
-                getattr(self, declared.name),
-            )
-            if within and not (value is None and declared.metadata["optional"]):
+            within = declared.metadata.get("within")
+            value = getattr(self, declared.name)
+            takes_none = "None" in str(declared.type)
+            if within and not (value is None and takes_none):
+                # Floats are kept: 8, 8.0 and np.float32(8) must be one mechanism, with
+                # one digest, and calculate in double precision.
                 number = check_interval(declared.name, value, *within)
                 object.__setattr__(self, declared.name, number)
 
@@ -217,7 +203,7 @@ class AbstractMechanism(ABC):
         ``certified_how``; it replaces what stands here.
         """
         parameters = self.to_dict()["parameters"]
-        usual: dict[str, Any] = {
+        usual = {
             "mechanism": self.name,
             "parameters": parameters,
             "epsilon": parameters["epsilon"],
@@ -234,13 +220,8 @@ class AbstractMechanism(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return ``{"name": ..., "parameters": {...}}`` as JSON values."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
-        return {
-            "name": self.name,
-            "parameters": {
-                key: list(value) if isinstance(value, tuple) else value
-                for key, value in values.items()
-            },
-        }
+        lists = {k: list(v) for k, v in values.items() if isinstance(v, tuple)}
+        return {"name": self.name, "parameters": {**values, **lists}}
 
     @classmethod
     def digested(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -254,32 +235,31 @@ class AbstractMechanism(ABC):
     @classmethod
     def parameters(cls) -> list[dict[str, Any]]:
         """Describe the parameters: name, default, range and meaning, for tables."""
-        return [_describe(f) for f in fields(cls)]  # type: ignore[arg-type]
+        return [
+            {
+                "name": declared.name,
+                "default": None if declared.default is MISSING else declared.default,
+                "required": declared.default is MISSING,
+                **{key: declared.metadata[key] for key in ("range", "unit", "help")},
+            }
+            for declared in fields(cls)  # type: ignore[arg-type]
+        ]
 
 
 def parameter(
-    default: Any = ...,
+    default: Any = MISSING,
     *,
     range: str,
     unit: str = "",
     help: str,
     within: tuple[float, float, str] | None = None,
-    optional: bool = False,
 ) -> Any:
     """Declare a field of a mechanism with its range, unit and meaning.
 
     ``within`` is the least and the largest number, and how an error says so; unless it
-    is given the mechanism checks the field itself.
+    is given the mechanism checks the field itself. None passes where the type has it.
     """
-    metadata = {
-        "range": range,
-        "unit": unit,
-        "help": help,
-        "within": within,
-        "optional": optional,
-    }
-    if default is ...:
-        return field(metadata=metadata)
+    metadata = {"range": range, "unit": unit, "help": help, "within": within}
     return field(default=default, metadata=metadata)
 
 
@@ -290,9 +270,7 @@ def epsilon_parameter(
     help: str = "loss in nats for two words one unit apart",
 ) -> Any:
     """Declare epsilon, which every mechanism has and no mechanism has a default for."""
-    low, high = EPSILON_RANGE
-    within = (low, high, f"a number in [{low:g}, {high:g}]")
-    return parameter(range=range, unit=unit, help=help, within=within)
+    return parameter(range=range, unit=unit, help=help, within=_EPSILONS)
 
 
 def check_space(mechanism: AbstractMechanism, space: Space) -> None:
@@ -305,31 +283,24 @@ def check_space(mechanism: AbstractMechanism, space: Space) -> None:
             f"{mechanism.name} needs vectors; {name} has codes and no vectors: use "
             "brr on it, or take the space that it was made from"
         )
+    hint = "build one with: mondegreen space build --metric poincare"
+    if space.metric != "euclidean":
+        hint = (
+            "use exponential, tem, calibrated, tight, syntf or hyperbolic, or build a "
+            "Euclidean space"
+        )
     needed = " or ".join(mechanism.space_metrics)
-    hint = (
-        "build one with: mondegreen space build --metric poincare"
-        if space.metric == "euclidean"
-        else "use exponential, tem, calibrated, tight, syntf or hyperbolic, or build a "
-        "Euclidean space"
-    )
     raise SpaceError(
         f"{mechanism.name} needs a space whose metric is {needed}; that of {name} is "
         f"{space.metric}: {hint}"
     )
 
 
-def check_epsilon(epsilon: float) -> float:
-    """Return epsilon as a float; refuse one that is no number or out of range."""
-    low, high = EPSILON_RANGE
-    allowed = f"a number in [{low:g}, {high:g}]"
-    return check_interval("epsilon", epsilon, low, high, allowed)
-
-
 def check_interval(
     name: str, value: float, low: float, high: float, allowed: str
 ) -> float:
     """Return a value as a float; refuse what is no real number in the interval."""
-    real = (int, float, np.integer, np.floating)
+    real = int | float | np.integer | np.floating
     if isinstance(value, bool) or not isinstance(value, real):
         raise InvalidParameterError(name, value, allowed)
     try:
@@ -344,18 +315,7 @@ def check_interval(
 def check_ids(ids: Ids, vocab_size: int) -> None:
     """Refuse ids that are no inputs of a space of that size."""
     if ids.ndim != 1 or not np.issubdtype(ids.dtype, np.integer):
-        raise InvalidParameterError(
-            "ids", f"an array of {ids.dtype}, shape {ids.shape}", "integers, shape (T,)"
-        )
+        given = f"an array of {ids.dtype}, shape {ids.shape}"
+        raise InvalidParameterError("ids", given, "integers, shape (T,)")
     if len(ids) and (int(ids.min()) < 0 or int(ids.max()) > vocab_size):
         raise InvalidParameterError("ids", "one out of range", f"in 0..{vocab_size}")
-
-
-def _describe(declared: Field[Any]) -> dict[str, Any]:
-    required = declared.default.__class__.__name__ == "_MISSING_TYPE"
-    return {
-        "name": declared.name,
-        "default": None if required else declared.default,
-        "required": required,
-        **{key: declared.metadata[key] for key in ("range", "unit", "help")},
-    }

@@ -9,16 +9,10 @@ from typing import ClassVar, Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Ids, LogProbs
+from mondegreen.arrays import Floats, Ids, LogProbs
 from mondegreen.errors import LawUnknownError
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    Floats,
-    State,
-    check_ids,
-    epsilon_parameter,
-)
+from mondegreen.mechanisms import base
 from mondegreen.mechanisms.metrics import code_distances
 from mondegreen.sampling.bits import draw_flips, flip_threshold, realised_epsilon
 from mondegreen.space.codes import Bits, Codes
@@ -26,7 +20,7 @@ from mondegreen.space.search.hamming import HammingSearch
 from mondegreen.space.space import Space
 from mondegreen.space.store import codes_of
 
-LARGEST_LAW_BITS: Final = 16
+_MOST_LAW_BITS: Final = 16
 """Laws of longer codes are not enumerated: a code of n bits has 2**n cells."""
 
 _BLOCK: Final = 4096
@@ -35,7 +29,7 @@ _BLOCK: Final = 4096
 
 @final
 @dataclass(frozen=True, slots=True)
-class Brr(AbstractMechanism):
+class Brr(base.AbstractMechanism):
     r"""Flip every bit of the code of a word; release a word whose code is nearest.
 
     .. math::
@@ -57,25 +51,22 @@ class Brr(AbstractMechanism):
 
     Notes
     -----
-    *Privacy.* Epsilon-metric privacy in the Hamming distance :math:`H` of the codes:
-    a bit that two codes share says nothing, and one in which they differ changes the
-    chance of any noisy bit by at most :math:`(1 - q) / q = e^\epsilon`. Decoding is
-    post-processing. Hence also ``bits * epsilon`` local privacy. Words with one code
-    have one law. Proof: ``docs/proofs/brr.md``.
+    *Privacy.* Epsilon-metric privacy in the Hamming distance :math:`H` of the codes,
+    and so ``bits * epsilon`` local privacy: each bit in which two codes differ changes
+    the chance of a noisy bit by at most :math:`(1 - q) / q = e^\epsilon`, and decoding
+    is post-processing. Proof: ``docs/proofs/brr.md``.
 
     *Numerics.* :math:`q` is an integer over :math:`2^{64}`, rounded up, and bits are
     drawn from it exactly; beyond epsilon 44 it is :math:`2^{-64}`. The search is exact.
 
-    *Differs from the paper.* A tie, which is common among whole numbers, is broken by
-    fresh randomness, uniformly over all words at the least distance; the paper is
-    silent. Unknown words have a public code: the majority of every bit.
+    *Differs from the paper.* A tie is broken by fresh randomness, uniformly over all
+    words at the least distance. Unknown words have a public code: the majority of
+    every bit. On both the paper is silent.
 
     References
     ----------
     .. [1] Silva Carvalho, Vasiloudis, Feyisetan. "BRR: Preserving Privacy of Text Data
        Efficiently on Device." ICML workshop 2021.
-    .. [2] Warner. "Randomized Response: A Survey Technique for Eliminating Evasive
-       Answer Bias." JASA 1965.
 
     Examples
     --------
@@ -87,7 +78,7 @@ class Brr(AbstractMechanism):
     [[0.752, 0.248]]
     """
 
-    epsilon: float = epsilon_parameter(
+    epsilon: float = base.epsilon_parameter(
         "per bit of Hamming distance",
         help="loss in nats for two words whose codes differ in one bit",
     )
@@ -97,7 +88,6 @@ class Brr(AbstractMechanism):
     metric: ClassVar[str] = "Hamming distance of codes"
 
     def prepare(self, space: Space) -> BinaryState:
-        """Build the search index over the codes of the space."""
         codes = codes_of(space)
         threshold = flip_threshold(self.epsilon)
         search = HammingSearch(codes.table)
@@ -124,7 +114,7 @@ class Brr(AbstractMechanism):
 
 @final
 @dataclass(frozen=True, slots=True)
-class BinaryState(State):
+class BinaryState(base.State):
     """A binary mechanism prepared for one space.
 
     Every bit of the public ``codes`` flips with probability ``threshold / 2**64``.
@@ -137,12 +127,9 @@ class BinaryState(State):
     search: HammingSearch
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
-        """Draw an output for each input; see :class:`mondegreen.mechanisms.State`.
-
-        A token consumes 32 bits for every bit of its code and 64 for ties, in order;
-        bits that these leave undecided, one in 2**32, ask for more after their block.
-        """
-        check_ids(ids, self.space.vocab_size)
+        # A token consumes 32 bits for every bit of its code and 64 for ties, in order;
+        # bits that these leave undecided, one in 2**32, ask for more after their block.
+        base.check_ids(ids, self.space.vocab_size)
         out = np.empty(len(ids), dtype=np.int32)
         size = self.codes.bits // 2 + 1
         for start in range(0, len(ids), _BLOCK):
@@ -159,19 +146,13 @@ class BinaryState(State):
         return {"codes": self.codes.digest}
 
     def log_prob(self, ids: Ids) -> LogProbs:
-        """Return the logarithms of the law, shape (T, V), by enumeration of all codes.
-
-        Raises
-        ------
-        LawUnknownError
-            If codes have more than 16 bits.
-        """
-        check_ids(ids, self.space.vocab_size)
+        """The law, shape (T, V), by enumeration of all codes of at most 16 bits."""
+        base.check_ids(ids, self.space.vocab_size)
         bits, vocab_size = self.codes.bits, self.space.vocab_size
-        if bits > LARGEST_LAW_BITS:
+        if bits > _MOST_LAW_BITS:
             raise LawUnknownError(
                 f"the law of {self.guarantee.mechanism} is enumerated for codes of at "
-                f"most {LARGEST_LAW_BITS} bits; these have {bits}. Sample from it, or "
+                f"most {_MOST_LAW_BITS} bits; these have {bits}. Sample from it, or "
                 "use a selection mechanism such as tem"
             )
         inputs, inverse = np.unique(self.codes.points(ids), axis=0, return_inverse=True)
@@ -186,11 +167,10 @@ class BinaryState(State):
         return table[inverse.ravel()]
 
     def distances(self, first: Ids, second: Ids) -> Floats:
-        """Return the metric of the guarantee, (first, second)."""
         return code_distances(self.codes, first, second)
 
     def _cells(self) -> tuple[Bits, Ids, Floats]:
-        """Return every code, with each word it may become and the share of it."""
+        """Every code, with each word it may become and the share of it."""
         count = 1 << self.codes.bits
         every = np.arange(count, dtype=">u2" if self.codes.bits == 16 else "u1")
         packed = every.view(np.uint8).reshape(count, -1)
@@ -200,7 +180,7 @@ class BinaryState(State):
         return packed[which], np.concatenate(ties), 1 / sizes[which]
 
     def _log_mass(self, mass: Floats) -> Floats:
-        """Return log of the sum over h of mass[h] q**h (1-q)**(n-h), per word."""
+        """Logarithm of the sum over h of mass[h] q**h (1-q)**(n-h), for each word."""
         log_flip = math.log(self.threshold) - 64 * math.log(2)
         log_keep = math.log1p(-self.threshold / 2**64)
         flips = np.arange(len(mass))

@@ -9,20 +9,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids, Vectors
+from mondegreen.arrays import Floats, Ids, Vectors
 from mondegreen.space.codes import Codes
-from mondegreen.space.distances import distances
+from mondegreen.space.metric import distances
 from mondegreen.space.space import Space
-
-Floats = NDArray[np.float64]
 
 
 def discrete_distances(first: Ids, second: Ids) -> Floats:
     """1 between any two inputs."""
-    different: NDArray[np.bool_] = np.asarray(first)[:, None] != np.asarray(second)
-    return different.astype(np.float64)
+    table: Floats = np.not_equal.outer(first, second).astype(np.float64)
+    return table
 
 
 def space_distances(

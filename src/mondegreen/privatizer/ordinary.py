@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
 from mondegreen.mechanisms.base import State
-from mondegreen.space.distances import distances
+from mondegreen.space.metric import distances
 from mondegreen.space.space import Space
 from mondegreen.space.store import tree_of
 from mondegreen.text.policy import KEEP, Lookup
@@ -40,7 +39,6 @@ _SEED: Final = 20_202
 """The draws are of public words and go nowhere, so anyone may repeat them."""
 
 _BLOCK: Final = 64
-Table = NDArray[np.floating[Any]]
 
 
 def ordinary_text(state: State, lookup: Lookup) -> tuple[float, float | None, str]:
@@ -108,31 +106,19 @@ def _among_nearest(space: Space, ids: Ids, outputs: Ids) -> NDArray[np.bool_]:
     """Whether at most 23 other words are nearer to an input than its output."""
     allowed = min(_NEAREST, space.vocab_size // 100)
     found = np.empty(len(ids), dtype=bool)
-    order = _euclidean(space) if space.metric == "euclidean" else _by_formula(space)
+    words = space.vectors.astype(np.float32)  # as good as ranks need, and quicker
+    squares = np.einsum("ij,ij->i", words, words)
     for start in range(0, len(ids), _BLOCK):
         block = slice(start, start + _BLOCK)
-        table = order(ids[block])
+        table: NDArray[np.floating[Any]]
+        if space.metric == "euclidean":
+            table = words[ids[block]] @ words.T
+            table *= -2
+            table += squares
+        else:
+            table = distances(space.metric, space.points(ids[block]), space.vectors)
         own = np.arange(len(table))
         gaps = table[own, outputs[block]]
         table[own, ids[block]] = np.inf  # the word itself is not another
         found[block] = np.count_nonzero(table < gaps[:, None], axis=1) < allowed
     return found
-
-
-def _euclidean(space: Space) -> Callable[[Ids], Table]:
-    """Make what ranks all words by their distance to inputs, (rows, V), quickly."""
-    words = space.vectors.astype(np.float32)  # as good as ranks need
-    squares = np.einsum("ij,ij->i", words, words)
-
-    def order(ids: Ids) -> Table:
-        table: Table = words[ids] @ words.T
-        table *= -2
-        table += squares
-        return table
-
-    return order
-
-
-def _by_formula(space: Space) -> Callable[[Ids], Table]:
-    """Make the same for any metric."""
-    return lambda ids: distances(space.metric, space.points(ids), space.vectors)

@@ -30,10 +30,11 @@ from mondegreen.privatizer.spec import (
 from mondegreen.sampling.noise import Batch, NoiseSource, OSNoise
 from mondegreen.sampling.records import BatchNumbers, SeenIds, record_ids
 from mondegreen.space.space import Space
-from mondegreen.space.store import DEFAULT_SPACE, load_space
+from mondegreen.space.store import load_space
 from mondegreen.text.detokenizer import Case, Detokenizer
 from mondegreen.text.policy import Lookup, Unknown
 from mondegreen.text.tokenizer import TokenizedBatch
+from mondegreen.wording import DEFAULT_SPACE
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,7 +13,8 @@ from typing import Any, Final, Generic, TypeVar, final
 from mondegreen.errors import ConfigurationError, SpaceIntegrityError, UnknownNameError
 from mondegreen.mechanisms.base import AbstractMechanism, State
 from mondegreen.space.space import Space
-from mondegreen.space.store import DEFAULT_SPACE, load_space, locate
+from mondegreen.space.store import load_space, locate
+from mondegreen.wording import DEFAULT_SPACE
 
 _FORMAT: Final = "mondegreen-privatizer/1"
 _KEPT: Final = 4

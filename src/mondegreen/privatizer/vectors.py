@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +67,7 @@ def term_frequencies(
     -----
     *Privacy.* Any two documents, of any lengths, differ by at most
     :func:`mondegreen.mechanisms.term_frequency.term_frequency_loss`: ``size * epsilon``
-    nats for ``syntf``. Nothing of the text passes in clear, not even its length.
+    nats for ``syntf``. Nothing passes in clear, not even the length of the text.
 
     Examples
     --------
@@ -78,19 +79,17 @@ def term_frequencies(
     >>> counts.shape, counts.sum(axis=1).tolist()
     ((2, 3), [5, 5])
     """
-    inputs = state.space.vocab_size + 1
-    out = np.empty((len(texts), inputs - 1), dtype=np.int64)
     given = state.guarantee
-    scope: dict[str, object] = {
+    scope = {
         "release": "term frequencies",
         "size": int(size),
         "column": column,
         "parameters": mechanism_class(given.mechanism).digested(given.parameters),
     }
-    for place, words, rng in _drawn(state, texts, noise, ids, scope, number):
-        own = words if len(words) else np.array([inputs - 1], dtype=np.int32)
-        counts = np.bincount(own, minlength=inputs)
-        out[place] = draw_term_frequencies(state, counts, size, rng)
+    out = np.empty((len(texts), state.space.vocab_size), dtype=np.int64)
+    drawn = _drawn(state, texts, noise, ids, scope, number)
+    for row, (words, rng) in zip(out, drawn, strict=True):
+        row[:] = draw_term_frequencies(state, words, size, rng)
     return out
 
 
@@ -126,8 +125,7 @@ def word_vectors(
     Notes
     -----
     *Privacy.* That of ``state.guarantee`` for every word; the losses of the words of a
-    text add up, and their number and order pass in clear. What is computed from the
-    vectors, such as their mean, is post-processing.
+    text add up, and their number and order pass in clear.
 
     Examples
     --------
@@ -138,13 +136,13 @@ def word_vectors(
     >>> [rows.shape for rows in word_vectors(state, ["Hot and cold", ""])]
     [(3, 2), (0, 2)]
     """
-    scope: dict[str, object] = {
+    scope = {
         "release": "word vectors",
         "column": column,
         "parameters": dict(state.guarantee.parameters),
     }
     drawn = _drawn(state, texts, noise, ids, scope, number)
-    return [state.vectors(words, rng) for _, words, rng in drawn]
+    return [state.vectors(words, rng) for words, rng in drawn]
 
 
 def _drawn(
@@ -152,21 +150,19 @@ def _drawn(
     texts: Sequence[str],
     noise: NoiseSource | None,
     ids: Sequence[str | int] | None,
-    scope: dict[str, object],
+    scope: Mapping[str, Any],
     number: int,
-) -> Iterator[tuple[int, Ids, np.random.Generator]]:
-    """Yield the place and the inputs of every text in order, with its noise."""
-    guarantee = state.guarantee
-    if not guarantee.is_private:
-        raise UnprovedGuaranteeError(
-            f"{guarantee.mechanism} does not keep a metric-privacy promise"
-        )
+) -> Iterator[tuple[Ids, np.random.Generator]]:
+    """Yield the inputs of every text in order, with its noise."""
+    name = state.guarantee.mechanism
+    if not state.guarantee.is_private:
+        raise UnprovedGuaranteeError(f"{name} does not keep a metric-privacy promise")
     if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
         raise InvalidParameterError("texts", "others", "a sequence of strings")
     records = record_ids(ids, len(texts))
     settings = {
         **scope,
-        "mechanism": guarantee.mechanism,
+        "mechanism": name,
         "space": state.space.digest,
         "law": state.digests.get("law"),
     }
@@ -177,4 +173,4 @@ def _drawn(
     source: NoiseSource = OSNoise() if noise is None else noise
     for covered, rng in source.streams(Batch(number, digest, texts, records)):
         for place in covered:
-            yield place, codes[ends[place] : ends[place + 1]], rng
+            yield codes[ends[place] : ends[place + 1]], rng

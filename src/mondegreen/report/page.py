@@ -80,7 +80,7 @@ def report_html(study: Study) -> str:
     shown: dict[str, Any] = {}
     if chosen is not None:
         shown["tiles"] = _tiles(chosen, prior)
-        shown["command"] = study.command or command_line(study, chosen)
+        shown["command"] = study.command or command_line(chosen, study.space)
         shown["python"] = python_lines(study, chosen)
     return _template().render(
         **shown,

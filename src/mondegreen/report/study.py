@@ -14,8 +14,7 @@ from mondegreen.arrays import Ids
 from mondegreen.errors import UnknownNameError
 from mondegreen.mechanisms import mechanism_class
 from mondegreen.space.distances import Distances
-from mondegreen.space.store import DEFAULT_SPACE
-from mondegreen.wording import privatize_command
+from mondegreen.wording import DEFAULT_SPACE, privatize_command
 
 if TYPE_CHECKING:
     from mondegreen.calibration.score_bounds import ScoreBounds
@@ -228,12 +227,16 @@ def told_parameters(setting: ScoreBounds | SampleRelease) -> dict[str, Any]:
     }
 
 
-def command_line(study: Study, chosen: ScoreBounds) -> str:
+def command_line(
+    chosen: ScoreBounds, space: str, columns: Sequence[str] = ("text",)
+) -> str:
+    """Write the command that privatizes with a setting."""
     return privatize_command(
         chosen.mechanism,
         chosen.epsilon,
         told_parameters(chosen),
-        space="" if study.space == DEFAULT_SPACE else study.space,
+        columns=columns,
+        space=space,
         is_private=_is_private(chosen.mechanism),
     )
 

@@ -46,10 +46,9 @@ def draw_flips(
 ) -> NDArray[np.uint8]:
     """Turn uniform words into bits that are 1 with probability ``threshold / 2**64``.
 
-    Every 32 bits of ``words`` decide one bit, unless they equal the upper half of
-    the threshold; then 32 more are drawn. The comparison with all 64 bits is exact.
-    Words are uniform, shape (T, bits / 2), and consumed; the bits come packed, shape
-    (T, bits / 8). ``rng`` is asked only for bits that are undecided, one in 2**32.
+    Every 32 bits of ``words``, shape (T, bits / 2), decide one bit, unless they equal
+    the upper half of the threshold; then, for one bit in 2**32, 32 more are drawn. The
+    comparison with all 64 bits is exact. The bits come packed, shape (T, bits / 8).
     """
     halves = words.astype("<u8", copy=False).view("<u4")
     upper, lower = divmod(threshold, 1 << _HALF_WORD)

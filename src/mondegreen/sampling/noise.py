@@ -103,12 +103,11 @@ def stream_key(
 ) -> bytes:
     r"""Return the key of the ChaCha20 stream from which one text draws its noise.
 
-    Fields have fixed length, so that none can shift into the next:
-
     .. math:: \mathrm{BLAKE2b}_{K}(H(scope) \| H(record) \| place \| H(text)),
 
     where :math:`H` is BLAKE2b of 32 bytes without a key, strings are UTF-8, the place
-    is 8 bytes, least first, and the personal string is ``mondegreen-rec``.
+    is 8 bytes, least first, and the personal string is ``mondegreen-rec``. Fields have
+    fixed length, so that none can shift into the next.
 
     Parameters
     ----------
@@ -129,26 +128,21 @@ def stream_key(
     >>> stream_key(bytes(32), b"settings and column", "7", 0, "a text").hex()[:16]
     '931a17e5685d5697'
     """
-    fields = (
-        _digest(scope),
-        _digest(record.encode("utf-8", "surrogatepass")),
-        place.to_bytes(8, "little"),
-        _digest(text.encode("utf-8", "surrogatepass")),
-    )
-    return hashlib.blake2b(
-        b"".join(fields),
-        key=master,
-        digest_size=_KEY_BYTES,
-        person=b"mondegreen-rec",
-    ).digest()
+    fields = _digest(scope), _text_digest(record), place.to_bytes(8, "little")
+    data = b"".join([*fields, _text_digest(text)])
+    return _digest(data, key=master, person=b"mondegreen-rec")
+
+
+def _digest(data: bytes, key: bytes = b"", person: bytes = b"") -> bytes:
+    return hashlib.blake2b(data, digest_size=32, key=key, person=person).digest()
+
+
+def _text_digest(text: str) -> bytes:
+    return _digest(text.encode("utf-8", "surrogatepass"))
 
 
 def _is_key(key: bytes) -> bool:
     return len(key) >= _KEY_BYTES and len(set(key)) >= _LEAST_BYTES
-
-
-def _digest(field: bytes) -> bytes:
-    return hashlib.blake2b(field, digest_size=32).digest()
 
 
 @final
@@ -156,14 +150,11 @@ class KeyedNoise:
     r"""Noise that repeats itself for the same record, for whoever holds the key.
 
     A retry, a replay or a second run over unchanged records repeats the release
-    instead of drawing again, so nothing more is revealed. The key of a text is derived
-    from the secret key, the settings, the logical column, the record id, the place of
-    the text in its record and the text itself (:func:`stream_key`): two texts, two
-    columns or two settings never share noise, and the format of a file, the size of
-    batches and the number of processes play no part.
-
-    Two records of one id and one text repeat each other, so that a reader sees that
-    they are equal: give every record an id of its own.
+    instead of drawing again, so nothing more is revealed. :func:`stream_key` says what
+    the noise of a text depends on: two texts, two columns or two settings never share
+    noise, and the format of a file, the size of batches and the number of processes
+    play no part. Give every record an id of its own: two of one id and one text repeat
+    each other, so that a reader sees that they are equal.
 
     Whoever holds the key and the release can test guesses of the original text:
     keep the key as long as replays are due, then delete it.
@@ -186,12 +177,9 @@ class KeyedNoise:
 
     def __init__(self, key: bytes) -> None:
         if not _is_key(key):
-            raise InvalidParameterError(
-                "key", "a short or repetitive one", "at least 32 random bytes"
-            )
-        self._key = hashlib.blake2b(
-            key, digest_size=_KEY_BYTES, person=b"mondegreen-key"
-        ).digest()
+            allowed = "at least 32 random bytes"
+            raise InvalidParameterError("key", "a short or repetitive one", allowed)
+        self._key = _digest(key, person=b"mondegreen-key")
         self._again: tuple[Any, tuple[object]] | None = None
 
     @classmethod
@@ -214,9 +202,8 @@ class KeyedNoise:
             with path.open("rb") as file:
                 key = file.read(_LONGEST_KEY + 1)
         except OSError as error:
-            raise ConfigurationError(
-                f"key file {path}: {error.strerror}; {make}"
-            ) from None
+            problem = f"key file {path}: {error.strerror}; {make}"
+            raise ConfigurationError(problem) from None
         if len(key) > _LONGEST_KEY or not _is_key(key):
             raise ConfigurationError(f"key file {path} is no key; {make}")
         source = cls(key)
@@ -240,11 +227,10 @@ class KeyedNoise:
                 "the key is named by an environment variable: letters, digits and "
                 "underscores, no digit first, such as RELEASE_KEY"
             )
-        value = os.environ.get(name)
-        problem = "is not set" if value is None else "is no key of 64 hex digits"
+        value = os.environ.get(name, "").strip()
+        problem = "is no key of 64 hex digits" if name in os.environ else "is not set"
         make = "python -c 'import secrets; print(secrets.token_hex(32))'"
-        is_hex = value is not None and _HEX_KEY.fullmatch(value.strip())
-        key = bytes.fromhex(value.strip()) if value is not None and is_hex else b""
+        key = bytes.fromhex(value) if _HEX_KEY.fullmatch(value) else b""
         if not _is_key(key):
             raise ConfigurationError(
                 f"environment variable {name} {problem}; make one: {make}"
@@ -324,8 +310,5 @@ class Seeded:
                 "first batch: pass number=, another one for every batch"
             )
         scope = int.from_bytes(hashlib.sha256(batch.scope).digest()[:8], "little")
-        entropy = [self.seed, batch.number, scope]
-        yield (
-            range(len(batch.texts)),
-            np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy))),
-        )
+        entropy = np.random.SeedSequence([self.seed, batch.number, scope])
+        yield range(len(batch.texts)), np.random.Generator(np.random.PCG64(entropy))

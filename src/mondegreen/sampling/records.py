@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import os
@@ -28,11 +29,10 @@ def record_id(value: object) -> str:
         return value
     if isinstance(value, str):
         raise InvalidParameterError("id", value, "not empty")
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
         allowed = "a string or an integer"
         raise InvalidParameterError("id", type(value).__name__, allowed)
-    return str(int(value))  # type: ignore[call-overload]
+    return str(int(value))
 
 
 def record_ids(
@@ -73,12 +73,10 @@ class SeenIds:
         for record in ids:
             data = record.encode("utf-8", "surrogatepass")
             digest = hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
-            before = len(self._digests)
+            if digest in self._digests:
+                number = len(self._digests) + 1
+                raise DataError(f"record {number} has an id that an earlier record has")
             self._digests.add(digest)
-            if len(self._digests) == before:
-                raise DataError(
-                    f"record {before + 1} has an id that an earlier record has"
-                )
 
 
 @final
@@ -111,8 +109,4 @@ class BatchNumbers:
         return BatchNumbers(is_counting=self._process == os.getpid())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _uncounted, ()
-
-
-def _uncounted() -> BatchNumbers:
-    return BatchNumbers(is_counting=False)
+        return functools.partial(BatchNumbers, is_counting=False), ()

@@ -7,19 +7,22 @@ and is not private itself.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final, final
+from itertools import compress
+from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
-from mondegreen.errors import InvalidParameterError
-from mondegreen.scores.similarity import cosines, pair_distances
+from mondegreen.arrays import Floats
+from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.scores.law import pair_distances
 from mondegreen.space.space import Space
 from mondegreen.text.policy import Lookup
 from mondegreen.text.tokenizer import TokenizedBatch, canonical, tokenize
 
-RARE_TYPES: Final = 1000  # that count as rare, as in the benchmark paper
+SentenceModel: TypeAlias = Callable[[list[str]], Any]
+"""From texts to an array of one vector each, such as ``model.encode`` of an SBERT."""
 
 _WORDS: Final = 8192  # compared together: 20 MB of coordinates in 300 dimensions
 
@@ -70,8 +73,8 @@ class CorpusScorer:
 
     PP, LOW and the share of English: Meisenbacher et al., "A Comparative Analysis of
     Word-Level Metric Differential Privacy", LREC-COLING 2024. ``rare`` is how many
-    types count as rare; ``english`` are words that count as English, such as the NLTK
-    list ``words``.
+    types count as rare, as many as in the paper; ``english`` are words that count as
+    English, such as the NLTK list ``words``.
 
     >>> space = Space.from_arrays("line", ["cold", "cool", "warm"], [[0], [1], [3]])
     >>> scorer = CorpusScorer(space)
@@ -82,11 +85,7 @@ class CorpusScorer:
     """
 
     def __init__(
-        self,
-        space: Space,
-        *,
-        rare: int = RARE_TYPES,
-        english: Iterable[str] | None = None,
+        self, space: Space, *, rare: int = 1000, english: Iterable[str] | None = None
     ) -> None:
         if rare < 1:
             raise InvalidParameterError("rare", rare, "at least 1")
@@ -110,24 +109,17 @@ class CorpusScorer:
         if len(originals) != len(releases):
             given, allowed = f"{len(releases)} of them", f"one for {len(originals)}"
             raise InvalidParameterError("releases", given, allowed)
-        if any(
-            text is None and release is not None
-            for text, release in zip(originals, releases, strict=True)
-        ):
+        nulls = [text is None for text in originals]
+        absent = [text is None for text in releases]
+        if any(null and not gone for null, gone in zip(nulls, absent, strict=True)):
             raise InvalidParameterError("releases", "a text", "null for a null")
-        self._tally["texts"] += sum(text is not None for text in originals)
-        self._tally["withheld"] += sum(
-            text is not None and release is None
-            for text, release in zip(originals, releases, strict=True)
-        )
+        self._tally["texts"] += nulls.count(False)
+        self._tally["withheld"] += absent.count(True) - nulls.count(True)
         left, right = tokenize(originals), tokenize(releases)
-        self._types(left, right)
-        self._align(left, right)
-
-    def _types(self, left: TokenizedBatch, right: TokenizedBatch) -> None:
         for batch, counter in ((left, self._original), (right, self._released)):
             for parts in batch.parts:
                 counter.update(_forms(parts or []))
+        self._align(left, right)
 
     def _align(self, left: TokenizedBatch, right: TokenizedBatch) -> None:
         """Pair the words of texts that have equally many."""
@@ -142,18 +134,14 @@ class CorpusScorer:
         outputs = self._lookup.codes(TokenizedBatch([theirs for _, theirs in pairs]))
         forms = [form for mine, _ in pairs for form in _forms(mine)]
         released = [form for _, theirs in pairs for form in _forms(theirs)]
-        same = np.fromiter(
-            map(str.__eq__, forms, released), dtype=np.bool_, count=len(forms)
-        )
+        same = np.fromiter(map(str.__eq__, forms, released), np.bool_, len(forms))
         unknown = inputs == self._space.vocab_size
         foreign = outputs == self._space.vocab_size
         self._tally["unknown"] += int(unknown.sum())
         self._tally["unknown_unchanged"] += int((unknown & same).sum())
         self._tally["foreign"] += int(foreign.sum())
         self._paired.update(forms)
-        self._unchanged.update(
-            form for form, kept in zip(forms, same.tolist(), strict=True) if kept
-        )
+        self._unchanged.update(compress(forms, same))
         if self._space.has_vectors:
             counts = np.array([len(mine) // 2 for mine, _ in pairs], dtype=np.int64)
             self._compare(inputs, outputs, ~(unknown | foreign), counts)
@@ -243,21 +231,48 @@ def puc(
     and PP are one quantity counted three times; LOW measures vocabulary coverage, not
     leakage. The printed "B-Acc" reads as a subtraction; it is the baseline accuracy.
     Read so, the formula gives 187 of 189 printed cells for IMDb.
-
-    >>> puc(60.0, 80.0, n_w=10, s_w=85, pp=90, cs=40, low=55, alpha=0.5)
-    72.5
     """
     parts = [100 - n_w, s_w, pp, cs, 100 - low]
-    checked = {
-        "baseline": (baseline, baseline > 0, "above 0"),
-        "accuracy": (accuracy, accuracy >= 0, "at least 0"),
-        "alpha": (alpha, 0 <= alpha <= 1, "in [0, 1]"),
-        "scores": (parts, all(0 <= part <= 100 for part in parts), "in [0, 100]"),
-    }
-    for name, (given, fits, allowed) in checked.items():
+    for name, given, fits, allowed in (
+        ("baseline", baseline, baseline > 0, "above 0"),
+        ("accuracy", accuracy, accuracy >= 0, "at least 0"),
+        ("alpha", alpha, 0 <= alpha <= 1, "in [0, 1]"),
+        ("scores", parts, all(0 <= part <= 100 for part in parts), "in [0, 100]"),
+    ):
         if not fits:
             raise InvalidParameterError(name, given, allowed)
     return alpha * 100 * accuracy / baseline + (1 - alpha) * sum(parts) / len(parts)
+
+
+def cosines(left: Floats, right: Floats) -> Floats:
+    """The cosine of each row with its partner; NaN where a row is 0."""
+    lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
+    products = np.einsum("ij,ij->i", left, right)
+    found = np.full(len(left), np.nan)
+    np.divide(products, lengths, out=found, where=lengths > 0)
+    return np.asarray(np.clip(found, -1.0, 1.0))
+
+
+def sentence_cosines(
+    originals: Sequence[str], releases: Sequence[str], model: SentenceModel
+) -> Floats:
+    r"""The cosine of each text with its release under a sentence model.
+
+    CS of the benchmark paper (Meisenbacher et al., LREC-COLING 2024) is 100 times the
+    mean; its published numbers use ``paraphrase-distilroberta-base-v1`` of
+    Sentence-BERT. Larger is closer: more useful and *less* private, although PUC counts
+    it as privacy.
+    """
+    vectors = []
+    for texts in (list(originals), list(releases)):
+        found = np.asarray(model(texts), dtype=np.float64)
+        if found.ndim != 2 or len(found) != len(texts):
+            raise ConfigurationError(
+                f"the sentence model returned an array of shape {found.shape} for "
+                f"{len(texts)} texts; one vector for each is needed"
+            )
+        vectors.append(found)
+    return cosines(vectors[0], vectors[1])
 
 
 class _Mean:

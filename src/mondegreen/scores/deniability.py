@@ -1,9 +1,8 @@
-r"""Plausible deniability of a word: what a known law says of its outputs (CMP paper).
+r"""Plausible deniability of a word: what a known law says of its outputs.
 
 Every function takes the probabilities :math:`P(y \mid w)` of all outputs, float64 of
-shape (T, V), one row for each input. The paper is Feyisetan et al., "Privacy- and
-Utility-Preserving Textual Analysis via Calibrated Multivariate Perturbations", WSDM
-2020, Section 4. Estimates from runs are in :mod:`mondegreen.scores.word_estimate`.
+shape (T, V), one row for each input. Feyisetan et al., "Privacy- and Utility-Preserving
+Textual Analysis via Calibrated Multivariate Perturbations", WSDM 2020, Section 4.
 """
 
 from __future__ import annotations
@@ -12,47 +11,26 @@ import math
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mondegreen.arrays import Floats, Ids
+from mondegreen.arrays import Floats, Weights
 from mondegreen.errors import InvalidParameterError
 
-ORDERS: Final = (0.0, 1.0, 2.0, math.inf)
-"""Orders of the entropies that are reported."""
+ORDERS: Final = (0.0, 1.0, 2.0, math.inf)  # of the entropies that are reported
 
+# Relative: the float64 error of a sum must not make a set one word larger.
 _SLACK: Final = 1e-12
-"""Relative: the float64 error of a sum must not make a set one word larger."""
 
 
-def stay_probability(law: Floats, inputs: Ids) -> Floats:
-    r"""Give the chance that each input stays, :math:`N_w = P(w \mid w)`.
-
-    Larger is less private. It only describes: a mechanism with :math:`N_w = 0` rules
-    a word out for certain. The unknown word ``V`` is no output, and so never stays.
-
-    Examples
-    --------
-    >>> stay_probability(np.array([[0.75, 0.25]]), np.array([0], dtype=np.int32))
-    array([0.75])
-    """
-    stays = np.zeros(len(inputs))
-    words = np.flatnonzero(inputs < law.shape[1])
-    stays[words] = law[words, inputs[words]]
-    return stays
-
-
-def effective_support(law: Floats, eta: float = 0.05) -> NDArray[np.int64]:
+def effective_support(law: Floats, eta: float = 0.05) -> Weights:
     r"""Count the smallest set of outputs that holds most of the probability.
 
     .. math:: S_w = \min \{ |S| : \sum_{y \in S} P(y \mid w) \ge 1 - \eta \}
 
     Larger is more private. Always state :math:`\eta`: :math:`S_w` means nothing without
-    it. The experiments of the paper, and of later ones, count :func:`distinct_outputs`
-    instead, which is another number. The mass left out may exceed :math:`\eta` by one
-    part in :math:`10^{12}`, the error of sums in double precision.
+    it. The experiments of the paper, and of later ones, count the different outputs of
+    R runs instead, which is another number, censored at R. The mass left out may exceed
+    :math:`\eta` by one part in :math:`10^{12}`, the error of sums in double precision.
 
-    Examples
-    --------
     >>> law = np.array([[0.5, 0.3, 0.15, 0.05], [0.97, 0.01, 0.01, 0.01]])
     >>> effective_support(law, eta=0.05).tolist()
     [3, 1]
@@ -63,17 +41,6 @@ def effective_support(law: Floats, eta: float = 0.05) -> NDArray[np.int64]:
     allowed = eta * left_out[:, -1:] * (1 + _SLACK)
     dropped = (left_out[:, :-1] <= allowed).sum(axis=1)
     return np.asarray(law.shape[1] - dropped, dtype=np.int64)
-
-
-def distinct_outputs(outputs: Ids) -> int:
-    """Count the different outputs seen in R runs of one word.
-
-    The other definition of S_w: what the experiments of most papers count. Larger is
-    more private, up to R, where it is censored: at R = 100 (Meisenbacher et al.,
-    LREC-COLING 2024) the sum of it and of the share that stays is 96 to 100 % for most
-    published cells, so that it says nothing that N_w did not say.
-    """
-    return len(np.unique(outputs))
 
 
 def renyi_entropy(law: Floats, order: float) -> Floats:
@@ -89,8 +56,6 @@ def renyi_entropy(law: Floats, order: float) -> Floats:
     Larger is more private. :math:`H_0` is :math:`\ln V` where no word is impossible;
     :math:`H_\infty` is the worst case.
 
-    Examples
-    --------
     >>> renyi_entropy(np.array([[0.5, 0.5, 0.0]]), 2.0).round(3)
     array([0.693])
     """
@@ -111,19 +76,6 @@ def renyi_entropy(law: Floats, order: float) -> Floats:
     return np.asarray(sums / (1 - order))
 
 
-def expected_distance(law: Floats, distances: Floats) -> Floats:
-    r"""Tell how far the output lies from the input: :math:`\sum_y P(y \mid w) d(w, y)`.
-
-    Larger is more private and less useful.
-
-    Examples
-    --------
-    >>> expected_distance(np.array([[0.75, 0.25]]), np.array([[0.0, 2.0]]))
-    array([0.5])
-    """
-    return np.asarray(np.einsum("ij,ij->i", law, distances))
-
-
 def expected_rank(law: Floats, distances: Floats) -> Floats:
     r"""Count the words that are closer to the input than the output, on average.
 
@@ -132,8 +84,6 @@ def expected_rank(law: Floats, distances: Floats) -> Floats:
     Larger is more private and less useful. Of words at one distance that with the
     lower id counts as closer, so that all ranks are different.
 
-    Examples
-    --------
     >>> expected_rank(np.array([[0.5, 0.25, 0.25]]), np.array([[0.0, 3.0, 1.0]]))
     array([0.75])
     """
@@ -142,8 +92,7 @@ def expected_rank(law: Floats, distances: Floats) -> Floats:
     return np.asarray(np.take_along_axis(law, order, axis=1) @ places)
 
 
-def check_eta(eta: float) -> float:
+def check_eta(eta: float) -> None:
     """Refuse a mass to leave out that is not in [0, 1)."""
     if not 0 <= eta < 1:
         raise InvalidParameterError("eta", eta, "in [0, 1)")
-    return float(eta)

@@ -17,28 +17,26 @@ from dataclasses import asdict, dataclass
 from typing import Final, TypeVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mondegreen.arrays import Floats, Ids
+from mondegreen.arrays import Floats, Ids, Weights
 from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.definitions import N_W, S_W
 from mondegreen.scores.deniability import ORDERS, check_eta, effective_support
 from mondegreen.scores.risk import over_inputs, uniform_prior
 from mondegreen.space.distances import Distances
+from mondegreen.space.metric import one_minus_norm2
 from mondegreen.space.space import Space
 
+# Distances computed together by a thread: large products are the quickest. Then some
+# inputs are worked on together, so that their rows stay in the cache.
 _BLOCK_BYTES: Final = 96 << 20
-"""Distances computed together by a thread: large products are the quickest."""
-
 _STRIPE: Final = 8
-"""Inputs worked on together, so that their rows stay in the cache."""
 
+# Relative, above the error of a sum of probabilities rounded to float32; and how many
+# of a row are summed as one, to find where a sum is reached.
 _ROUNDING: Final = 2.0**-22
-"""Relative, above the error of a sum of probabilities rounded to float32."""
-
 _SUMMED: Final = 256
-"""Probabilities of a row that are summed as one, to find where a sum is reached."""
 
 Result = TypeVar("Result")
 
@@ -66,15 +64,14 @@ class LawScores:
     """Exact scores of one law: for each input, and by the names of priors.
 
     ``stay`` is :math:`N_w` of each word, shape (V,). The others have the shape
-    (V + 1,), the unknown word last: ``support``, :math:`S_w` with all but ``eta`` of
-    the mass; ``entropies`` in nats, by order; ``distance`` and ``rank`` of the output,
-    expected, None where the space has no distances. Without ``eta`` rows are not
-    sorted, and there is neither support nor rank.
+    (V + 1,), the unknown word last: ``support``, :math:`S_w` with all but eta of the
+    mass; ``entropies`` in nats, by order; ``distance`` and ``rank`` of the output,
+    expected, None where the space has no distances. Without an eta rows are not sorted,
+    and there is neither support nor rank.
     """
 
-    eta: float | None
     stay: Floats
-    support: NDArray[np.int64] | None
+    support: Weights | None
     entropies: Mapping[float, Floats]
     distance: Floats | None
     rank: Floats | None
@@ -102,12 +99,8 @@ class LawScores:
                 found[f"{name}_mean"] = scores[:-1].mean()
                 found[f"{name}_05"] = np.quantile(scores[:-1], 0.05)
         for prior, risk in self.risks.items():
-            found.update(
-                {f"{name}_{prior}": each for name, each in asdict(risk).items()}
-            )
-        return {
-            name: float(value) for name, value in found.items() if value is not None
-        }
+            found |= {f"{name}_{prior}": each for name, each in asdict(risk).items()}
+        return {name: float(each) for name, each in found.items() if each is not None}
 
 
 def law_scores(
@@ -126,21 +119,8 @@ def law_scores(
     Distances, laws and sums are in float64, for the laws in real numbers; the integers
     that are sampled differ from them by at most ``kappa`` nats, some 1e-4. Sizes of
     sets are exact for these float64 laws: rows are sorted in float32, and once more in
-    float64 where that leaves a doubt.
-
-    Raises
-    ------
-    LawUnknownError
-        If a law has no closed form: see :mod:`mondegreen.calibration.monte_carlo`.
-
-    Examples
-    --------
-    >>> import mondegreen as mg
-    >>> space = mg.Space.from_arrays("ab", ["a", "b"], [[0], [1]])
-    >>> state = mg.mechanism("exponential", epsilon=2.0).prepare(space)
-    >>> (scores,) = law_scores([state])
-    >>> scores.stay.round(3).tolist(), round(scores.risks["uniform"].bayes_risk, 3)
-    ([0.731, 0.731], 0.269)
+    float64 where that leaves a doubt. Raises LawUnknownError for a law without a closed
+    form: see :mod:`mondegreen.calibration.monte_carlo`.
     """
     if not states:
         return []
@@ -164,7 +144,7 @@ def law_scores(
     size = max(_STRIPE, _BLOCK_BYTES // (8 * count))
     for _ in in_blocks(work, np.arange(count, dtype=np.int32), size, progress):
         pass
-    return [table.scores(has_distances=distances.is_known) for table in tables]
+    return [table.scores() for table in tables]
 
 
 @functools.lru_cache(maxsize=1)
@@ -178,6 +158,21 @@ def distances_of(space: Space) -> Distances:
 def to_words(space: Space, ids: Ids) -> Floats | None:
     """Distances of inputs (rows) to all words; None where a space has none."""
     return distances_of(space).rows(ids)
+
+
+def pair_distances(space: Space, first: Ids, second: Ids) -> Floats | None:
+    """The distance of each input to its partner, in the metric of the space.
+
+    ``V`` is the unknown word. None where the space has codes and no vectors.
+    """
+    if not space.has_vectors:
+        return None
+    left, right = space.points(first), space.points(second)
+    gaps: Floats = np.linalg.norm(left - right, axis=1)
+    if space.metric == "euclidean":
+        return gaps
+    scale = np.sqrt(one_minus_norm2(left) * one_minus_norm2(right))
+    return np.asarray(2 * np.arcsinh(gaps / scale))
 
 
 def in_blocks(
@@ -204,7 +199,6 @@ class _Columns:
         self.squares = np.zeros(vocab_size)
 
     def add(self, weights: Floats, law: Floats, squared: Floats) -> None:
-        """Add inputs of so much prior probability."""
         self.total += weights @ law
         self.squares += weights**2 @ squared
         if (weights == weights[0]).all():  # one pass over the rows less
@@ -214,7 +208,6 @@ class _Columns:
         np.maximum(self.best, peaks, out=self.best)
 
     def merge(self, other: _Columns) -> None:
-        """Add what another thread has found."""
         self.total += other.total
         self.squares += other.squares
         np.maximum(self.best, other.best, out=self.best)
@@ -227,9 +220,11 @@ class _Table:
     def __init__(
         self, state: State, priors: dict[str, Floats], eta: float | None
     ) -> None:
-        self.state, self.priors = state, priors
-        self.eta = None if eta is None else check_eta(eta)
+        if eta is not None:
+            check_eta(eta)
+        self.state, self.priors, self.eta = state, priors, eta
         self.vocab_size = state.space.vocab_size
+        self.has_distances = state.space.has_vectors
         count = self.vocab_size + 1
         self.stay, self.distance, self.rank = np.zeros((3, count))
         self.support = np.zeros(count, dtype=np.int64)
@@ -242,7 +237,6 @@ class _Table:
         return {name: _Columns(self.vocab_size) for name in self.priors}
 
     def merge(self, found: dict[str, _Columns]) -> None:
-        """Add the columns that a thread has filled."""
         with self.merging:
             for name, columns in found.items():
                 self.columns[name].merge(columns)
@@ -251,19 +245,6 @@ class _Table:
         """Account for some inputs at these distances from all words."""
         logs, law = self.state.log_rows(ids, near)
         squared = law * law
-        self._add_entropies(ids, logs, law, squared)
-        words = np.flatnonzero(ids < self.vocab_size)
-        self.stay[ids[words]] = law[words, ids[words]]
-        if near is not None:
-            self.distance[ids] = np.einsum("ij,ij->i", law, near)
-        if self.eta is not None:
-            self._add_sorted(ids, law, near, self.eta)
-        for name, prior in self.priors.items():
-            found[name].add(prior[ids], law, squared)
-
-    def _add_entropies(
-        self, ids: Ids, logs: Floats, law: Floats, squared: Floats
-    ) -> None:
         possible = np.full(len(ids), self.vocab_size)
         if self.state.has_zeros:
             possible = np.count_nonzero(law, axis=1)
@@ -272,6 +253,14 @@ class _Table:
         self.entropies[1.0][ids] = np.maximum(-mean_log, 0.0)
         self.entropies[2.0][ids] = -np.log(np.minimum(squared.sum(axis=1), 1.0))
         self.entropies[np.inf][ids] = -np.log(np.minimum(law.max(axis=1), 1.0))
+        words = np.flatnonzero(ids < self.vocab_size)
+        self.stay[ids[words]] = law[words, ids[words]]
+        if near is not None:
+            self.distance[ids] = np.einsum("ij,ij->i", law, near)
+        if self.eta is not None:
+            self._add_sorted(ids, law, near, self.eta)
+        for name, prior in self.priors.items():
+            found[name].add(prior[ids], law, squared)
 
     def _add_sorted(
         self, ids: Ids, law: Floats, near: Floats | None, eta: float
@@ -288,34 +277,28 @@ class _Table:
         # distance, has V - 1 - j closer ones.
         self.rank[ids] = rising @ np.arange(self.vocab_size - 1, -1, -1.0)
 
-    def scores(self, *, has_distances: bool) -> LawScores:
+    def scores(self) -> LawScores:
         is_sorted = self.eta is not None
         return LawScores(
-            eta=self.eta,
             stay=self.stay[:-1],
             support=self.support if is_sorted else None,
             entropies=self.entropies,
-            distance=self.distance if has_distances else None,
-            rank=self.rank if has_distances and is_sorted else None,
-            risks={
-                name: self._risk(self.columns[name], prior, has_distances=has_distances)
-                for name, prior in self.priors.items()
-            },
+            distance=self.distance if self.has_distances else None,
+            rank=self.rank if self.has_distances and is_sorted else None,
+            risks={name: self._risk(name) for name in self.priors},
         )
 
-    def _risk(self, found: _Columns, prior: Floats, *, has_distances: bool) -> Risk:
-        shares = np.divide(
-            found.squares,
-            found.total,
-            out=np.zeros(self.vocab_size),
-            where=found.total > 0,
-        )
+    def _risk(self, name: str) -> Risk:
+        prior, found = self.priors[name], self.columns[name]
+        loss = float(prior @ self.distance) if self.has_distances else None
+        total, shares = found.total, np.zeros(self.vocab_size)
+        np.divide(found.squares, total, out=shares, where=total > 0)
         return Risk(
             prior_risk=float(1 - prior.max()),
-            bayes_risk=float(max(0.0, (found.total - found.best).sum())),
-            inference_error=float(max(0.0, (found.total - shares).sum())),
+            bayes_risk=float(max(0.0, (total - found.best).sum())),
+            inference_error=float(max(0.0, (total - shares).sum())),
             n_w=float(prior @ self.stay),
-            utility_loss=float(prior @ self.distance) if has_distances else None,
+            utility_loss=loss,
         )
 
 

@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mondegreen.arrays import Floats
+from mondegreen.arrays import Floats, Weights
 from mondegreen.errors import InvalidParameterError
 from mondegreen.scores.deniability import effective_support
 
@@ -21,13 +20,7 @@ _SUM: Final = 1e-9
 
 
 def uniform_prior(vocab_size: int) -> Floats:
-    """Expect every word alike, and the unknown word, which is last, never.
-
-    Examples
-    --------
-    >>> uniform_prior(4).tolist()
-    [0.25, 0.25, 0.25, 0.25, 0.0]
-    """
+    """Expect every word alike, and the unknown word, which is last, never."""
     prior = np.full(vocab_size + 1, 1 / vocab_size)
     prior[-1] = 0.0
     return prior
@@ -41,8 +34,6 @@ def frequency_prior(counts: object, smoothing: float = 1.0) -> Floats:
     ``counts`` has V entries, or V + 1 with those of unknown words last; ``smoothing``,
     :math:`s`, keeps every word of the vocabulary possible.
 
-    Examples
-    --------
     >>> frequency_prior([3, 1], smoothing=0.0).tolist()
     [0.75, 0.25]
     """
@@ -82,8 +73,6 @@ def posterior(law: Floats, prior: Floats) -> Floats:
     .. [1] Xu, Aggarwal, Feyisetan, Teissier. "On a Utilitarian Approach to Privacy
        Preserving Text Generation." PrivateNLP 2021, Equation 3, corrected.
 
-    Examples
-    --------
     >>> law = np.array([[0.75, 0.25], [0.25, 0.75]])
     >>> posterior(law, np.array([0.5, 0.5]))[:, 0].tolist()
     [0.75, 0.25]
@@ -102,8 +91,6 @@ def utility_loss(law: Floats, prior: Floats, loss: Floats) -> float:
     :math:`d_L` is a distance, or 1 where the sentiment of the words differs. Larger is
     less useful; it is no score of privacy. Xu et al. PrivateNLP 2021, Equation 2.
 
-    Examples
-    --------
     >>> law = np.array([[0.75, 0.25], [0.25, 0.75]])
     >>> utility_loss(law, np.array([0.5, 0.5]), 1 - np.eye(2))
     0.25
@@ -127,8 +114,6 @@ def inference_error(law: Floats, prior: Floats, loss: Floats | None = None) -> f
     :func:`bayes_risk`. Xu et al. PrivateNLP 2021, Equation 4; after Shokri et al.,
     "Quantifying Location Privacy", S&P 2011.
 
-    Examples
-    --------
     >>> law = np.array([[0.75, 0.25], [0.25, 0.75]])
     >>> inference_error(law, np.array([0.5, 0.5]))
     0.375
@@ -154,8 +139,6 @@ def bayes_risk(law: Floats, prior: Floats, loss: Floats | None = None) -> float:
     reads the sentence has a better prior. Shokri et al., "Protecting Location Privacy:
     Optimal Strategy against Localization Attacks", CCS 2012.
 
-    Examples
-    --------
     >>> law = np.array([[0.75, 0.25], [0.25, 0.75]])
     >>> bayes_risk(law, np.array([0.5, 0.5])), bayes_risk(law, np.array([0.9, 0.1]))
     (0.25, 0.1)
@@ -168,9 +151,7 @@ def bayes_risk(law: Floats, prior: Floats, loss: Floats | None = None) -> float:
     return float((loss @ joint).min(axis=0).sum())
 
 
-def posterior_support(
-    law: Floats, prior: Floats, eta: float = 0.05
-) -> NDArray[np.int64]:
+def posterior_support(law: Floats, prior: Floats, eta: float = 0.05) -> Weights:
     r"""Count, for each output, the smallest set of likely inputs.
 
     .. math:: \min \{ |S| : \sum_{v \in S} g(v \mid y) \ge 1 - \eta \}
@@ -178,8 +159,6 @@ def posterior_support(
     Larger is more private. Unlike :math:`S_w` it takes the side of the adversary: the
     words among which a seen output leaves him in doubt.
 
-    Examples
-    --------
     >>> law = np.array([[0.99, 0.01], [0.5, 0.5], [0.01, 0.99]])
     >>> posterior_support(law, np.full(3, 1 / 3), eta=0.05).tolist()
     [2, 2]

@@ -5,30 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final, final
+from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Floats, Ids
 from mondegreen.errors import InvalidParameterError, LawUnknownError
 from mondegreen.mechanisms.base import State
 from mondegreen.scores.deniability import (
     ORDERS,
+    check_eta,
     effective_support,
-    expected_distance,
     expected_rank,
     renyi_entropy,
-    stay_probability,
 )
-from mondegreen.scores.interval import Interval, proportion
+from mondegreen.scores.interval import Interval, bounded_mean, proportion
 from mondegreen.scores.law import to_words
-from mondegreen.scores.word_estimate import estimate_word
+from mondegreen.scores.word_estimate import bound_entropies, bound_support
 
-_ENTROPIES: Final = {order: f"entropy_{order:g}" for order in ORDERS}
-
-Floats = NDArray[np.float64]
 Score = float | Interval
+Likely = Sequence[tuple[int, Score]]  # outputs and their probabilities
 
 
 @final
@@ -97,8 +93,7 @@ class WordScores:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON values; an infinite number becomes None."""
-        found: dict[str, Any] = _plain(asdict(self))
-        return found
+        return asdict(self, dict_factory=_finite)
 
 
 def score_word(
@@ -125,127 +120,132 @@ def score_word(
     >>> round(found.stay, 3), found.outputs[1].word, round(found.odds[0].realised, 3)
     (0.731, 'b', 1.0)
     """
-    if not 0 <= word <= state.space.vocab_size:
-        allowed = f"an id in 0..{state.space.vocab_size}"
-        raise InvalidParameterError("word", word, allowed)
+    size = state.space.vocab_size
+    if not 0 <= word <= size:
+        raise InvalidParameterError("word", word, f"an id in 0..{size}")
     if top < 1 or document < 1:
         raise InvalidParameterError("top, document", (top, document), "at least 1")
+    if runs < 2:
+        raise InvalidParameterError("runs", runs, "at least 2")
+    check_eta(eta)
     ids = np.array([word], dtype=np.int32)
     row = to_words(state.space, ids)
     try:
         law = np.exp(state.log_prob(ids))
     except LawUnknownError:
-        law = None
-    if law is None:
-        scores = _estimated(state, word, row, runs, rng, eta, top, confidence)
+        outputs = state.sample(np.full(runs, word, dtype=np.int32), rng)
+        scores, likely = _estimated(state, word, outputs, row, eta, top, confidence)
     else:
-        scores = _exact(state, ids, law, row, eta, top)
+        scores, likely = _exact(word, law, row, eta, top)
     return WordScores(
-        is_known=word < state.space.vocab_size,
+        is_known=word < size,
         eta=eta,
-        odds=_odds_of(state, word, is_closed=law is not None),
+        outputs=tuple(
+            Output(
+                state.space.words[i], share, None if row is None else float(row[0, i])
+            )
+            for i, share in likely
+        ),
+        odds=_odds_of(state, ids, row, is_closed=scores["runs"] is None),
         document=_document_loss(state, document, delta),
         **scores,
     )
 
 
+def _finite(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {
+        key: None if isinstance(each, float) and not math.isfinite(each) else each
+        for key, each in items
+    }
+
+
 def _exact(
-    state: State, ids: Ids, law: Floats, row: Floats | None, eta: float, top: int
-) -> dict[str, Any]:
+    word: int, law: Floats, row: Floats | None, eta: float, top: int
+) -> tuple[dict[str, Any], Likely]:
     ties = np.zeros(law.shape[1]) if row is None else row[0]
     likeliest = np.lexsort((ties, -law[0]))[:top]  # of equals the nearest first
     likeliest = likeliest[law[0][likeliest] > 0]
-    return {
+    scores: dict[str, Any] = {
         "runs": None,
-        "stay": float(stay_probability(law, ids)[0]),
+        "stay": float(law[0, word]) if word < law.shape[1] else 0.0,
         "support": float(effective_support(law, eta)[0]),
         "distinct": None,
         "entropies": {
-            name: float(renyi_entropy(law, order)[0])
-            for order, name in _ENTROPIES.items()
+            f"entropy_{order:g}": float(renyi_entropy(law, order)[0])
+            for order in ORDERS
         },
-        "distance": None if row is None else float(expected_distance(law, row)[0]),
-        "rank": None if row is None else float(expected_rank(law, row)[0]),
-        "outputs": _outputs(
-            state, likeliest, [float(p) for p in law[0][likeliest]], row
-        ),
+        "distance": None,
+        "rank": None,
     }
+    if row is not None:
+        scores["distance"] = float(np.einsum("ij,ij->i", law, row)[0])
+        scores["rank"] = float(expected_rank(law, row)[0])
+    return scores, [(int(i), float(law[0, i])) for i in likeliest]
 
 
 def _estimated(
     state: State,
     word: int,
+    outputs: Ids,
     row: Floats | None,
-    runs: int,
-    rng: np.random.Generator,
     eta: float,
     top: int,
     confidence: float,
-) -> dict[str, Any]:
-    found = estimate_word(state, word, runs, rng, eta=eta, confidence=confidence)
+) -> tuple[dict[str, Any], Likely]:
+    """Score an input by its outputs in independent runs, each interval by itself."""
+    size, runs = state.space.vocab_size, len(outputs)
     # One half of the runs finds the likeliest outputs, the other measures them: those
     # that are found because they came too often do not come too often again.
-    likeliest = np.argsort(-found.found, kind="stable")[:top]
-    likeliest = likeliest[found.found[likeliest] > 0]
-    likeliest = likeliest[np.argsort(-found.measured[likeliest], kind="stable")]
-    half = int(found.measured.sum())
-    shares = [proportion(int(found.measured[i]), half, confidence) for i in likeliest]
-    return {
+    first = np.bincount(outputs[: runs // 2], minlength=size)
+    second = np.bincount(outputs[runs // 2 :], minlength=size)
+    likeliest = np.argsort(-first, kind="stable")[:top]
+    likeliest = likeliest[first[likeliest] > 0]
+    likeliest = likeliest[np.argsort(-second[likeliest], kind="stable")]
+    half = runs - runs // 2
+    likely = [(int(i), proportion(int(second[i]), half, confidence)) for i in likeliest]
+    distance = rank = None
+    if row is not None:
+        diameter = state.space.geometry.diameter
+        ranks = np.empty(size)
+        ranks[np.argsort(row[0], kind="stable")] = np.arange(size)
+        distance = bounded_mean(row[0][outputs], 0.0, diameter, confidence)
+        rank = bounded_mean(ranks[outputs], 0.0, size - 1.0, confidence)
+    scores: dict[str, Any] = {
         "runs": runs,
-        "stay": found.stay,
-        "support": found.support,
-        "distinct": found.distinct,
-        "entropies": {
-            name: found.entropies[order] for order, name in _ENTROPIES.items()
-        },
-        "distance": found.distance,
-        "rank": found.rank,
-        "outputs": _outputs(state, likeliest, shares, row),
+        "stay": proportion(int((outputs == word).sum()), runs, confidence),
+        "support": bound_support(first, second, eta, confidence),
+        "distinct": len(np.unique(outputs)),
+        "entropies": bound_entropies(first, second, confidence),
+        "distance": distance,
+        "rank": rank,
     }
+    return scores, likely
 
 
-def _outputs(
-    state: State, ids: Any, shares: Sequence[Score], row: Floats | None
-) -> tuple[Output, ...]:
-    words = state.space.words
-    return tuple(
-        Output(words[i], share, None if row is None else float(row[0, i]))
-        for i, share in zip(ids.tolist(), shares, strict=True)
-    )
-
-
-def _odds_of(state: State, word: int, *, is_closed: bool) -> tuple[Odds, ...]:
+def _odds_of(
+    state: State, ids: Ids, row: Floats | None, *, is_closed: bool
+) -> tuple[Odds, ...]:
     """What is promised, and what holds, against a near and a far input."""
     inputs = np.arange(state.space.vocab_size + 1, dtype=np.int32)
-    gaps = state.distances(np.array([word], dtype=np.int32), inputs)[0]
+    gaps = state.distances(ids, inputs)[0]
     others = np.flatnonzero(gaps[:-1] > 0)
     if not len(others):
         return ()
     # Where the metric of the promise ties, that of the space decides.
-    row = to_words(state.space, np.array([word], dtype=np.int32))
     ties = np.zeros(len(others)) if row is None else row[0][others]
     order = others[np.lexsort((ties, gaps[others]))]
-    near, far = int(order[0]), int(order[-1])
-    guarantee = state.guarantee
-    return tuple(
-        Odds(
-            pair=pair,
-            other=state.space.words[other],
-            distance=float(gaps[other]),
-            promised=guarantee.loss(float(gaps[other]))
-            if guarantee.is_proved
-            else None,
-            realised=_largest_ratio(state, word, other) if is_closed else None,
-        )
-        for pair, other in (("near", near), ("far", far))
-    )
-
-
-def _largest_ratio(state: State, word: int, other: int) -> float:
-    """The largest absolute log-ratio of two laws over all outputs, in nats."""
-    first, second = state.log_prob(np.array([word, other], dtype=np.int32))
-    possible = np.isfinite(first) | np.isfinite(second)
-    return float(np.abs(first[possible] - second[possible]).max())
+    guarantee, found = state.guarantee, []
+    for pair, other in (("near", int(order[0])), ("far", int(order[-1]))):
+        distance, promised, realised = float(gaps[other]), None, None
+        if guarantee.is_proved:
+            promised = guarantee.loss(distance)
+        if is_closed:  # the largest absolute log-ratio over all outputs
+            one, two = state.log_prob(np.array([ids[0], other], dtype=np.int32))
+            possible = np.isfinite(one) | np.isfinite(two)
+            realised = float(np.abs(one[possible] - two[possible]).max())
+        word = state.space.words[other]
+        found.append(Odds(pair, word, distance, promised, realised))
+    return tuple(found)
 
 
 def _document_loss(state: State, words: int, delta: float) -> DocumentLoss | None:
@@ -260,13 +260,3 @@ def _document_loss(state: State, words: int, delta: float) -> DocumentLoss | Non
         any_delta=guarantee.text_loss(words, delta),
         delta=delta,
     )
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mondegreen.arrays import Vectors
+from mondegreen.arrays import Floats, Vectors
 from mondegreen.errors import InvalidParameterError
 from mondegreen.space.codes import Bits, Codes, bit_counts, check_bits
 from mondegreen.space.geometry import canonical_ids
@@ -17,9 +16,7 @@ from mondegreen.space.space import Space
 
 METHODS: Final = ("tissier", "hyperplane")
 
-_SEED: Final = 2019
-"""Public: it starts the training and picks the hyperplanes, and hides nothing."""
-
+_SEED: Final = 2019  # public: it starts the training, or picks hyperplanes
 # Batches, rate, decay and rounds are those of the authors' code.
 _ROUNDS: Final = 5
 _BATCH: Final = 75
@@ -29,8 +26,6 @@ _DECAY: Final = 0.95
 _REGULARISER: Final = 10.0
 _SPREAD: Final = 0.3
 _ROWS: Final = 8192
-
-Matrix = NDArray[np.float64]
 
 
 def with_codes(
@@ -66,11 +61,10 @@ def binarize(
     ``hyperplane`` takes independent standard normal numbers for it (Charikar,
     "Similarity Estimation Techniques from Rounding Algorithms", STOC 2002).
 
-    A function of public vectors and a public seed, in double precision: processors and
-    numbers of threads round products apart by some 1e-13, which moves no point across a
-    hyperplane but one in a million million. In single precision they would train
-    different encoders. Codes are stored all the same, and never made again where they
-    are used.
+    In double precision processors and numbers of threads round products apart by some
+    1e-13, which moves one point in a million million across a hyperplane; in single
+    precision they would train different encoders. Codes are stored all the same, and
+    never made again where they are used.
     """
     check_bits(bits)
     if method not in METHODS:
@@ -107,11 +101,11 @@ def majority(table: Bits) -> Bits:
 
 
 def train_encoder(
-    points: NDArray[np.float32],
+    points: Vectors,
     bits: int,
     rng: np.random.Generator,
     progress: Callable[[int], object] = lambda done: None,
-) -> Matrix:
+) -> Floats:
     r"""Learn the encoder whose codes a tied decoder turns back into the vectors.
 
     .. math::
@@ -120,19 +114,18 @@ def train_encoder(
         L = \tfrac12 \sum_{x} \lVert x - \hat x \rVert^2
             + \tfrac{\lambda}{2} \lVert W^\top W - I \rVert_F^2
 
-    summed over a batch. No gradient passes :math:`h`: :math:`W` is learned through the
-    decoder alone, which uses the same matrix. Returns it, float64, shape (bits, n).
+    summed over a batch. No gradient passes :math:`h`: :math:`W`, of shape (bits, n), is
+    learned through the decoder alone, which uses the same matrix.
 
     Differs from the paper (Tissier, Gravier, Habrard: "Near-lossless Binarization of
     Word Embeddings", AAAI 2019): vectors are centred, so that bits are balanced, and
     scaled to a standard deviation of 0.3. The decoder sees :math:`b - 1/2`, which the
     offset :math:`c` makes the same model; with :math:`b` itself the steps overshoot
-    in the direction that all bits share, and the training is chaotic. The squared
-    error is summed where the paper takes its mean, and :math:`\lambda = 10`. Small
-    spaces are passed over more than once a round.
+    in the direction that all bits share. The squared error is summed where the paper
+    takes its mean, and :math:`\lambda = 10`. Small spaces are passed over more often.
     """
     count, dim = points.shape
-    weights: Matrix = rng.uniform(-1, 1, size=(bits, dim))
+    weights: Floats = rng.uniform(-1, 1, size=(bits, dim))
     weights /= np.linalg.norm(weights)
     offset = np.zeros(dim)
     passes = max(1, -(-_LEAST_STEPS * _BATCH // count))

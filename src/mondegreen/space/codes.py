@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.space.geometry import Geometry
 
+# (rows, bits / 8): packed bits, the first bit of a code in the highest place.
 Bits = NDArray[np.uint8]
-"""``(rows, bits / 8)`` packed bits, the first bit of a code in the highest place."""
 
 _ROWS: Final = 8192
 
@@ -46,20 +45,13 @@ class Codes:
         if table.dtype != np.uint8 or table.ndim != 2 or not table.size:
             raise SpaceError("codes must be a table of bytes, one row per word")
         if unknown.dtype != np.uint8 or unknown.shape != table.shape[1:]:
-            raise SpaceError(
-                f"codes of shape {table.shape} do not fit an unknown code of shape "
-                f"{unknown.shape}"
-            )
+            shapes = f"{table.shape} do not fit an unknown code of shape"
+            raise SpaceError(f"codes of shape {shapes} {unknown.shape}")
         table.setflags(write=False)
         unknown.setflags(write=False)
 
     @classmethod
-    def of(
-        cls,
-        table: Sequence[Sequence[int]] | Bits,
-        unknown: Sequence[int] | Bits,
-        method: str,
-    ) -> Codes:
+    def of(cls, table: ArrayLike, unknown: ArrayLike, method: str) -> Codes:
         """Take codes as they are, and measure their distances."""
         rows, point = np.array(table, np.uint8), np.array(unknown, np.uint8)
         codes = cls(rows, point, method, Geometry(0.0, 0.0, 0.0, 0.0))
@@ -67,17 +59,13 @@ class Codes:
 
     @property
     def bits(self) -> int:
-        """Length of a code."""
         return 8 * int(self.table.shape[1])
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256, in hex, over the method, distances, codes and unknown code."""
-        head = {
-            "geometry": self.geometry.to_dict(),
-            "method": self.method,
-            "shape": list(self.table.shape),
-        }
+        """SHA-256, in hex."""
+        head: dict[str, object] = {"geometry": self.geometry.to_dict()}
+        head |= {"method": self.method, "shape": list(self.table.shape)}
         state = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
         state.update(self.unknown.tobytes())
         state.update(np.ascontiguousarray(self.table).data)
@@ -112,8 +100,7 @@ def bit_counts(table: Bits) -> NDArray[np.int64]:
 def measure_codes(table: Bits, unknown: Bits) -> Geometry:
     """Measure all Hamming distances, exactly.
 
-    The mean comes from how often every bit is set, the diameter from the nearest
-    word to every complement.
+    The diameter comes from the nearest word to every complement.
     """
     import faiss
 
@@ -128,8 +115,7 @@ def measure_codes(table: Bits, unknown: Bits) -> Geometry:
         alone = words.search(distinct, 2)[0][:, 1].astype(float)
     nearest = np.repeat(np.where(times > 1, 0.0, alone), times)
     closest = inputs.search(points, 2)[0][:, 1].min() if len(points) > 1 else 0
-    ones = bit_counts(table)
-    pairs = count * (count - 1)
+    ones, pairs = bit_counts(table), count * (count - 1)
     return Geometry(
         closest=float(closest),
         nearest=float(np.median(nearest)) if pairs else 0.0,

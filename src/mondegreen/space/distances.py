@@ -1,8 +1,4 @@
-"""Distances between the inputs of a space, in its own metric and in float64.
-
-The one door to distances: :class:`Distances` for inputs of a space, by products where
-the metric allows it, and :func:`distances` for any points, by formula.
-"""
+"""Distances between the inputs of a space, by products where its metric allows it."""
 
 from __future__ import annotations
 
@@ -15,29 +11,22 @@ from typing import Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Ids, Vectors
+from mondegreen.arrays import Floats, Ids, Vectors
 from mondegreen.space.geometry import Neighbours, misstated
-from mondegreen.space.metric import METRICS as METRICS
-from mondegreen.space.metric import Floats
-from mondegreen.space.metric import distances as distances
-from mondegreen.space.metric import one_minus_norm2 as one_minus_norm2
-from mondegreen.space.metric import relative_error as relative_error
+from mondegreen.space.metric import distances, relative_error
 from mondegreen.space.space import Space
 
 _TILE: Final = 1024
 _STRIPE: Final = 64
 _DIGITS: Final = 1e-4  # what other processors and six digits may change
 
-Work = Callable[[int, int, Floats], None]
-
 
 @final
 class Distances:
     """Distances of inputs, the unknown word being the last; 0 exactly at one point.
 
-    In the metric of the space. ``inputs`` gives, for ids, the points that inputs lie at
-    where those are not the points of the space. A space without vectors has no
-    distances: rows of it are None.
+    ``inputs`` gives, for ids, the points that inputs lie at where those are not the
+    points of the space. Rows of a space without vectors are None.
     """
 
     def __init__(
@@ -64,8 +53,7 @@ class Distances:
         table *= -2
         table += squares[:, None]
         table += other_squares
-        np.maximum(table, 0.0, out=table)
-        np.sqrt(table, out=table)
+        np.sqrt(np.maximum(table, 0.0, out=table), out=table)
         canonical = self.space.canonical
         table[canonical[left][:, None] == canonical[right]] = 0.0
         return table
@@ -82,18 +70,25 @@ class Distances:
             some = ids[start : start + size]
             if squared is not None:
                 table = squared[start : start + size]
-                np.maximum(table, 0.0, out=table)
-                np.sqrt(table, out=table)
-                self._set_zeros(table, some)
+                np.sqrt(np.maximum(table, 0.0, out=table), out=table)
+                # A word at the very point of the input is at distance 0 exactly.
+                if self.has_duplicates:
+                    canonical = self.space.canonical
+                    table[canonical[some][:, None] == canonical[:-1]] = 0.0
+                else:
+                    words = np.flatnonzero(some < self.space.vocab_size)
+                    table[words, some[words]] = 0.0
                 yield some, table
             elif self.is_known:
-                points, words = self._inputs(some), self.space.vectors
-                yield some, distances(self.space.metric, points, words)
+                points = self._inputs(some)
+                yield some, distances(self.space.metric, points, self.space.vectors)
             else:
                 yield some, None
 
     def each(
-        self, work: Work, progress: Callable[[float], object] = lambda share: None
+        self,
+        work: Callable[[int, int, Floats], None],
+        progress: Callable[[float], object] = lambda share: None,
     ) -> None:
         """Call ``work(i, j, table)`` for every tile of unordered pairs, ``i <= j``.
 
@@ -169,15 +164,6 @@ class Distances:
         table: Floats = queries @ self._words.T
         return table
 
-    def _set_zeros(self, table: Floats, ids: Ids) -> None:
-        """Put a word at the very point of the input at distance 0 exactly."""
-        if self.has_duplicates:
-            canonical = self.space.canonical
-            table[canonical[ids][:, None] == canonical[:-1]] = 0.0
-        else:
-            words = np.flatnonzero(ids < self.space.vocab_size)
-            table[words, ids[words]] = 0.0
-
     def _ids(self, start: int) -> Ids:
         return np.arange(start, min(start + _TILE, self.count), dtype=np.int32)
 
@@ -196,14 +182,11 @@ class Distances:
         What rounding may add to a law is charged by the smallest distance, so one
         that is stated too large would make certificates too small.
         """
-        stated = self.space.geometry
-        least = float(table.min())
+        stated, least = self.space.geometry, float(table.min())
         if least == 0:
             least = float(table.min(where=table > 0, initial=math.inf))
-        if (
-            least * margin < stated.closest
-            or float(table.max()) > stated.diameter * margin
-        ):
+        most = float(table.max())
+        if least * margin < stated.closest or most > stated.diameter * margin:
             raise misstated(self.space.name)
 
     def _check_averages(self, words: Neighbours) -> None:

@@ -13,25 +13,15 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final, final
+from typing import Any, BinaryIO, Final, NamedTuple, final
 
 import numpy as np
 
-from mondegreen.errors import (
-    InvalidParameterError,
-    SpaceError,
-    SpaceIntegrityError,
-)
+from mondegreen.errors import InvalidParameterError, SpaceError, SpaceIntegrityError
 from mondegreen.space.codes import Codes
 from mondegreen.space.geometry import Geometry
 from mondegreen.space.metric import METRICS
-from mondegreen.space.space import (
-    CODES_FORMAT,
-    FORMAT,
-    Space,
-    WordSpace,
-    checked_name,
-)
+from mondegreen.space.space import CODES_FORMAT, FORMAT, Space, WordSpace, checked_name
 from mondegreen.space.tree import WordTree
 
 _LARGEST_HEADER = 1 << 20
@@ -52,13 +42,9 @@ _KINDS: Final = {
     "unknown_code": ({"U8"}, 2),
     "tree": ({"U8"}, 1),
 }
-_OF_VECTORS: Final = {"unknown", "vectors"}
-_OF_CODES: Final = {"codes", "unknown_code"}
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _Tensor:
+class _Tensor(NamedTuple):
     """Where a tensor lies in the file."""
 
     dtype: np.dtype[np.generic]
@@ -110,9 +96,9 @@ def write_space(stream: BinaryIO, space: Space) -> None:
     parts: dict[str, tuple[str, np.ndarray[Any, Any]]] = {}
     if space.has_vectors:
         kind = "F16" if space.vectors.dtype.itemsize == 2 else "F32"
-        parts["unknown"] = ("F64", space.unknown)
-        parts["vectors"] = (kind, space.vectors)
-    parts["words"] = ("U8", _bytes("\n".join(space.words).encode()))
+        parts |= {"unknown": ("F64", space.unknown), "vectors": (kind, space.vectors)}
+    words = "\n".join(space.words).encode()
+    parts["words"] = ("U8", np.frombuffer(words, np.uint8))
     own = space.geometry if codes is None or space.has_vectors else codes.geometry
     metadata = {
         "format": FORMAT if space.has_vectors else CODES_FORMAT,
@@ -129,7 +115,7 @@ def write_space(stream: BinaryIO, space: Space) -> None:
         facts = {"digest": codes.digest, "geometry": distances, "method": codes.method}
         metadata["codes"] = json.dumps(facts, sort_keys=True)
     if tree is not None:
-        parts["tree"] = ("U8", _bytes(tree.to_bytes()))
+        parts["tree"] = ("U8", np.frombuffer(tree.to_bytes(), np.uint8))
         metadata["tree"] = tree.digest
     metadata["checksum"] = _checksum(metadata)
     header: dict[str, object] = {"__metadata__": metadata}
@@ -147,10 +133,6 @@ def write_space(stream: BinaryIO, space: Space) -> None:
         step = _WRITE_ROWS if array.ndim > 1 else len(array)
         for i in range(0, len(array), step):
             stream.write(array[i : i + step].astype(_DTYPES[kind]).tobytes())
-
-
-def _bytes(data: bytes) -> np.ndarray[Any, Any]:
-    return np.frombuffer(data, dtype=np.uint8)
 
 
 def read_header(path: Path) -> SpaceHeader:
@@ -185,8 +167,7 @@ def read_header(path: Path) -> SpaceHeader:
         raise SpaceIntegrityError(
             f"{path}: its description was changed after it was written; get it again"
         )
-    name, metric = metadata["name"], metadata["metric"]
-    digest = metadata["digest"]
+    name, metric, digest = (metadata[key] for key in ("name", "metric", "digest"))
     return SpaceHeader(path, name, metric, digest, geometry, about, tensors, codes)
 
 
@@ -212,11 +193,20 @@ def read_space(path: Path) -> Space:
 
 def _space(header: SpaceHeader, words: list[str]) -> Space:
     """The space of a file, its digest not yet checked."""
-    codes, path = _read_codes(header), header.path.resolve()
-    if not header.has_vectors and codes is not None:
-        return Space.from_codes(header.name, words, codes, header.about, path)
-    # The digest of the space covers that of the tree.
-    data = bytes(_map(header, "tree")) if "tree" in header.tensors else None
+    codes, path = None, header.path.resolve()
+    if header.codes:
+        facts, code = header.codes, np.array(_map(header, "unknown_code"))[0]
+        codes = Codes(_map(header, "codes"), code, facts["method"], facts["geometry"])
+        if codes.digest != facts["digest"]:
+            raise SpaceIntegrityError(
+                f"{header.path}: the codes have another digest than promised; get it "
+                "again"
+            )
+        if not header.has_vectors:
+            return Space.from_codes(header.name, words, codes, header.about, path)
+    tree = None  # the digest of the space covers that of the tree
+    if "tree" in header.tensors:
+        tree = WordTree.from_bytes(bytes(_map(header, "tree")))
     return Space(
         header.name,
         tuple(words),
@@ -227,21 +217,8 @@ def _space(header: SpaceHeader, words: list[str]) -> Space:
         path=path,
         metric=header.metric,
         codes=codes,
-        tree=WordTree.from_bytes(data) if data is not None else None,
+        tree=tree,
     )
-
-
-def _read_codes(header: SpaceHeader) -> Codes | None:
-    """Map the codes of a file, if it has any, and check them against their digest."""
-    if not header.codes:
-        return None
-    table, unknown = _map(header, "codes"), np.array(_map(header, "unknown_code"))[0]
-    codes = Codes(table, unknown, header.codes["method"], header.codes["geometry"])
-    if codes.digest != header.codes["digest"]:
-        raise SpaceIntegrityError(
-            f"{header.path}: the codes have another digest than promised; get it again"
-        )
-    return codes
 
 
 class _BadHeaderError(ValueError):
@@ -255,9 +232,8 @@ def _require(condition: bool, problem: str = "a field has a wrong value") -> Non
 
 def _is_text(value: object) -> bool:
     """Whether this is a mapping of strings to strings."""
-    return isinstance(value, dict) and all(
-        isinstance(each, str) for pair in value.items() for each in pair
-    )
+    pairs = value.items() if isinstance(value, dict) else [(None, None)]
+    return all(isinstance(each, str) for pair in pairs for each in pair)
 
 
 def _geometry(text: str) -> Geometry:
@@ -293,12 +269,9 @@ def _tensors(entries: dict[str, Any], start: int, end: int) -> dict[str, _Tensor
         kinds, dimensions = _KINDS.get(name, (set(), 0))
         shape = entry["shape"]
         _require(entry["dtype"] in kinds, f"{name} has a wrong type")
-        _require(
-            isinstance(shape, list)
-            and len(shape) == dimensions
-            and all(type(n) is int and 0 < n < 2**40 for n in shape),
-            f"{name} has a wrong shape",
-        )
+        is_shape = isinstance(shape, list) and len(shape) == dimensions
+        is_shape = is_shape and all(type(n) is int and 0 < n < 2**40 for n in shape)
+        _require(is_shape, f"{name} has a wrong shape")
         dtype = np.dtype(_DTYPES[entry["dtype"]])
         size = dtype.itemsize * math.prod(shape)
         _require(
@@ -314,23 +287,22 @@ def _tensors(entries: dict[str, Any], start: int, end: int) -> dict[str, _Tensor
 
 def _check_parts(metadata: dict[str, str], tensors: dict[str, _Tensor]) -> None:
     """Refuse tensors that are not those of the format, or do not fit each other."""
-    names = set(tensors) - {"words"}
-    vectors = _OF_VECTORS if metadata["format"] == FORMAT else set()
-    codes = _OF_CODES if "codes" in metadata else set()
-    tree = {"tree"} & names if vectors else set()
+    names, shapes = {"words"}, {name: each.shape for name, each in tensors.items()}
+    if has_vectors := metadata["format"] == FORMAT:
+        names |= {"unknown", "vectors"} | ({"tree"} & tensors.keys())
+    if "codes" in metadata:
+        names |= {"codes", "unknown_code"}
     _require(
-        "words" in tensors
-        and names == vectors | codes | tree
-        and bool(vectors | codes),
+        tensors.keys() == names and len(names) > 1,
         "the tensors must be unknown, vectors and words, perhaps a tree, or codes",
     )
-    shapes = {name: tensor.shape for name, tensor in tensors.items()}
-    rows = shapes["vectors" if vectors else "codes"][0]
+    rows = shapes["vectors" if has_vectors else "codes"][0]
     _require(rows < 2**31, "too many words")
-    if vectors:
-        one = shapes["vectors"][1:]
-        _require(shapes["unknown"] == one, "unknown must be one point")
-    if codes:
+    if has_vectors:
+        _require(
+            shapes["unknown"] == shapes["vectors"][1:], "unknown must be one point"
+        )
+    if "codes" in metadata:
         table, code = shapes["codes"], shapes["unknown_code"]
         _require(
             table[0] == rows and table[1] <= _LARGEST_CODE and code == (1, table[1]),
@@ -346,9 +318,8 @@ def _map(header: SpaceHeader, name: str) -> np.memmap[tuple[int, ...], np.dtype]
 
 def _checksum(metadata: dict[str, str]) -> str:
     """The SHA-256 of the metadata; it guards what the digest leaves out."""
-    known = {
-        key: metadata[key] for key in (*_METADATA, "codes", "tree") if key in metadata
-    }
+    keys = {*_METADATA, "codes", "tree"} & metadata.keys()
+    known = {key: metadata[key] for key in keys}
     return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids, Vectors
+from mondegreen.arrays import Floats, Ids, Vectors
 from mondegreen.errors import SpaceError, SpaceIntegrityError
-from mondegreen.space.metric import Floats, relative_error
 from mondegreen.space.metric import distances as distances_of
+from mondegreen.space.metric import relative_error
 
 _TILE_ROWS = 2048
 _ASKED = 64
@@ -46,10 +46,8 @@ class Geometry:
 
     @property
     def is_finite(self) -> bool:
-        return all(
-            isinstance(value, float) and 0 <= value < np.inf
-            for value in self.to_dict().values()
-        )
+        values = self.to_dict().values()
+        return all(isinstance(each, float) and 0 <= each < np.inf for each in values)
 
     def to_dict(self) -> dict[str, float]:
         """Return the four numbers by name."""
@@ -57,19 +55,26 @@ class Geometry:
 
 
 def unknown_point(vectors: Vectors) -> Vectors:
-    """The point of the unknown word: the centroid, float64, shape (n,).
+    """The point of the unknown word: the centroid, float64.
 
     Where the centroid is a word but for rounding, it is that word exactly. Two inputs
     a rounding error apart would ask every law to be that smooth.
     """
     centroid: Vectors = np.array(vectors.mean(axis=0, dtype=np.float64))
-    nearest, least = centroid, np.inf
-    for start in range(0, len(vectors), _TILE_ROWS):
-        rows = _wide(vectors, start)
-        gaps = np.linalg.norm(rows - centroid, axis=1)
-        if gaps.min() < least:
-            nearest, least = rows[int(gaps.argmin())].copy(), float(gaps.min())
-    return nearest if least <= 1e-6 * np.linalg.norm(centroid) else centroid
+    gaps = _gaps(vectors, centroid, "euclidean")
+    nearest = int(gaps.argmin())
+    is_word = gaps[nearest] <= 1e-6 * np.linalg.norm(centroid)
+    return np.array(vectors[nearest], dtype=np.float64) if is_word else centroid
+
+
+def _gaps(vectors: Vectors, point: Vectors, metric: str) -> Floats:
+    """Distances of words to a point."""
+    if metric != "euclidean":
+        return distances_of(metric, point[None], vectors).ravel()
+    starts = range(0, len(vectors), _TILE_ROWS)
+    gaps = (_wide(vectors, start) - point for start in starts)
+    found: Floats = np.concatenate([np.linalg.norm(each, axis=1) for each in gaps])
+    return found
 
 
 def measure(
@@ -85,14 +90,15 @@ def measure(
     closest pair is computed again in float64, so that ``closest`` is a bound and not
     a guess. The vectors may be memory-mapped: they are read tile by tile.
     """
-    closest, farthest = _from_unknown(vectors, unknown, metric)
     is_euclidean, slack = metric == "euclidean", 0.0
+    found = _gaps(vectors, unknown, metric)
+    closest = float(found.min(where=found > 0, initial=np.inf))
+    farthest = float(found.max())
     if is_euclidean:
         farthest = farthest**2
         if not farthest < float(np.finfo(np.float32).max) / 8:
-            raise SpaceError(
-                "the coordinates are too large to measure distances in float32"
-            )
+            problem = "the coordinates are too large to measure distances in float32"
+            raise SpaceError(problem)
         # |fl(x.y) - x.y| <= n u |x||y| to first order; 4 covers the three terms of the
         # squared distance, and 8 more the rounding of the centred points to float32.
         slack = 4.0 * (vectors.shape[1] + 8) * 2.0**-24 * max(farthest, 1e-30)
@@ -125,39 +131,18 @@ def measure(
         error = relative_error(metric, vectors, unknown)
         farthest *= 1 + error
     # Six digits of what processors round apart, which is part of the digest.
+    rounded, above = float(f"{farthest:.6g}"), float(f"{farthest * (1 + 1e-5):.6g}")
     return Geometry(
         closest=closest * (1 - error) if np.isfinite(closest) else 0.0,
         nearest=float(f"{words.median_nearest:.6g}"),
         mean=float(f"{words.mean:.6g}"),
-        diameter=_rounded_up(farthest),
+        diameter=rounded if rounded >= farthest else above,
     )
-
-
-def _rounded_up(value: float) -> float:
-    rounded = float(f"{value:.6g}")
-    return rounded if rounded >= value else float(f"{value * (1 + 1e-5):.6g}")
-
-
-def _from_unknown(
-    vectors: Vectors, unknown: Vectors, metric: str
-) -> tuple[float, float]:
-    """The smallest positive and the largest distance of words to the unknown one."""
-    if metric == "euclidean":
-        starts = range(0, len(vectors), _TILE_ROWS)
-        gaps = (_wide(vectors, start) - unknown for start in starts)
-        found = np.concatenate([np.linalg.norm(each, axis=1) for each in gaps])
-    else:
-        found = distances_of(metric, unknown[None], vectors)[0]
-    positive = np.min(found, where=found > 0, initial=np.inf)
-    return float(positive), float(found.max())
 
 
 @final
 class Neighbours:
-    """The nearest other word of every word, and the mean distance, from tiles.
-
-    A tile holds the distances of words ``i + a`` and ``j + b``, ``i <= j``.
-    """
+    """The nearest other word of every word, and the mean distance, from tiles."""
 
     def __init__(self, count: int) -> None:
         self._pairs = count * (count - 1)
@@ -166,7 +151,7 @@ class Neighbours:
         self.nearest = np.full(count, np.inf)
 
     def add(self, i: int, j: int, table: NDArray[np.floating]) -> None:
-        """Take a tile; its table is the same afterwards."""
+        """Take distances of words i + a and j + b, i <= j; they stay as they are."""
         total = float(table.sum(dtype=np.float64))
         if i == j:
             np.fill_diagonal(table, np.inf)
@@ -194,21 +179,20 @@ def check_geometry(
 ) -> None:
     """Refuse distances that contradict each other or those of some inputs.
 
-    The inputs are always the same, spread over the space, and the unknown point. Who
-    makes a file can avoid them; all pairs are seen when a law is certified, and by
-    ``mondegreen space verify``.
+    Who makes a file can avoid those inputs; all pairs are seen when a law is
+    certified, and by ``mondegreen space verify``.
     """
     some = np.unique(np.linspace(0, len(vectors) - 1, _ASKED).astype(int))
     points = np.concatenate([vectors[some].astype(np.float64), unknown[None]])
     found = distances_of(metric, points, points)
     error = relative_error(metric, vectors[some], unknown)
     positive = float(found.min(where=found > 0, initial=np.inf))
+    largest, values = found.max() * (1 - error), stated.to_dict().values()
     if not (
         stated.is_finite
         and (stated.closest or bool((vectors == unknown).all()))
         and stated.closest <= positive * (1 + error)
-        and max(found.max() * (1 - error), *stated.to_dict().values())
-        <= stated.diameter
+        and max(largest, *values) <= stated.diameter
     ):
         raise misstated(name)
 
@@ -267,7 +251,9 @@ def scaled_covariance(vectors: Vectors) -> Vectors:
 
 def canonical_ids(vectors: Vectors, unknown: Vectors | None = None) -> Ids:
     """For each word, and for the unknown one if given, the lowest id at its point."""
-    bits = _bits(vectors)
+    size = vectors.dtype.itemsize
+    bits = np.array(vectors, order="C").view(f"u{size}")
+    bits[bits == 1 << (8 * size - 1)] = 0  # -0.0 is the point 0.0
     _, first, inverse = np.unique(
         _fingerprints(bits), return_index=True, return_inverse=True
     )
@@ -285,31 +271,20 @@ def canonical_ids(vectors: Vectors, unknown: Vectors | None = None) -> Ids:
     return lowest.astype(np.int32)
 
 
-def _bits(vectors: Vectors) -> NDArray[np.unsignedinteger]:
-    """The bits of coordinates, alike for 0.0 and -0.0."""
-    size = vectors.dtype.itemsize
-    bits = np.array(vectors, order="C").view(f"u{size}")
-    bits[bits == 1 << (8 * size - 1)] = 0
-    return bits
-
-
 def _fingerprints(bits: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
     """A number per row, equal for equal rows and rarely for others."""
     rng, found = np.random.default_rng(0), np.zeros(len(bits), dtype=np.uint64)
     factors = rng.integers(1 << 62, size=(bits.shape[1],), dtype=np.uint64) * 2 + 1
-    for column in range(bits.shape[1]):
-        found += bits[:, column] * factors[column]
+    for column, factor in zip(bits.T, factors, strict=True):
+        found += column * factor
     return found
 
 
 def _wide(vectors: Vectors, start: int) -> Floats:
-    """Coordinates of a tile of words in float64."""
     return vectors[start : start + _TILE_ROWS].astype(np.float64)
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _Tile:
+class _Tile(NamedTuple):
     """Some words: in float64; and in float32, seen from the centroid, with squares."""
 
     exact: Floats
@@ -324,7 +299,6 @@ class _Tile:
         return cls(exact, centred.astype(np.float32), squares.astype(np.float32))
 
     def squared_distances_to(self, other: _Tile) -> Floats32:
-        """Squared distances between all pairs, in float32."""
         squared: Floats32 = np.multiply(self.points, -2) @ other.points.T
         squared += self.squares[:, None]
         squared += other.squares
@@ -332,11 +306,7 @@ class _Tile:
 
 
 def _closest_pair(
-    left: Floats,
-    right: Floats,
-    squared: NDArray[np.floating],
-    closest: float,
-    slack: float,
+    left: Floats, right: Floats, squared: Floats32, closest: float, slack: float
 ) -> float:
     """The smallest exact distance seen so far.
 

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from mondegreen.arrays import Vectors
+
 _ROUNDS: Final = 5
 _SWEEPS: Final = 3
 _NEIGHBOURS: Final = 10
@@ -29,8 +31,7 @@ def balanced_groups(points: Points, count: int) -> Labels:
     Clustering", S+SSPR 2014).
 
     No random numbers. Costs are rounded to multiples of :math:`2^{-16}`, so that most
-    differences between processors vanish; a tie that they decide may still fall
-    otherwise elsewhere.
+    differences between processors vanish.
 
     >>> points = np.array([[0], [9], [1], [8]], dtype=np.float32)
     >>> balanced_groups(points, 2).tolist()
@@ -97,8 +98,7 @@ def _assigned(points: Points, middles: Points, sizes: Labels) -> Labels:
     """
     choices, costs = _candidates(points, middles)
     labels = np.full(len(points), -1, dtype=np.int64)
-    cost = np.zeros(len(points), dtype=np.int64)
-    asked = np.zeros(len(points), dtype=np.int64)
+    cost, asked = np.zeros((2, len(points)), dtype=np.int64)
     free = np.arange(len(points))
     while len(free):
         labels[free] = choices[free, asked[free]]
@@ -116,9 +116,8 @@ def _assigned(points: Points, middles: Points, sizes: Labels) -> Labels:
         room = sizes - np.bincount(labels[labels >= 0], minlength=len(sizes))
         places = np.repeat(np.flatnonzero(room), room[room > 0])
         targets = np.unique(places)
-        table = _costs(points[left], middles[targets])[
-            :, np.searchsorted(targets, places)
-        ]
+        table = _costs(points[left], middles[targets])
+        table = table[:, np.searchsorted(targets, places)]
         rows, columns = linear_sum_assignment(table)
         labels[left[rows]] = places[columns]
     return labels
@@ -128,8 +127,7 @@ def _candidates(points: Points, middles: Points) -> tuple[Labels, Labels]:
     """The nearest centroids of every point and their costs, nearest first."""
     most = min(_CANDIDATES, len(middles))
     step = max(1, _TILE_BYTES // (8 * len(middles)))
-    choices = np.empty((len(points), most), dtype=np.int64)
-    costs = np.empty((len(points), most), dtype=np.int64)
+    choices, costs = np.empty((2, len(points), most), dtype=np.int64)
     for start in range(0, len(points), step):
         rows = slice(start, start + step)
         table = _costs(points[rows], middles)
@@ -168,7 +166,7 @@ def _costs(points: Points, middles: Points) -> Labels:
     return _rounded((middles**2).sum(axis=1) - 2 * (points @ middles.T))
 
 
-def _rounded(values: NDArray[np.floating]) -> Labels:
+def _rounded(values: Vectors) -> Labels:
     """Integers, so that what processors round apart is mostly equal."""
     units: Labels = np.rint(values * 65536.0).astype(np.int64)
     return units

@@ -16,21 +16,15 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mondegreen.arrays import Vectors
+from mondegreen.arrays import Floats, Vectors
 from mondegreen.errors import SpaceError, UnknownNameError
 
-METRICS: Final = {
-    "euclidean": "Euclidean distance",
-    "poincare": "hyperbolic distance",
-}
+METRICS: Final = {"euclidean": "Euclidean distance", "poincare": "hyperbolic distance"}
 """The metrics a space may have, and what a guarantee calls them."""
 
 _EDGE: Final = 2.0**-30
 _CHUNK_ROWS: Final = 8192
-
-Floats = NDArray[np.float64]
 
 
 def distances(metric: str, points: Vectors, vectors: Vectors) -> Floats:
@@ -42,7 +36,7 @@ def distances(metric: str, points: Vectors, vectors: Vectors) -> Floats:
     >>> distances("poincare", np.array([[0.0]]), np.array([[0.0], [0.5]])).round(4)
     array([[0.    , 1.0986]])
     """
-    check_metric(metric)
+    _check_metric(metric)
     table = np.empty((len(points), len(vectors)))
     left = points.astype(np.float64)
     for start in range(0, len(vectors), _CHUNK_ROWS):
@@ -102,17 +96,12 @@ def relative_error(metric: str, vectors: Vectors, unknown: Vectors) -> float:
     return 2 * (int(vectors.shape[1]) + 16) * 2.0**-53 / least
 
 
-def check_metric(metric: str) -> None:
-    if metric not in METRICS:
-        raise UnknownNameError("metric", metric, METRICS)
-
-
 def check_points(metric: str, name: str, vectors: Vectors) -> None:
     """Refuse an unknown metric, and points outside of its domain.
 
     In the ball also points so close to its edge that double precision cannot tell.
     """
-    check_metric(metric)
+    _check_metric(metric)
     if metric == "poincare":
         left = one_minus_norm2(vectors)
         worst = int(left.argmin())
@@ -123,3 +112,8 @@ def check_points(metric: str, name: str, vectors: Vectors) -> None:
                 "ball a norm must be below 1 - 5e-10. Rescale the vectors, store "
                 "them in float32, or build a Euclidean space"
             )
+
+
+def _check_metric(metric: str) -> None:
+    if metric not in METRICS:
+        raise UnknownNameError("metric", metric, METRICS)

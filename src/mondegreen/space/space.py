@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from pathlib import Path
@@ -45,8 +45,7 @@ _NO_BREAK: Final = "\u00a0"
 class WordSpace:
     """Public words with binary codes or a word tree, and no vectors.
 
-    All that needs no distance between points is here: names, ids, the digest. It
-    serves the mechanisms that work on codes; whatever asks it for vectors gets a
+    It serves the mechanisms that work on codes; whatever asks it for vectors gets a
     SpaceError.
     """
 
@@ -63,12 +62,12 @@ class WordSpace:
     def __post_init__(self) -> None:
         checked_name(self.name)
         check_words(self.name, self.words)
-        if self.codes is not None and len(self.codes.table) != len(self.words):
+        count = len(self.words)
+        if self.codes is not None and (codes := len(self.codes.table)) != count:
             raise SpaceError(
-                f"space {self.name!r}: {len(self.words)} words need as many codes; got "
-                f"{len(self.codes.table)}"
+                f"space {self.name!r}: {count} words need as many codes; got {codes}"
             )
-        if self.tree is not None and self.tree.vocab_size != len(self.words):
+        if self.tree is not None and self.tree.vocab_size != count:
             raise SpaceError(f"space {self.name!r}: its tree holds other words")
 
     @property
@@ -88,22 +87,19 @@ class WordSpace:
     @cached_property
     def digest(self) -> str:
         """SHA-256, in hex, over all but ``about`` and where it was read from."""
-        head = {"name": self.name, **self._head()}
+        facts, arrays = self._content()
+        head = {"name": self.name, **facts}
         head |= {"codes": self.codes.digest} if self.codes is not None else {}
         head |= {"tree": self.tree.digest} if self.tree is not None else {}
         state = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
         state.update("\n".join(self.words).encode())
-        for part in self._parts():
+        for part in arrays:
             state.update(np.ascontiguousarray(part).view(np.uint8).data)
         return state.hexdigest()
 
-    def _head(self) -> dict[str, object]:
-        """What the digest covers besides words, codes, tree and arrays."""
-        return {"format": CODES_FORMAT}
-
-    def _parts(self) -> tuple[Vectors, ...]:
-        """Arrays that the digest covers."""
-        return ()
+    def _content(self) -> tuple[dict[str, object], tuple[Vectors, ...]]:
+        """Facts and arrays that the digest covers besides words, codes and tree."""
+        return {"format": CODES_FORMAT}, ()
 
     if not TYPE_CHECKING:
 
@@ -186,19 +182,15 @@ class Space(WordSpace):
     has_vectors = True
 
     def __post_init__(self) -> None:
-        _check_shape(self.name, self.words, self.vectors)
-        if self.unknown.shape != (self.dim,):
-            raise SpaceError(f"space {self.name!r}: the unknown point has wrong shape")
+        name, vectors, unknown = self.name, self.vectors, self.unknown
+        _check_vectors(name, self.words, vectors, self.metric)
         super().__post_init__()
-        for points in (self.vectors, self.unknown[None]):
-            if not _is_finite(points):
-                raise SpaceError(_not_finite(self.name))
-            check_points(self.metric, self.name, points)
-        check_geometry(
-            self.geometry, self.vectors, self.unknown, self.metric, self.name
-        )
-        self.vectors.setflags(write=False)
-        self.unknown.setflags(write=False)
+        if unknown.shape != (self.dim,):
+            raise SpaceError(f"space {name!r}: the unknown point has wrong shape")
+        _check_points(name, unknown[None], self.metric)
+        check_geometry(self.geometry, vectors, unknown, self.metric, name)
+        vectors.setflags(write=False)
+        unknown.setflags(write=False)
 
     @classmethod
     def from_arrays(
@@ -220,22 +212,7 @@ class Space(WordSpace):
         given = np.asarray(vectors)
         half = given.dtype == np.float16
         array: Vectors = given.astype(np.float16 if half else np.float32)
-        check_words(name, words)
-        if not np.isfinite(array).all():
-            raise SpaceError(_not_finite(name))
-        _check_shape(name, words, array)
-        check_points(metric, name, array)
-        unknown = unknown_point(array)
-        geometry = measure(array, unknown, metric=metric)
-        return cls(
-            name,
-            tuple(words),
-            array,
-            unknown,
-            geometry,
-            about=about or {},
-            metric=metric,
-        )
+        return measured_space(name, words, array, about, metric)
 
     @classmethod
     def from_codes(
@@ -251,9 +228,8 @@ class Space(WordSpace):
         It has no vectors, and its metric is ``"hamming"``: whatever asks for vectors,
         or for distances between them, gets a SpaceError.
         """
-        alone = WordSpace(
-            name, tuple(words), about=dict(about or {}), path=path, codes=codes
-        )
+        facts = dict(about or {})
+        alone = WordSpace(name, tuple(words), about=facts, path=path, codes=codes)
         # Mechanisms take either and tell by ``has_vectors``, so it is typed as both.
         return cast("Space", alone)
 
@@ -278,17 +254,32 @@ class Space(WordSpace):
         points[ids == self.vocab_size] = self.unknown
         return points
 
-    def _head(self) -> dict[str, object]:
-        return {
+    def _content(self) -> tuple[dict[str, object], tuple[Vectors, ...]]:
+        facts: dict[str, object] = {
             "format": FORMAT,
             "metric": self.metric,
             "geometry": self.geometry.to_dict(),
             "shape": list(self.vectors.shape),
             "dtype": self.vectors.dtype.str,
         }
+        return facts, (self.unknown.astype("<f8"), self.vectors)
 
-    def _parts(self) -> tuple[Vectors, ...]:
-        return self.unknown.astype("<f8"), self.vectors
+
+def measured_space(
+    name: str,
+    words: Sequence[str],
+    vectors: Vectors,
+    about: Mapping[str, str] | None,
+    metric: str,
+    progress: Callable[[int], object] = lambda done: None,
+) -> Space:
+    """A space of float16 or float32 vectors, whose distances are measured now."""
+    check_words(name, words)
+    _check_vectors(name, words, vectors, metric)
+    unknown, facts = unknown_point(vectors), dict(about or {})
+    found = measure(vectors, unknown, progress, metric=metric)
+    words = tuple(words)
+    return Space(name, words, vectors, unknown, found, about=facts, metric=metric)
 
 
 def checked_name(name: str) -> str:
@@ -323,22 +314,22 @@ def check_words(name: str, words: Sequence[str]) -> None:
             raise SpaceError(f"space {name!r}, word {i}: {problem}")
 
 
-def _check_shape(name: str, words: Sequence[str], vectors: Vectors) -> None:
+def _check_vectors(
+    name: str, words: Sequence[str], vectors: Vectors, metric: str
+) -> None:
     if vectors.ndim != 2 or not vectors.size or len(words) != len(vectors):
         raise SpaceError(
             f"space {name!r}: {len(words)} words need an array of as many rows; got "
             f"shape {vectors.shape}"
         )
+    _check_points(name, vectors, metric)
 
 
-def _is_finite(vectors: Vectors) -> bool:
-    """Look at the exponents: in binary numbers only NaN and infinity have all ones."""
-    size = vectors.dtype.itemsize
+def _check_points(name: str, points: Vectors, metric: str) -> None:
+    # In binary numbers only NaN and infinity have all bits of the exponent set.
+    size = points.dtype.itemsize
     mask = {2: 0x7C00, 4: 0x7F800000, 8: 0x7FF0000000000000}[size]
-    steps = range(0, len(vectors), _ROWS)
-    parts = (vectors[i : i + _ROWS].view(f"u{size}") & mask for i in steps)
-    return not any(bool((part == mask).any()) for part in parts)
-
-
-def _not_finite(name: str) -> str:
-    return f"space {name!r}: a coordinate is not a finite number"
+    for start in range(0, len(points), _ROWS):
+        if (points[start : start + _ROWS].view(f"u{size}") & mask == mask).any():
+            raise SpaceError(f"space {name!r}: a coordinate is not a finite number")
+    check_points(metric, name, points)

@@ -7,29 +7,23 @@ import os
 from pathlib import Path
 from typing import Final
 
-from mondegreen.errors import (
-    SpaceError,
-    SpaceIntegrityError,
-    UnknownNameError,
-)
+from mondegreen.errors import SpaceError, SpaceIntegrityError, UnknownNameError
 from mondegreen.files import home, whole_file
 from mondegreen.space.codes import Codes
 from mondegreen.space.file import read_space, write_space
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
-
-DEFAULT_SPACE: Final = "glove-840b-34k"
+from mondegreen.wording import DEFAULT_SPACE
 
 _SUFFIX = ".safetensors"
 _BUNDLED = Path(__file__).parent / "data"
-# Digest of a space: the file of its codes, and their digest.
+# For the digest of a space: the file of its codes, or tree, and the digest of those.
 _BUNDLED_CODES: Final = {
     "02ecad8b7461565077a158cc5f0300ecfb09e0af64b7eee8a73599c57f5ba4fc": (
         "codes/glove-840b-34k.codes-256.safetensors",
         "1d741b496544718ef5af81740b45e658b97c83f9991f6666527677b74b3be284",
     ),
 }
-# Digest of a space: the file of its word tree, and the digest of the tree.
 _BUNDLED_TREES: Final = {
     "02ecad8b7461565077a158cc5f0300ecfb09e0af64b7eee8a73599c57f5ba4fc": (
         "trees/glove-840b-34k.tree",
@@ -91,11 +85,11 @@ def codes_of(space: Space) -> Codes:
         )
     name, digest = _BUNDLED_CODES[space.digest]
     found = read_space(_BUNDLED / name)
-    if found.codes is None or found.codes.digest != digest:
+    if (codes := found.codes) is None or codes.digest != digest:
         raise SpaceIntegrityError(f"{_BUNDLED / name}: other codes than promised")
     if found.words != space.words:
         raise SpaceIntegrityError(f"{_BUNDLED / name}: the codes of other words")
-    return found.codes
+    return codes
 
 
 def tree_of(space: Space) -> WordTree | None:
@@ -125,12 +119,10 @@ def space_names() -> list[str]:
 def locate(name_or_path: str | Path) -> Path:
     """The file of a space; says how to get a public one that was not fetched yet."""
     name = str(name_or_path)
-    separators = {os.sep, os.altsep or os.sep}
-    is_path = name.endswith(_SUFFIX) or bool(separators & set(name))
+    is_path = name.endswith(_SUFFIX) or bool({os.sep, os.altsep or os.sep} & set(name))
     if is_path or isinstance(name_or_path, Path):
         return Path(name_or_path)
-    files = _files()
-    if name in files:
+    if name in (files := _files()):
         return files[name]
     from mondegreen.space.vectors.fetch import PUBLIC_SPACES
 

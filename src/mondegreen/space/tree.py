@@ -13,7 +13,7 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Floats, Ids
 from mondegreen.errors import InvalidParameterError, SpaceError, SpaceIntegrityError
 
 TREE_FORMAT: Final = "mondegreen-tree/1"
@@ -58,22 +58,18 @@ class WordTree:
         if not size or not np.array_equal(np.sort(self.order), np.arange(size)):
             raise SpaceError("a tree must hold every word of its space once")
         if not 2 <= len(self.bounds) == len(self.heights) <= _MOST_LEVELS:
-            raise SpaceError(
-                f"a tree has 2 to {_MOST_LEVELS} levels, each with a height"
-            )
+            most = _MOST_LEVELS
+            raise SpaceError(f"a tree has 2 to {most} levels, each with a height")
         for lower, upper in pairwise(self.bounds):
             if (np.diff(lower) <= 0).any() or not np.isin(upper, lower).all():
                 raise SpaceError("a node of a tree must lie in one of the next level")
         ends = [(int(bound[0]), int(bound[-1])) for bound in self.bounds]
         if set(ends) != {(0, size)} or len(self.bounds[-1]) != 2:
-            raise SpaceError(
-                "every level of a tree must hold all words, the last at once"
-            )
-        is_rising = bool((np.diff(self.heights) > 0).all())
-        if self.heights[0] != 0 or self.heights[-1] != 1 or not is_rising:
-            raise InvalidParameterError(
-                "heights", self.heights, "increasing from 0 to 1"
-            )
+            problem = "every level of a tree must hold all words, the last at once"
+            raise SpaceError(problem)
+        heights = self.heights
+        if (heights[0], heights[-1]) != (0, 1) or not (np.diff(heights) > 0).all():
+            raise InvalidParameterError("heights", heights, "increasing from 0 to 1")
         for array in (self.order, *self.bounds):
             array.setflags(write=False)
 
@@ -115,7 +111,6 @@ class WordTree:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256, in hex, over the whole tree."""
         return hashlib.sha256(self.to_bytes()).hexdigest()
 
     @cached_property
@@ -159,10 +154,9 @@ class WordTree:
             found += row[left][:, None] != row[right]
         return found
 
-    def distances(self, first: Ids, second: Ids) -> NDArray[np.float64]:
+    def distances(self, first: Ids, second: Ids) -> Floats:
         """The ultrametric between inputs, shape (first, second)."""
-        heights = np.array(self.heights)
-        table: NDArray[np.float64] = heights[self.meeting_levels(first, second)]
+        table: Floats = np.array(self.heights)[self.meeting_levels(first, second)]
         return table
 
     def to_bytes(self) -> bytes:
@@ -203,18 +197,15 @@ class WordTree:
             order = np.frombuffer(body[: edges[1]], dtype=kind).astype(np.int32)
             bounds = []
             for start, stop in pairwise(edges[1:]):
-                sizes = np.frombuffer(body[start:stop], dtype="<u4").astype(np.int64)
-                if not len(sizes):
-                    sizes = np.ones(words, dtype=np.int64)
-                bounds.append(np.cumsum([0, *sizes.tolist()]).astype(np.int32))
+                sizes = np.frombuffer(body[start:stop], dtype="<u4").tolist()
+                bounds.append(np.cumsum([0, *(sizes or [1] * words)]).astype(np.int32))
             bounds.append(np.array([0, words], dtype=np.int32))
             heights = tuple(float(h) for h in header["heights"])
             about = {str(key): str(value) for key, value in header["about"].items()}
             return cls(order, tuple(bounds), heights, about)
         except (ValueError, KeyError, TypeError, AttributeError, SpaceError) as error:
-            raise SpaceIntegrityError("these are not the bytes of a word tree") from (
-                error
-            )
+            problem = "these are not the bytes of a word tree"
+            raise SpaceIntegrityError(problem) from error
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, WordTree) and self.digest == other.digest

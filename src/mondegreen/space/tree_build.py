@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from mondegreen.arrays import Floats, Vectors
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.space.geometry import canonical_ids
-from mondegreen.space.groups import Labels, Points, balanced_groups, centroids
+from mondegreen.space.groups import Points, balanced_groups, centroids
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
 
-LEAF: Final = 22
-BRANCH: Final = 16
-
+# Of words, groups, joined classes, branches, classes and the root.
 _JOINED_HEIGHTS: Final = (0.0, 0.03, 0.5, 0.6, 0.9, 1.0)
-"""Of words, groups, joined classes, branches, classes and the root."""
+
+Pair = tuple[int, int]
 
 _RIDGE: Final = 1e-4
 _FIRST_RANK: Final = 10.0
@@ -32,14 +32,13 @@ _DIRECTIONS: Final = 8
 def build_tree(
     space: Space,
     *,
-    leaf: int = LEAF,
-    branch: int = BRANCH,
+    leaf: int = 22,
+    branch: int = 16,
     classes: Sequence[str] | None = None,
     joined: Collection[str] = (),
-    opposites: Sequence[tuple[int, int]] = (),
+    opposites: Sequence[Pair] = (),
     frequency: float = 0.0,
     contrast: float = 0.7,
-    heights: Sequence[float] | None = None,
     about: dict[str, str] | None = None,
     progress: Callable[[str], object] = lambda stage: None,
 ) -> WordTree:
@@ -48,24 +47,20 @@ def build_tree(
     Words become points: the centred unit vector; ``frequency`` times the standardised
     logarithm of the rank, so that words of a group are about as frequent as each other
     (above 0 only where the words are in falling order of a *public* frequency);
-    ``contrast`` times the directions in which opposites differ most, see
-    :func:`opposites_directions`. Within each class, groups of at least ``leaf`` words,
-    and fewer than twice as many, minimise the squared distance to their centroids
-    (:func:`~mondegreen.space.groups.balanced_groups`), and so do branches of at least
-    ``branch`` groups.
+    ``contrast`` times :func:`opposites_directions` of ``opposites``, pairs of ids that
+    should not share a group. Within each class, groups of ``leaf`` words to twice as
+    many, and branches of at least ``branch`` groups, are
+    :func:`~mondegreen.space.groups.balanced_groups`.
 
-    ``classes`` gives each word a public class, such as its part of speech
-    (:mod:`mondegreen.space.word_classes`); one of fewer than ``leaf`` words joins the
-    class whose centroid is nearest. Those named in ``joined`` are one node from the
-    level above the groups on, where all other groups stay as they are. Function words
-    are few and frequent: a guess that knows the class of one is often right. This level
-    is the chance to hide which class it was, and costs the words that carry meaning
-    nothing. ``opposites`` are pairs of ids that should not share a group, such as
-    antonyms.
+    ``classes`` gives each word a public class (:mod:`mondegreen.space.word_classes`);
+    one of fewer than ``leaf`` words joins the class whose centroid is nearest. Those
+    named in ``joined`` are one node from the level above the groups on, where all other
+    groups stay as they are: function words are few and frequent, so a guess that knows
+    the class of one is often right. This level is the chance to hide which class it
+    was, and costs the words that carry meaning nothing.
 
-    A function of public vectors, lists and parameters: the tree must be fixed before
-    the private text is seen. No random numbers: the same machine and library versions
-    give the same tree. Others may round products apart and break ties elsewhere; so a
+    The tree must be fixed before the private text is seen. There are no random numbers,
+    but machines and libraries may round products apart and break ties elsewhere; so a
     tree is stored, named by its digest, and never made again where it is used.
 
     >>> points = [[1.0, 0.0], [0.9, 0.1], [-1.0, 0.0], [-0.9, 0.2]]
@@ -74,7 +69,13 @@ def build_tree(
     >>> [[space.words[i] for i in tree.members(1, node)] for node in range(2)]
     [['cat', 'dog'], ['red', 'blue']]
     """
-    _check(space, leaf, branch, classes, frequency, contrast)
+    for what, count in (("leaf", leaf), ("branch", branch)):
+        if not 1 <= count <= 10_000:
+            raise InvalidParameterError(what, count, "in 1..10000")
+    for what, weight in (("frequency", frequency), ("contrast", contrast)):
+        if not 0 <= weight <= 100:
+            raise InvalidParameterError(what, weight, "in [0, 100]")
+    _check(space, classes)
     points = _features(space, opposites, frequency, contrast)
     # Words at one point must have one law: they are placed as one.
     point = canonical_ids(space.vectors)
@@ -96,18 +97,14 @@ def build_tree(
     mixed = np.where(is_joined, made[0], groups)
     branches = np.where(is_joined, made[1], branches)
     by_class = np.where(is_joined, len(names), by_class)
-    rows: list[Labels] = [point.astype(np.int64)]
-    rows += [row[point] for row in (groups, mixed, branches, by_class)]
-    rows.append(np.zeros(space.vocab_size, dtype=np.int64))
-    tree = WordTree.from_labels(rows, heights, about)
-    if heights is None and tree.levels == len(_JOINED_HEIGHTS) - 1:
-        return replace(tree, heights=_JOINED_HEIGHTS)
-    return tree
+    rows = [row[point] for row in (groups, mixed, branches, by_class)]
+    root = np.zeros(space.vocab_size, dtype=np.int64)
+    tree = WordTree.from_labels([point, *rows, root], about=about)
+    has_all = tree.levels == len(_JOINED_HEIGHTS) - 1
+    return replace(tree, heights=_JOINED_HEIGHTS) if has_all else tree
 
 
-def opposites_directions(
-    vectors: NDArray[np.floating], pairs: Sequence[tuple[int, int]]
-) -> NDArray[np.float64]:
+def opposites_directions(vectors: Vectors, pairs: Sequence[Pair]) -> Floats:
     r"""Where each word lies along the directions that oppose antonyms most.
 
     .. math:: \mu = \max_u \; \frac{\mathrm{mean}_{(a, b)} (u \cdot (x_a - x_b))^2}
@@ -123,29 +120,25 @@ def opposites_directions(
     if len(pairs) < _FEWEST_PAIRS:
         return np.zeros((len(vectors), count))
     points = vectors.astype(np.float64)
-    index = np.array(pairs, dtype=np.int64)
-    gaps = points[index[:, 0]] - points[index[:, 1]]
+    first, second = np.array(pairs, dtype=np.int64).T
+    gaps = points[first] - points[second]
     spread = points.T @ points / len(points) + _RIDGE * np.eye(points.shape[1])
     values, directions = eigh(gaps.T @ gaps / len(gaps), spread)
     strongest = np.maximum(values[::-1][:count], 0.0)
-    along: NDArray[np.float64] = points @ directions[:, ::-1][:, :count]
-    weighted: NDArray[np.float64] = _standard(along)
-    weighted *= np.sqrt(strongest / (strongest.sum() or 1.0))
-    return weighted
+    along: Floats = points @ directions[:, ::-1][:, :count]
+    weights: Floats = np.sqrt(strongest / (strongest.sum() or 1.0))
+    return _standard(along) * weights
 
 
 def _features(
-    space: Space,
-    opposites: Sequence[tuple[int, int]],
-    frequency: float,
-    contrast: float,
+    space: Space, opposites: Sequence[Pair], frequency: float, contrast: float
 ) -> Points:
-    """The points that groups are formed of, float32."""
+    """The points that groups are formed of."""
     vectors = space.vectors.astype(np.float32)
     vectors -= vectors.mean(axis=0)
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = vectors / np.where(norms > 0, norms, 1)
-    columns = [unit]
+    columns: list[Vectors] = [unit]
     if frequency:
         ranks = np.log(np.arange(len(unit)) + _FIRST_RANK)
         columns.append(frequency * _standard(ranks)[:, None])
@@ -165,36 +158,19 @@ def _merged(
         if counts[few] >= leaf or len(counts) == 1:
             return names
         middles = {name: points[names == name].mean(axis=0) for name in sorted(counts)}
-        gaps = {
-            name: float(np.linalg.norm(middle - middles[few]))
-            for name, middle in middles.items()
-            if name != few
-        }
-        nearest = min(gaps, key=lambda name: gaps[name])
-        names = np.where(names == few, nearest, names)
+        middle = middles.pop(few)
+        gaps = {name: np.linalg.norm(each - middle) for name, each in middles.items()}
+        names = np.where(names == few, min(gaps, key=gaps.__getitem__), names)
 
 
-def _standard(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _standard(values: Floats) -> Floats:
     """Columns with mean 0 and variance 1; constants become 0."""
-    centred: NDArray[np.float64] = values - values.mean(axis=0)
     deviation = values.std(axis=0)
-    return centred / np.where(deviation > 0, deviation, 1.0)
+    found: Floats = values - values.mean(axis=0)
+    return found / np.where(deviation > 0, deviation, 1.0)
 
 
-def _check(
-    space: Space,
-    leaf: int,
-    branch: int,
-    classes: Sequence[str] | None,
-    frequency: float,
-    contrast: float,
-) -> None:
-    for name, count in (("leaf", leaf), ("branch", branch)):
-        if not 1 <= count <= 10_000:
-            raise InvalidParameterError(name, count, "in 1..10000")
-    for name, weight in (("frequency", frequency), ("contrast", contrast)):
-        if not 0 <= weight <= 100:
-            raise InvalidParameterError(name, weight, "in [0, 100]")
+def _check(space: Space, classes: Sequence[str] | None) -> None:
     if not space.has_vectors or space.metric != "euclidean":
         raise SpaceError(
             f"space {space.name!r}: trees are built from Euclidean vectors"

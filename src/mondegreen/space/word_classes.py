@@ -22,18 +22,15 @@ _ENGLISH: Final = json.loads(
     (Path(__file__).parent / "data/english.json").read_text("utf-8")
 )
 _LISTS: Final[dict[str, str]] = _ENGLISH["closed"]
-_OPEN: Final = ("adverb", "adjective", "noun")
-"""Classes of the lists that have other words too."""
+_OPEN: Final = ("adverb", "adjective", "noun")  # these have words beside the lists
 
+# Function words of English, each in the class where it stands most. Prepositions and
+# conjunctions are one class, since many words are both.
 CLOSED_CLASSES: Final = {
     word: name for name, words in _LISTS.items() for word in words.split()
 }
-"""Function words of English, each in the class where it stands most.
-
-Prepositions and conjunctions are one class, since many words are both."""
-
+# Classes that say little of what a text is about, and make half of its words.
 FUNCTION_CLASSES: Final = ("auxiliary", "connective", "determiner", "pronoun")
-"""Classes that say little of what a text is about, and make half of its words."""
 
 _SHARES: Final[dict[str, float]] = _ENGLISH["shares"]
 _ENDINGS: Final[list[tuple[str, str, str, str]]] = _ENGLISH["endings"]
@@ -41,6 +38,9 @@ _PLAIN: Final = {"noun": "noun", "verb": "verb", "adj": "adjective", "adv": "adv
 _DOUBLED: Final = ("ed", "ing", "er", "est")  # stopped, running, bigger
 _SENSE_CLASSES: Final = {1: "noun", 2: "verb", 3: "adj", 4: "adv", 5: "adj"}
 _VOTERS: Final = 10
+
+_Place = tuple[str, str]  # part of speech and offset of a record
+_Link = tuple[_Place, int, int]
 
 
 @final
@@ -50,8 +50,6 @@ class WordNet:
     The folder holds ``index.*``, ``data.*``, ``*.exc`` and ``cntlist.rev``. See Miller:
     "WordNet: A Lexical Database for English", Communications of the ACM, 1995.
     """
-
-    __slots__ = ("counts", "folder", "irregular", "lemmas", "names")
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -89,8 +87,8 @@ class WordNet:
     def antonyms(self) -> list[tuple[str, str]]:
         """Pairs of single words that WordNet calls opposites, each once."""
         pairs: set[tuple[str, str]] = set()
-        lemmas: dict[tuple[str, str], list[str]] = {}
-        links = []
+        lemmas: dict[_Place, list[str]] = {}
+        links: list[tuple[list[str], _Link]] = []
         for kind in _PLAIN:
             for line in _lines(self.folder / f"data.{kind}"):
                 offset, words, pointers = _record(line)
@@ -107,21 +105,18 @@ class WordNet:
         return (self.counts[lemma, kind] + 0.5) * _SHARES[form]
 
 
-def word_classes(
-    words: Sequence[str], vectors: Vectors, wordnet: WordNet
-) -> tuple[str, ...]:
+def word_classes(words: Sequence[str], vectors: Vectors, net: WordNet) -> list[str]:
     """The usual grammatical class of each word of a space, such as "plural noun".
 
     Numbers are told by their digits, closed classes by our own lists, open classes by
     WordNet, weighed by its counts; a word that none of them has takes the class that
-    most of its 10 nearest words have. A function of public lists: it depends on the
-    word and not on any text.
+    most of its 10 nearest words have. Only public lists decide, and no text.
     """
-    found = [_class_of(word, wordnet) for word in words]
+    found = [_class_of(word, net) for word in words]
     known = np.array([i for i, name in enumerate(found) if name], dtype=np.int64)
     open_ended = np.array([i for i, name in enumerate(found) if not name])
     if not len(known):
-        return ("noun",) * len(words)
+        return ["noun"] * len(words)
     if len(open_ended):
         unit = np.array(vectors, dtype=np.float32)
         faiss.normalize_L2(unit)
@@ -129,12 +124,11 @@ def word_classes(
         index.add(unit[known])
         _, near = index.search(unit[open_ended], min(_VOTERS, len(known)))
         for i, row in zip(open_ended.tolist(), near.tolist(), strict=True):
-            votes = Counter(found[known[j]] for j in row)
-            for name in _LISTS:
-                if name not in _OPEN:  # its words are listed in full
-                    votes.pop(name, None)
+            # The words of closed classes are listed in full, so this is none of them.
+            near_names = (found[known[j]] for j in row)
+            votes = Counter(n for n in near_names if n in _OPEN or n not in _LISTS)
             found[i] = votes.most_common(1)[0][0] if votes else "noun"
-    return tuple(found)
+    return found
 
 
 def _class_of(word: str, wordnet: WordNet) -> str:
@@ -161,18 +155,14 @@ def _stems(word: str) -> Iterator[tuple[str, str, str]]:
 
 def _irregular_form(word: str, kind: str) -> str:
     """The form that an entry of an exception list is."""
-    if kind == "verb":
-        if word.endswith("ing"):
-            return "verb, -ing"
+    if kind == "verb" and not word.endswith("ing"):
         return "verb, third person" if word.endswith("s") else "verb, past"
     if kind == "adj":
         return "superlative" if word.endswith("est") else "comparative"
-    return {"noun": "plural noun", "adv": "adverb"}[kind]
+    return {"noun": "plural noun", "adv": "adverb", "verb": "verb, -ing"}[kind]
 
 
-def _record(
-    line: str,
-) -> tuple[str, list[str], list[tuple[tuple[str, str], int, int]]]:
+def _record(line: str) -> tuple[str, list[str], list[_Link]]:
     """Offset, lemmas and links to antonyms of a line of a data file."""
     fields = line.split(" ")
     count = int(fields[3], 16)
@@ -189,14 +179,12 @@ def _record(
 
 def _names(path: Path) -> set[str]:
     """The nouns that are written with a capital in all of their senses."""
-    capital: set[str] = set()
-    small: set[str] = set()
+    lemmas: set[str] = set()
     for line in _lines(path):
         fields = line.split(" ")
-        for i in range(int(fields[3], 16)):
-            lemma = fields[4 + 2 * i]
-            (small if lemma.islower() else capital).add(lemma.lower())
-    return capital - small
+        lemmas.update(fields[4 : 4 + 2 * int(fields[3], 16) : 2])
+    small = {lemma for lemma in lemmas if lemma.islower()}
+    return {lemma.lower() for lemma in lemmas - small} - small
 
 
 def _lines(path: Path) -> list[str]:

@@ -126,7 +126,7 @@ def test_a_few_points_are_searched_in_blocks(monkeypatch, k):
     vectors = words((2500, 40))
     points = noisy(vectors, 300, 0.4)
     whole = search("exact", vectors).nearest(points, k)
-    monkeypatch.setattr("mondegreen.space.search.faiss._ENTRIES", 7 * 2500)
+    monkeypatch.setattr("mondegreen.space.search.decoders._ENTRIES", 7 * 2500)
     found = search("exact", vectors)
     assert np.array_equal(found.nearest(points, k), whole)
     assert np.array_equal(found.nearest(points[:1], k), whole[:1])

@@ -9,19 +9,11 @@ from typing import ClassVar, Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Floats, Ids
 from mondegreen.errors import InvalidParameterError
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    Floats,
-    check_interval,
-    check_space,
-    epsilon_parameter,
-    parameter,
-)
+from mondegreen.mechanisms import base
 from mondegreen.mechanisms.baselines.restricted import (
     RESTRICTED_ASSUMPTIONS,
-    RestrictedLaw,
     RestrictedRow,
     RestrictedState,
 )
@@ -35,7 +27,7 @@ _SMALLEST_WEIGHT: Final = 1 << 14
 
 @final
 @dataclass(frozen=True, slots=True)
-class Custext(AbstractMechanism):
+class Custext(base.AbstractMechanism):
     r"""Draw a word from the fixed cluster of the input.
 
     Clusters :math:`C` of ``k`` words are disjoint: in the order of the space, a word
@@ -68,14 +60,13 @@ class Custext(AbstractMechanism):
     ``docs/proofs/custext.md``.
 
     *Numerics.* Integer weights over :math:`2^{62}`; scores beyond
-    :math:`\ln(2^{48}/k)` nats are cut off and the rate pays for rounding, so that the
-    promise within a cluster holds for the integers.
+    :math:`\ln(2^{48}/k)` nats are cut off, and the rate pays for rounding.
 
     *Differs from the paper.* The order of words is that of the public space, not of the
-    private corpus. The unknown word belongs to the cluster of the word nearest to it;
-    in the authors' code such words pass in clear, and digits get other noise. This is
-    the mapping that the authors call conservative; the other one, overlapping sets of
-    nearest words, promises nothing at all. CusText+ keeps stop words: use ``keep``.
+    private corpus; unknown words, which pass in clear in the authors' code, belong to
+    the cluster of the word nearest to them. This is the authors' "conservative"
+    mapping; the other one promises nothing at all. CusText+ keeps stop words: use
+    ``keep``.
 
     References
     ----------
@@ -92,11 +83,10 @@ class Custext(AbstractMechanism):
     [[0.731, 0.0, 0.269, 0.0], [0.0, 0.269, 0.0, 0.731]]
     """
 
-    epsilon: float = epsilon_parameter(
-        "",
-        help="claimed for all words, kept within a cluster: loss in nats",
+    epsilon: float = base.epsilon_parameter(
+        "", help="claimed for all words, kept within a cluster: loss in nats"
     )
-    k: int = parameter(20, range="2..10000", help="words of a cluster")
+    k: int = base.parameter(20, range="2..10000", help="words of a cluster")
 
     name: ClassVar[str] = "custext"
     family: ClassVar[str] = "selection"
@@ -104,17 +94,29 @@ class Custext(AbstractMechanism):
     is_private: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        AbstractMechanism.__post_init__(self)
+        base.AbstractMechanism.__post_init__(self)
         allowed = f"a whole number in 2..{_MOST_WORDS}"
-        k = check_interval("k", self.k, 2, _MOST_WORDS, allowed)
+        k = base.check_interval("k", self.k, 2, _MOST_WORDS, allowed)
         if not k.is_integer():
             raise InvalidParameterError("k", self.k, allowed)
         object.__setattr__(self, "k", int(k))
 
-    def prepare(self, space: Space) -> RestrictedState:
+    def prepare(self, space: Space) -> CustextState:
         """Cluster the words of the space: seconds for a large one."""
-        check_space(self, space)
-        law = CustextLaw(space, self.epsilon, self.k)
+        base.check_space(self, space)
+        members = clusters_of(space, self.k)
+        cluster = np.empty(space.vocab_size + 1, dtype=np.int32)
+        for i, words in enumerate(members):
+            cluster[words] = i
+        gaps = space.vectors.astype(np.float64) - space.unknown
+        cluster[-1] = cluster[np.argmin(np.einsum("ij,ij->i", gaps, gaps))]
+        # A utility in [0, 1] changes by at most 1 from one input to another, whatever
+        # the rounding of distances; cut off at g it changes by at most g.
+        k = min(self.k, space.vocab_size)
+        cutoff = math.log(TOTAL / k / _SMALLEST_WEIGHT)
+        smallest = TOTAL / k * math.exp(-min(self.epsilon / 2, cutoff))
+        kappa = 4 / (smallest - 2) + k * (2 * k + 2.0**16) / 2.0**61 + 1e-12
+        rate = max(self.epsilon - kappa, 0.0) / 2
         guarantee = self.promise(
             space,
             scale=dict.fromkeys(("closest", "nearest", "mean", "diameter"), 1.0),
@@ -125,71 +127,46 @@ class Custext(AbstractMechanism):
                 "nats",
             ),
             disclosed=(
-                f"which of the {len(law.members):,} clusters of at most {self.k} words "
+                f"which of the {len(members):,} clusters of at most {self.k} words "
                 "each word belongs to",
             ),
             assumptions=RESTRICTED_ASSUMPTIONS,
         )
-        return RestrictedState(space, guarantee, law)
+        return CustextState(space, guarantee, members, cluster, rate, cutoff)
 
 
 @final
-class CustextLaw(RestrictedLaw):
-    """The integer laws of CusText on one space.
+@dataclass(frozen=True, slots=True)
+class CustextState(RestrictedState):
+    """CusText prepared for one space."""
 
-    ``members`` are the words of each cluster, ``cluster`` is that of every input; the
-    unknown word is in that of its nearest word.
-    """
-
-    def __init__(self, space: Space, epsilon: float, k: int) -> None:
-        self.space = space
-        self.members = clusters_of(space, k)
-        self.cluster = np.empty(space.vocab_size + 1, dtype=np.int32)
-        for i, members in enumerate(self.members):
-            self.cluster[members] = i
-        gaps = space.vectors.astype(np.float64) - space.unknown
-        nearest = np.argmin(np.einsum("ij,ij->i", gaps, gaps))
-        self.cluster[-1] = self.cluster[nearest]
-        # A utility in [0, 1] changes by at most 1 from one input to another, whatever
-        # the rounding of distances; cut off at g it changes by at most g.
-        k = min(k, space.vocab_size)
-        self._cutoff = math.log(TOTAL / k / _SMALLEST_WEIGHT)
-        smallest = TOTAL / k * math.exp(-min(epsilon / 2, self._cutoff))
-        kappa = 4 / (smallest - 2) + k * (2 * k + 2.0**16) / 2.0**61 + 1e-12
-        self._rate = max(epsilon - kappa, 0.0) / 2
+    members: list[Ids]  # the words of each cluster
+    cluster: Ids  # of every input; of the unknown word, that of its nearest word
+    rate: float
+    cutoff: float
 
     def rows(self, words: Sequence[int]) -> Iterator[RestrictedRow]:
-        """Yield the law of each input, in order."""
         for word in words:
             members = self.members[self.cluster[word]]
-            loss = np.minimum(
-                self._rate * self._disutility(word, members), self._cutoff
-            )
-            yield RestrictedRow.of(word, 0, members, np.exp(-loss))
+            loss = self.rate * self._disutility(word, members)
+            weights = np.exp(-np.minimum(loss, self.cutoff))
+            yield RestrictedRow.of(word, 0, members, weights)
 
     def distances(self, first: Ids, second: Ids) -> Floats:
-        """1 within a cluster, infinite between clusters."""
         apart = self.cluster[first][:, None] != self.cluster[second]
         return np.where(apart, np.inf, discrete_distances(first, second))
 
     def _disutility(self, word: int, members: Ids) -> Floats:
-        """Return 1 - u: distances to the cluster, from 0 for the least to 1."""
+        """1 - u: distances to the cluster, from 0 for the least to 1."""
         point = self.space.points(np.array([word], dtype=np.int32))
         gaps = self.space.vectors[members].astype(np.float64) - point
         distances: Floats = np.sqrt(np.einsum("ij,ij->i", gaps, gaps))
         distances -= distances.min()
-        largest = float(distances.max())
-        if largest > 0:
-            distances /= largest
-        return distances
+        return distances / (distances.max() or 1.0)
 
 
 def clusters_of(space: Space, k: int) -> list[Ids]:
-    """Part the words into clusters of ``k``, the last one smaller.
-
-    Every step needs the distances from one word to those that are left, whose number
-    falls to 0: half of all pairs over ``k``.
-    """
+    """Part the words into clusters of ``k``, the last one smaller."""
     vectors = space.vectors.astype(np.float64)
     vectors -= space.unknown  # from the centroid products round least
     halves = np.einsum("ij,ij->i", vectors, vectors) / 2

@@ -1,24 +1,22 @@
 """Laws that leave some words impossible, as integers: for comparison only.
 
-A zero that depends on the input is an infinite loss. The sound mechanisms therefore
-have rows in which every word has weight; the laws here are those of published
-mechanisms that do not.
+A zero that depends on the input is an infinite loss, so sound mechanisms give every
+word some weight. The published mechanisms whose laws these are do not.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Ids, LogProbs, Weights
+from mondegreen.arrays import Floats, Ids, LogProbs, Weights
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import Floats, State, check_ids
-from mondegreen.mechanisms.metrics import space_distances
+from mondegreen.mechanisms.base import State, check_ids
 from mondegreen.sampling.integers import TOTAL, TOTAL_BITS, draw_uniform, quantize
 from mondegreen.space.space import Space
 
@@ -49,11 +47,6 @@ class RestrictedRow:
         """Round weights to integers that sum to ``2**62``."""
         return cls(word, stay, ids, np.cumsum(quantize(weights, 0.0, 0)[1]))
 
-    @property
-    def nbytes(self) -> int:
-        """Memory held, roughly."""
-        return self.ids.nbytes + self.cumulative.nbytes + 400
-
     def outputs(self, draws: Weights) -> Ids:
         """Turn pairs of integers uniform on ``0 .. 2**62 - 1`` into words, exactly."""
         drawn = self.ids[np.searchsorted(self.cumulative, draws[:, 1], side="right")]
@@ -61,7 +54,7 @@ class RestrictedRow:
         return out
 
     def log_prob(self, vocab_size: int) -> LogProbs:
-        """Return the logarithms of the law of all words, -inf for the impossible."""
+        """The logarithms of the law of all words, -inf for the impossible."""
         weights = np.zeros(vocab_size)
         weights[self.ids] = np.diff(self.cumulative, prepend=0)
         with np.errstate(divide="ignore"):
@@ -72,21 +65,6 @@ class RestrictedRow:
         return log
 
 
-class RestrictedLaw(ABC):
-    """The laws of all inputs of one mechanism on one space."""
-
-    space: Space
-
-    @abstractmethod
-    def rows(self, words: Sequence[int]) -> Iterator[RestrictedRow]:
-        """Yield the law of each input, in order, in bounded memory."""
-
-    def distances(self, first: Ids, second: Ids) -> Floats:
-        """Return the metric of the claim, (first, second): here that of the space."""
-        return space_distances(self.space, first, second)
-
-
-@final
 @dataclass(frozen=True, slots=True)
 class RestrictedState(State):
     """A mechanism with a restricted law prepared for one space.
@@ -96,14 +74,16 @@ class RestrictedState(State):
 
     space: Space
     guarantee: Guarantee
-    law: RestrictedLaw
-    _kept: dict[int, RestrictedRow] = field(default_factory=dict, repr=False)
+    _kept: dict[int, RestrictedRow] = field(
+        default_factory=dict, repr=False, kw_only=True
+    )
+
+    @abstractmethod
+    def rows(self, words: Sequence[int]) -> Iterator[RestrictedRow]:
+        """Yield the law of each input, in order, in bounded memory."""
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
-        """Draw an output for each input; see :class:`mondegreen.mechanisms.State`.
-
-        Every token consumes two 64-bit words of ``rng``, in order.
-        """
+        """Draw outputs; every token consumes two 64-bit words of ``rng``, in order."""
         check_ids(ids, self.space.vocab_size)
         draws = draw_uniform(rng, 2 * len(ids)).reshape(-1, 2)
         order = np.argsort(ids, kind="stable")
@@ -115,29 +95,29 @@ class RestrictedState(State):
         return out
 
     def log_prob(self, ids: Ids) -> LogProbs:
-        """Return the logarithms of the integer law, shape (T, V); -inf at zeros."""
         check_ids(ids, self.space.vocab_size)
         distinct, inverse = np.unique(ids, return_inverse=True)
         table = np.empty((len(distinct), self.space.vocab_size))
-        for i, row in enumerate(self.law.rows(distinct.tolist())):
+        for i, row in enumerate(self.rows(distinct.tolist())):
             table[i] = row.log_prob(self.space.vocab_size)
         return table[inverse]
 
-    def distances(self, first: Ids, second: Ids) -> Floats:
-        """Return the metric of the claim, (first, second)."""
-        return self.law.distances(first, second)
-
     def _rows(self, words: Sequence[int]) -> Iterator[RestrictedRow]:
-        """Yield the law of each input; those computed first are kept, up to 256 MB."""
+        """The law of each input; those computed first are kept, up to 256 MB."""
         known = dict(self._kept)
-        missing = self.law.rows([word for word in words if word not in known])
-        left = _KEPT_BYTES - sum(row.nbytes for row in known.values())
+        missing = self.rows([word for word in words if word not in known])
+        left = _KEPT_BYTES - sum(map(_nbytes, known.values()))
         for word in words:
             if word in known:
                 yield known[word]
                 continue
             row = next(missing)
-            left -= row.nbytes
+            left -= _nbytes(row)
             if left >= 0:
                 self._kept[word] = row
             yield row
+
+
+def _nbytes(row: RestrictedRow) -> int:
+    """Memory held, roughly."""
+    return row.ids.nbytes + row.cumulative.nbytes + 400

@@ -5,32 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    check_space,
-    epsilon_parameter,
-    parameter,
-)
+from mondegreen.mechanisms import base
 from mondegreen.mechanisms.baselines.restricted import (
     RESTRICTED_ASSUMPTIONS,
-    RestrictedLaw,
     RestrictedRow,
     RestrictedState,
 )
-from mondegreen.mechanisms.laws.exponential import ExponentialLaw
+from mondegreen.mechanisms.selection.exponential import ExponentialLaw
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.space import Space
 
-_SHARE: Final = (1e-6, 1.0, "in [1e-6, 1]")
+
+def _share(default: float, help: str) -> Any:
+    within = (1e-6, 1.0, "in [1e-6, 1]")
+    return base.parameter(default, range="[1e-6, 1]", help=help, within=within)
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class SantextPlus(AbstractMechanism):
+class SantextPlus(base.AbstractMechanism):
     r"""Privatize rare words by distance; pass most frequent words in clear.
 
     The words are split into the sensitive ones :math:`V_S`, the rarest, and the others
@@ -71,8 +68,7 @@ class SantextPlus(AbstractMechanism):
     :math:`V_S`; the rate pays for both. The chance to be privatized is rounded up.
 
     *Differs from the paper.* The split is by the public order of the space; the
-    authors' code counts words of the private corpus, and takes one word more. The
-    unknown word is sensitive; their code replaces it by any word of the corpus.
+    authors' code counts words of the private corpus. The unknown word is sensitive.
 
     References
     ----------
@@ -88,33 +84,27 @@ class SantextPlus(AbstractMechanism):
     [[0.75, 0.183, 0.067], [0.0, 0.731, 0.269]]
     """
 
-    epsilon: float = epsilon_parameter(
+    epsilon: float = base.epsilon_parameter(
         "per unit of Euclidean distance",
         help="claimed, kept for rare outputs only: loss in nats for words a unit apart",
     )
-    sensitive: float = parameter(
-        0.5,
-        range="[1e-6, 1]",
-        help="share of the words, the rarest, always privatized",
-        within=_SHARE,
-    )
-    p: float = parameter(
-        0.2,
-        range="[1e-6, 1]",
-        help="chance that another word is privatized",
-        within=_SHARE,
-    )
+    sensitive: float = _share(0.5, "share of the words, the rarest, always privatized")
+    p: float = _share(0.2, "chance that another word is privatized")
 
     name: ClassVar[str] = "santext_plus"
     family: ClassVar[str] = "selection"
     metric: ClassVar[str] = "Euclidean distance"
     is_private: ClassVar[bool] = False
 
-    def prepare(self, space: Space) -> RestrictedState:
-        """Prepare the integer laws of a space; they are computed when needed."""
-        check_space(self, space)
-        law = SantextPlusLaw(space, self.epsilon, self.sensitive, self.p)
-        frequent, chance = law.frequent, f"ln(1/{self.p:g})"
+    def prepare(self, space: Space) -> SantextPlusState:
+        base.check_space(self, space)
+        size = space.vocab_size
+        frequent = size - max(1, math.ceil(self.sensitive * size * (1 - 1e-12)))
+        # One rounding costs kappa: 2 rate = epsilon - kappa / delta. To restrict the
+        # integers to some words and to round again costs at most two more of it.
+        once = ExponentialLaw.textbook(space, self.epsilon, math.inf)
+        law = ExponentialLaw(space, 3 * once.rate - self.epsilon, once.cutoff)
+        stay = TOTAL - math.ceil(self.p * TOTAL)
         disclosed = (
             f"each of the {frequent:,} most frequent words, with chance {1 - self.p:g}",
         )
@@ -123,46 +113,30 @@ class SantextPlus(AbstractMechanism):
             certified_how="not proved: an output among the frequent words is the input "
             "itself (infinite loss); use exponential",
             equivalents=(
-                f"what holds: outputs among the {space.vocab_size - frequent:,} rarest "
-                f"words lose at most epsilon * d + {chance} = epsilon * d + "
+                f"what holds: outputs among the {size - frequent:,} rarest "
+                f"words lose at most epsilon * d + ln(1/{self.p:g}) = epsilon * d + "
                 f"{math.log(1 / self.p):.4g} nats (UMLDP)",
             ),
             disclosed=disclosed if frequent and self.p < 1 else (),
             assumptions=RESTRICTED_ASSUMPTIONS,
         )
-        return RestrictedState(space, guarantee, law)
+        return SantextPlusState(space, guarantee, law, frequent, stay)
 
 
 @final
-class SantextPlusLaw(RestrictedLaw):
-    """The integer laws of SanText+: those of ``exponential``, kept to sensitive words.
+@dataclass(frozen=True, slots=True)
+class SantextPlusState(RestrictedState):
+    """SanText+ prepared for one space."""
 
-    The ``frequent`` words that are not sensitive have the lowest ids, and pass in clear
-    with the weight ``stay``, of 2**62. ``rate`` and ``cutoff`` are those of the
-    exponential law.
-    """
-
-    def __init__(
-        self, space: Space, epsilon: float, sensitive: float, p: float
-    ) -> None:
-        count = max(1, math.ceil(sensitive * space.vocab_size * (1 - 1e-12)))
-        self.space = space
-        self.frequent = space.vocab_size - count
-        self.stay = TOTAL - math.ceil(p * TOTAL)
-        # One rounding costs kappa: 2 rate = epsilon - kappa / delta. To restrict the
-        # integers to some words and to round again costs at most two more of it.
-        once = ExponentialLaw.textbook(space, epsilon, math.inf)
-        self._law = ExponentialLaw(space, 3 * once.rate - epsilon, once.cutoff)
-        self.rate, self.cutoff = self._law.rate, self._law.cutoff
-        self._sensitive = np.arange(self.frequent, space.vocab_size, dtype=np.int32)
+    law: ExponentialLaw  # kept to the sensitive words
+    frequent: int  # words that are not sensitive, with the lowest ids
+    stay: int  # of 2**62: how often such a word passes in clear
 
     def rows(self, words: Sequence[int]) -> Iterator[RestrictedRow]:
-        """Yield the law of each input, in order; memory is bounded by a block."""
+        sensitive = np.arange(self.frequent, self.space.vocab_size, dtype=np.int32)
         points = self.space.canonical[np.array(words, dtype=np.int32)]
-        rows = self._law.rows(points.tolist())
+        rows = self.law.rows(points.tolist())
         for word, (_, row) in zip(words, rows, strict=True):
-            weights = row.weights()[self.frequent :]
+            weights = row.weights()[self.frequent :].astype(np.float64)
             stay = self.stay if word < self.frequent else 0
-            yield RestrictedRow.of(
-                word, stay, self._sensitive, weights.astype(np.float64)
-            )
+            yield RestrictedRow.of(word, stay, sensitive, weights)

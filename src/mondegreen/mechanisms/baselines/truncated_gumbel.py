@@ -10,17 +10,10 @@ from typing import ClassVar, Final, final
 import numpy as np
 from scipy.special import gammaln, lambertw, logsumexp
 
-from mondegreen.arrays import Ids, LogProbs
+from mondegreen.arrays import Floats, Ids, LogProbs
 from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    Floats,
-    State,
-    check_ids,
-    check_space,
-    epsilon_parameter,
-)
+from mondegreen.mechanisms import base
 from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.space.distances import Distances
 from mondegreen.space.space import Space
@@ -35,7 +28,7 @@ _LOST: Final = 2.0**-60
 
 @final
 @dataclass(frozen=True, slots=True)
-class TruncatedGumbel(AbstractMechanism):
+class TruncatedGumbel(base.AbstractMechanism):
     r"""Choose among a random number of nearest words by noisy distance.
 
     With :math:`m` words, :math:`\Delta_0` and :math:`\Delta` the smallest positive and
@@ -61,7 +54,7 @@ class TruncatedGumbel(AbstractMechanism):
     ----------
     epsilon : float in [1e-9, 1e9], per unit of Euclidean distance
         What is claimed. Above :math:`(5 + 2 \ln m) / \Delta_0`, where :math:`b` is
-        defined; a space refuses less.
+        defined.
 
     Raises
     ------
@@ -72,20 +65,17 @@ class TruncatedGumbel(AbstractMechanism):
 
     Notes
     -----
-    *Privacy.* None that is proved, and the claimed one is false: which words are
-    candidates depends on *ranks* seen from the input. A word of rank 3 from one input
-    and of rank :math:`R` from another loses about :math:`R \ln(R / (e \ln m))` nats,
-    however close the two inputs are: 30.3 nats against a claim of 12.3 with 22 words,
-    hundreds with more. Counterexample: ``docs/proofs/truncated_gumbel.md``.
+    *Privacy.* None, and the claimed one is false: which words are candidates depends on
+    *ranks* seen from the input. A word of rank 3 from one input and of rank :math:`R`
+    from another, close as they may be, loses about :math:`R \ln(R / (e \ln m))` nats.
+    Counterexample: ``docs/proofs/truncated_gumbel.md``.
 
     *Numerics.* Drawn in double precision as if in real numbers; more neighbours than
-    have a chance of 2**-60 are never taken. The law is a quadrature, for up to 512
-    words.
+    have a chance of 2**-60 are never taken. The law is a quadrature.
 
     *Differs from the paper.* The original was not found; this is the algorithm as
-    printed by [2]_. The unknown point counts in :math:`\Delta_0` and :math:`\Delta`.
-    The code of [2]_ runs it outside of its range of epsilon, with a complex
-    :math:`W_0`, and adds noise to squared distances.
+    printed by [2]_, within its range of epsilon. The unknown point counts in
+    :math:`\Delta_0` and :math:`\Delta`.
 
     References
     ----------
@@ -105,7 +95,7 @@ class TruncatedGumbel(AbstractMechanism):
     [[0.828, 0.166, 0.006]]
     """
 
-    epsilon: float = epsilon_parameter(
+    epsilon: float = base.epsilon_parameter(
         "per unit of Euclidean distance",
         help="claimed, not kept: loss in nats for two words one unit apart",
     )
@@ -116,7 +106,7 @@ class TruncatedGumbel(AbstractMechanism):
     is_private: ClassVar[bool] = False
 
     def smallest_epsilon(self, space: Space) -> float:
-        r"""Return :math:`(5 + 2 \ln m) / \Delta_0`; epsilon must be larger."""
+        r""":math:`(5 + 2 \ln m) / \Delta_0`; epsilon must be larger."""
         if space.geometry.closest == 0:
             raise SpaceError(
                 f"space {space.name!r}: all words lie at one point; {self.name} needs "
@@ -125,8 +115,7 @@ class TruncatedGumbel(AbstractMechanism):
         return (5 + 2 * math.log(space.vocab_size)) / space.geometry.closest
 
     def prepare(self, space: Space) -> TruncatedGumbelState:
-        """Calculate the scale of the noise; refuse an epsilon that gives none."""
-        check_space(self, space)
+        base.check_space(self, space)
         smallest = self.smallest_epsilon(space)
         closest, diameter = space.geometry.closest, space.geometry.diameter
         if not self.epsilon > smallest:
@@ -150,7 +139,7 @@ class TruncatedGumbel(AbstractMechanism):
 
 @final
 @dataclass(frozen=True, slots=True)
-class TruncatedGumbelState(State):
+class TruncatedGumbelState(base.State):
     """Truncated Gumbel prepared for one space; ``scale`` is b, in units of distance."""
 
     space: Space
@@ -158,11 +147,8 @@ class TruncatedGumbelState(State):
     scale: float
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
-        """Draw an output for each input; see :class:`mondegreen.mechanisms.State`.
-
-        Every token consumes the same number of doubles of ``rng``, in order.
-        """
-        check_ids(ids, self.space.vocab_size)
+        """Draw outputs; every token consumes as many doubles of ``rng``, in order."""
+        base.check_ids(ids, self.space.vocab_size)
         chances = np.exp(log_poisson(self.space.vocab_size))
         most = int(np.count_nonzero(np.cumsum(chances[::-1]) >= _LOST))
         passed = np.cumsum(chances)
@@ -172,9 +158,8 @@ class TruncatedGumbelState(State):
             draws = rng.random((len(block), most + 1))
             count = np.searchsorted(passed[: most - 1], draws[:, 0], side="right")
             noise = _quantile(draws[:, 1:], self.space.geometry.diameter, self.scale)
-            points, inverse = np.unique(
-                self.space.canonical[block], return_inverse=True
-            )
+            canonical = self.space.canonical[block]
+            points, inverse = np.unique(canonical, return_inverse=True)
             near, gaps = self._nearest(points, most)
             scores = gaps[inverse] + noise
             scores[np.arange(most) > count[:, None]] = np.inf
@@ -183,14 +168,8 @@ class TruncatedGumbelState(State):
         return out
 
     def log_prob(self, ids: Ids) -> LogProbs:
-        """Return the logarithms of the law in real numbers, shape (T, V).
-
-        Raises
-        ------
-        LawUnknownError
-            If the space has more than 512 words.
-        """
-        check_ids(ids, self.space.vocab_size)
+        """The law in real numbers, shape (T, V), of spaces of up to 512 words."""
+        base.check_ids(ids, self.space.vocab_size)
         size = self.space.vocab_size
         if size > _MOST_WORDS:
             raise LawUnknownError(
@@ -205,7 +184,7 @@ class TruncatedGumbelState(State):
         return table[inverse]
 
     def _nearest(self, points: Ids, count: int) -> tuple[Ids, Floats]:
-        """Return the nearest words of inputs and their distances, nearest first."""
+        """The nearest words of inputs and their distances, nearest first."""
         near = np.empty((len(points), count), dtype=np.int32)
         distances = np.empty((len(points), count))
         for i, gaps in enumerate(self._to_words(points)):
@@ -229,14 +208,14 @@ class TruncatedGumbelState(State):
 
 
 def gumbel_scale(epsilon: float, count: int, closest: float, diameter: float) -> float:
-    r"""Return :math:`b`, in units of distance; epsilon must be large enough."""
+    r""":math:`b`, in units of distance; epsilon must be large enough."""
     alpha = (epsilon - 2 * (1 + math.log(count)) / closest) / 3
     rate = min(float(lambertw(2 * alpha * diameter).real), math.log(alpha * closest))
     return 2 * diameter / rate
 
 
 def log_poisson(count: int) -> Floats:
-    r"""Return log-probabilities of :math:`k = 1..m`, Poisson of mean :math:`\ln m`."""
+    r"""Log-probabilities of :math:`k = 1..m`, Poisson of mean :math:`\ln m`."""
     if count == 1:
         return np.zeros(1)
     k = np.arange(1, count + 1)
@@ -246,7 +225,7 @@ def log_poisson(count: int) -> Floats:
 
 
 def log_law(distances: Floats, bound: float, scale: float) -> Floats:
-    r"""Return the log-probabilities of all words at ascending distances from an input.
+    r"""Log-probabilities of all words, at ascending distances from an input.
 
     ``bound`` is :math:`\Delta`, no smaller than any distance, ``scale`` is :math:`b`.
     With density :math:`f` and survival function :math:`S` of the noise, the word of
@@ -278,25 +257,21 @@ def log_law(distances: Floats, bound: float, scale: float) -> Floats:
 
 
 def _nodes(distances: Floats, bound: float, scale: float) -> tuple[Floats, Floats]:
-    """Return nodes and weights of the quadrature over possible winning scores."""
+    """Nodes and weights of the quadrature over possible winning scores."""
     kinks = np.unique(np.append(distances - bound, distances[0] + bound))
     gauss, weights = np.polynomial.legendre.leggauss(8)
     # A product of m survival functions falls by up to m / bound per unit of distance.
     short = min(scale / 4, 4 * bound / len(distances))
     pieces = np.ceil(np.diff(kinks) / short).astype(int)
-    edges = np.concatenate(
-        [
-            np.linspace(a, b, n, endpoint=False)
-            for a, b, n in zip(kinks, kinks[1:], pieces, strict=False)
-        ]
-        + [kinks[-1:]]
-    )
+    parts = zip(kinks, kinks[1:], pieces, strict=False)
+    starts = [np.linspace(a, b, n, endpoint=False) for a, b, n in parts]
+    edges = np.concatenate([*starts, kinks[-1:]])
     half = np.diff(edges)[:, None] / 2
     return (edges[:-1, None] + half * (1 + gauss)).ravel(), (half * weights).ravel()
 
 
 def _log_gap(low: Floats | float, high: float, scale: float) -> Floats:
-    r"""Return :math:`\ln (F(h) - F(l)) - \ln F(h)` of the Gumbel law."""
+    r""":math:`\ln (F(h) - F(l)) - \ln F(h)` of the Gumbel law."""
     falls = math.exp(-high / scale) * np.expm1((high - np.asarray(low)) / scale)
     log: Floats = np.log(-np.expm1(-falls))
     return log

@@ -10,27 +10,16 @@ import numpy as np
 from mondegreen.arrays import Ids, LogProbs
 from mondegreen.errors import SpaceError
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    State,
-    check_ids,
-    check_space,
-    epsilon_parameter,
-    parameter,
-)
+from mondegreen.mechanisms import base
+from mondegreen.mechanisms.noise import vickrey
 from mondegreen.mechanisms.noise.base import BLOCK, NoiseState
 from mondegreen.mechanisms.noise.laplace import Laplace
-from mondegreen.mechanisms.noise.vickrey import (
-    choose_neighbour,
-    nearest_words,
-    two_neighbours,
-)
 from mondegreen.space.space import Space
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class VickreyLiteral(AbstractMechanism):
+class VickreyLiteral(base.AbstractMechanism):
     r"""Add noise; release one of the two nearest words other than the input.
 
     With :math:`x = \phi(w) + Z`, :math:`Z` as for Laplace, and :math:`r_1 \le r_2` the
@@ -57,14 +46,13 @@ class VickreyLiteral(AbstractMechanism):
 
     Notes
     -----
-    *Privacy.* None. :math:`P(w \mid w) = 0` while :math:`P(w \mid w') > 0`, so the loss
-    is infinite for every epsilon, ``t`` and pair of words, at distance 0 too: each
-    output names one word that the input was not. The last step looks at the input, so
-    it is no post-processing. Counterexample: ``docs/proofs/vickrey_literal.md``.
+    *Privacy.* None. :math:`P(w \mid w) = 0` while :math:`P(w \mid w') > 0`: the loss is
+    infinite for every epsilon, ``t`` and pair of words. The last step looks at the
+    input, so it is no post-processing. Counterexample:
+    ``docs/proofs/vickrey_literal.md``.
 
-    *Differs from the paper.* It does not: Algorithm 1 as printed. The unknown word is
-    no output, so nothing is excluded for it. Where the ratio is 0/0,
-    :math:`P(y_1) = 1 - t`; in a space of two words the other one is released.
+    *Differs from the paper.* It does not: Algorithm 1 as printed. Where the ratio is
+    0/0, :math:`P(y_1) = 1 - t`; in a space of two words the other one is released.
 
     References
     ----------
@@ -82,11 +70,11 @@ class VickreyLiteral(AbstractMechanism):
     False
     """
 
-    epsilon: float = epsilon_parameter(
+    epsilon: float = base.epsilon_parameter(
         "per unit of Euclidean distance",
         help="claimed, not kept: loss in nats for two words one unit apart",
     )
-    t: float = parameter(
+    t: float = base.parameter(
         0.5,
         range="[0, 1]",
         help="weight of the second neighbour",
@@ -99,8 +87,7 @@ class VickreyLiteral(AbstractMechanism):
     is_private: ClassVar[bool] = False
 
     def prepare(self, space: Space) -> VickreyLiteralState:
-        """Build the search index of the space."""
-        check_space(self, space)
+        base.check_space(self, space)
         if space.vocab_size == 1:
             raise SpaceError(
                 f"space {space.name!r} has one word; {self.name} releases another word "
@@ -120,11 +107,11 @@ class VickreyLiteral(AbstractMechanism):
 
 @final
 @dataclass(frozen=True, slots=True)
-class VickreyLiteralState(State):
+class VickreyLiteralState(base.State):
     """The printed algorithm prepared for one space.
 
-    A state of its own: what it chooses from depends on the input, which the decoders
-    of :class:`mondegreen.mechanisms.noise.base.NoiseState` may not see.
+    No :class:`NoiseState`, whose decoders may not see the input: what this chooses from
+    depends on it.
     """
 
     space: Space
@@ -133,21 +120,19 @@ class VickreyLiteralState(State):
     t: float
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
-        """Draw an output for each input; see :class:`mondegreen.mechanisms.State`."""
-        check_ids(ids, self.space.vocab_size)
+        base.check_ids(ids, self.space.vocab_size)
         out = np.empty(len(ids), dtype=np.int32)
         for i, (points, uniforms) in enumerate(self.noise.noisy(ids, rng)):
             block = slice(i * BLOCK, i * BLOCK + len(points))
-            words, distances = nearest_words(
+            words, distances = vickrey.nearest_words(
                 self.space, self.noise.search, points, 3, excluded=ids[block]
             )
             two = distances[:, :2]  # the input itself is last: the error of the paper
             alone = np.isinf(two[:, 1])  # in a space of two words
-            law = two_neighbours(np.where(np.isinf(two), 0.0, two), self.t)
+            law = vickrey.two_neighbours(np.where(np.isinf(two), 0.0, two), self.t)
             law[alone] = 1.0, 0.0
-            out[block] = choose_neighbour(words, law, uniforms)
+            out[block] = vickrey.choose_neighbour(words, law, uniforms)
         return out
 
     def log_prob(self, ids: Ids) -> LogProbs:
-        """Raise: a probability is an integral over a Voronoi cell."""
         return self.noise.log_prob(ids)

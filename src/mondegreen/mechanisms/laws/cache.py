@@ -6,7 +6,6 @@ import itertools
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from typing import Any, Final, final
 
 import numpy as np
@@ -43,26 +42,20 @@ _UNSHARED: Final = -2
 
 
 @final
-@dataclass(slots=True)
 class Waiting:
-    """Draws that wait for the laws of their inputs.
+    """Draws that wait for the laws of their inputs, sorted by input.
 
-    ``draws`` and ``outputs`` are sorted by input; ``spans`` tells where the draws of
-    each input that still waits are.
+    ``spans`` tells where the draws of each input that still waits are.
     """
 
-    draws: Weights
-    outputs: Ids
-    spans: dict[int, tuple[int, int]] = field(default_factory=dict)
+    __slots__ = ("draws", "outputs", "spans")
 
-    @classmethod
-    def of(cls, points: Ids, draws: Weights) -> Waiting:
-        """Draws of sorted inputs."""
+    def __init__(self, points: Ids, draws: Weights) -> None:
         distinct, starts = np.unique(points, return_index=True)
-        bounds = [*starts.tolist(), len(points)]
-        spans = itertools.pairwise(bounds)
-        outputs = np.empty(len(points), dtype=np.int32)
-        return cls(draws, outputs, dict(zip(distinct.tolist(), spans, strict=True)))
+        spans = itertools.pairwise([*starts.tolist(), len(points)])
+        self.spans: dict[int, tuple[int, int]]
+        self.spans = dict(zip(distinct.tolist(), spans, strict=True))
+        self.draws, self.outputs = draws, np.empty(len(points), dtype=np.int32)
 
     def most_frequent(self) -> NDArray[np.int64]:
         """What still waits; what is most worth keeping comes first."""
@@ -77,9 +70,8 @@ class Waiting:
 
     def answer_by_blocks(self, laws: BlockLaws, block_cdfs: dict[int, Weights]) -> None:
         """Turn the draws of inputs with these block cdfs into words."""
-        points = list(block_cdfs)
+        points, cdfs = list(block_cdfs), list(block_cdfs.values())
         bounds = [self.spans.pop(point) for point in points]
-        cdfs = list(block_cdfs.values())
         laws.outputs(points, cdfs, bounds, self.draws, self.outputs)
 
 
@@ -101,14 +93,13 @@ class LawCache:
 
     def answer(self, waiting: Waiting, law: IntegerLaw) -> None:
         """Turn all draws into words, by laws at hand and by those computed here."""
-        laws = _reproducible(law)
-        self._from_kept(waiting, laws)
+        self._from_kept(waiting, law)
         if self._shared is not None:
             self._from_others(waiting, law, self._shared)
         self._compute(waiting, law, waiting.most_frequent().tolist())
 
-    def _from_kept(self, waiting: Waiting, laws: BlockLaws | None) -> None:
-        by_blocks: dict[int, Weights] = {}
+    def _from_kept(self, waiting: Waiting, law: IntegerLaw) -> None:
+        laws, by_blocks = law.reproducible, {}
         for point, (start, stop) in list(waiting.spans.items()):
             row = self._rows.get(point)
             if row is not None:
@@ -124,7 +115,7 @@ class LawCache:
         self, waiting: Waiting, law: IntegerLaw, points: Sequence[int]
     ) -> None:
         """Compute laws, answer, and keep them for the next batches."""
-        laws = _reproducible(law)
+        laws = law.reproducible
         for point, row in law.rows(points):
             if self._shared is not None:
                 self._shared.publish(point, row.packed(_SHARED_NUMBERS))
@@ -164,7 +155,7 @@ class LawCache:
                     row = Row.unpacked(numbers, law.space.vocab_size)
                     waiting.answer(point, row)
                     self._keep(point, row)
-            self._from_kept(waiting, _reproducible(law))
+            self._from_kept(waiting, law)
             if is_last or time.monotonic() > until:
                 return
             time.sleep(_NAP)
@@ -174,23 +165,18 @@ class LawCache:
     ) -> None:
         """Compute laws together with other processes, and keep less, as they do."""
         self._free -= _ROW_BYTES - _ROW_BYTES_BESIDE_OTHERS
-        self._shared = SharedLaws(memory, lock, *_table(law))
+        inputs = law.space.vocab_size + 1
+        self._shared = SharedLaws(memory, lock, inputs, _numbers(law))
 
     def shared_bytes(self, law: IntegerLaw) -> int:
         """How much memory :meth:`share` takes."""
-        return SharedLaws.nbytes(*_table(law))
+        inputs = law.space.vocab_size + 1
+        return 8 * (1 + inputs) + min(8 * inputs * _numbers(law), _SHARED_BYTES)
 
 
-def _table(law: IntegerLaw) -> tuple[int, int]:
-    """How many inputs there are, and how many numbers share one of their laws."""
-    numbers = _SHARED_NUMBERS if law.blocks is None else law.blocks.stride
-    return law.space.vocab_size + 1, numbers
-
-
-def _reproducible(law: IntegerLaw) -> BlockLaws | None:
-    """The laws by blocks, if parts of them can be made again."""
-    laws = law.blocks
-    return laws if laws is not None and laws.is_reproducible else None
+def _numbers(law: IntegerLaw) -> int:
+    """How many numbers share the law of one input, at most."""
+    return _SHARED_NUMBERS if law.blocks is None else law.blocks.stride
 
 
 @final
@@ -204,17 +190,13 @@ class SharedLaws:
     What it pays, in processor time of two processes over the IMDb sample: without it
     ``calibrated`` and ``exponential`` take 1.45 times as much, and ``tem`` 1.37.
 
-    ``memory`` is a buffer of :meth:`nbytes`, all zeros at first, and ``lock`` a context
-    manager, both shared by the processes; ``inputs`` is ``V + 1``, ``numbers`` the
-    numbers of the longest law.
+    ``memory`` is a buffer, all zeros at first, and ``lock`` a context manager, both
+    shared by the processes; ``inputs`` is ``V + 1``, ``numbers`` the numbers of the
+    longest law.
     """
 
     def __init__(
-        self,
-        memory: Any,
-        lock: AbstractContextManager[Any],
-        inputs: int,
-        numbers: int,
+        self, memory: Any, lock: AbstractContextManager[Any], inputs: int, numbers: int
     ) -> None:
         everything = np.frombuffer(memory, dtype=np.int64)
         self._lock = lock
@@ -223,11 +205,6 @@ class SharedLaws:
         self._place = everything[1 : 1 + inputs]
         rest = everything[1 + inputs :]
         self._slots = rest[: len(rest) // numbers * numbers].reshape(-1, numbers)
-
-    @staticmethod
-    def nbytes(inputs: int, numbers: int) -> int:
-        """How much memory to share."""
-        return 8 * (1 + inputs) + min(8 * inputs * numbers, _SHARED_BYTES)
 
     def claim(self, points: NDArray[np.int64], most: int) -> NDArray[np.int64]:
         """Inputs, at most so many, whose laws are to be computed here."""
@@ -250,15 +227,14 @@ class SharedLaws:
         """Hand in a law that was claimed; None if it is not to be shared."""
         if self._place[point] > 0:  # it was handed in before
             return
-        if numbers is None:
-            self._place[point] = _UNSHARED
-            return
         with self._lock:
             slot = int(self._used[0])
-            if slot >= len(self._slots):
-                self._place[point] = _UNSHARED
-                return
-            self._used[0] = slot + 1
+            is_shared = numbers is not None and slot < len(self._slots)
+            if is_shared:
+                self._used[0] = slot + 1
+        if numbers is None or not is_shared:
+            self._place[point] = _UNSHARED
+            return
         self._slots[slot, : len(numbers)] = numbers
         with self._lock:  # a barrier: who sees the place sees the numbers
             self._place[point] = slot + 1

@@ -34,14 +34,13 @@ import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids, Weights
+from mondegreen.arrays import Floats, Ids, Weights
 from mondegreen.mechanisms.base import Progress, no_progress
 from mondegreen.mechanisms.laws.integer import IntegerLaw
 from mondegreen.space.distances import Distances, stripes
@@ -67,21 +66,17 @@ _STEP: Final = 512
 _LOG_MARGIN: Final = 1e-12
 """Relative rounding up, above the error of two logarithms."""
 
-Floats = NDArray[np.float64]
-
 
 def exact_epsilons(
     laws: Sequence[IntegerLaw], progress: Progress = no_progress
 ) -> list[float]:
     r"""Certificates of laws on one space, per unit of ``min(d, cutoff)``, rounded up.
 
-    Many laws at once share the distances, which cost most. Where all inputs lie at one
-    point it is the rate, since there is nothing to tell apart. A space that states
-    another smallest distance than that of its points is refused.
+    Many laws at once share the distances, which cost most; memory is a few tiles a
+    thread. Where all inputs lie at one point it is the rate, since there is nothing to
+    tell apart. A space that states other distances than its points have is refused.
 
-    *Numerics.* Distances and normalisers in float64, over tiles of pairs; each pair is
-    computed once. Memory is a few tiles a thread, whatever the vocabulary. Where
-    :math:`\min(d, g)` is off by at most :math:`e`, and :math:`d` by a share
+    Where :math:`\min(d, g)` is off by at most :math:`e`, and :math:`d` by a share
     :math:`\rho`, each ln Z is off by at most :math:`c e`, and the quotient by the
     factor :math:`1 + \rho`: near the edge of the Poincaré ball that counts.
     """
@@ -90,10 +85,9 @@ def exact_epsilons(
         return [law.rate for law in laws]
     tiles = Distances(space)
     log_sums = log_normalisers(tiles, laws, lambda share: progress(share / 2))
-    found = _Largest(
-        _steepest(tiles, laws, log_sums, lambda share: progress(0.5 + 0.4 * share))
-    )
-    _add_unknown(tiles, laws, log_sums, found)
+    found = _Largest(tiles, laws, log_sums)
+    found.among_words(lambda share: progress(0.5 + 0.4 * share))
+    found.with_unknown()
     progress(1.0)
     return [float(value * (1 + _MARGIN)) for value in found.values]
 
@@ -134,9 +128,7 @@ def _least(law: IntegerLaw, gaps: Floats, some: Ids) -> float:
 
 
 def log_normalisers(
-    tiles: Distances,
-    laws: Sequence[IntegerLaw],
-    progress: Progress = no_progress,
+    tiles: Distances, laws: Sequence[IntegerLaw], progress: Progress = no_progress
 ) -> Floats:
     """Ln Z of every input under every law, shape (laws, V + 1)."""
     sums = np.zeros((len(laws), tiles.count))
@@ -174,151 +166,135 @@ def log_normalisers(
 
 @final
 class _Largest:
-    """The largest value that was found for each law, by several threads."""
+    """The largest loss per unit of distance of each law, found by several threads.
 
-    def __init__(self, values: Floats) -> None:
-        self.values = values
+    ``log_sums`` are ln Z of every input under every law.
+    """
+
+    def __init__(
+        self, tiles: Distances, laws: Sequence[IntegerLaw], log_sums: Floats
+    ) -> None:
+        self.tiles, self.laws, self.log_sums = tiles, laws, log_sums
+        # What errors of distances, and rounding to integers, may add to a log-ratio.
+        self.charges = [
+            law.kappa + 2 * law.rate * tiles.error(law.cutoff) for law in laws
+        ]
+        self.values = np.full(len(laws), -np.inf)
         self._lock = threading.Lock()
 
     def raise_to(self, k: int, value: float) -> None:
+        """Take in a loss of one law."""
         with self._lock:
             self.values[k] = max(self.values[k], value)
 
+    def among_words(self, progress: Progress) -> None:
+        """Find the certificate of every law for pairs of words; -inf without a pair.
 
-def _steepest(
-    tiles: Distances,
-    laws: Sequence[IntegerLaw],
-    log_sums: Floats,
-    progress: Progress,
-) -> Floats:
-    """The certificate of every law for pairs of words; -inf without a pair.
+        A row of a tile is looked at only where its nearest word and the extremes of
+        ln Z leave room for more than is known.
+        """
+        tiles, laws, charges = self.tiles, self.laws, self.charges
+        outputs = tiles.count - 1
 
-    A row of a tile is looked at only where its nearest word and the extremes of ln Z
-    leave room for more than is known.
-    """
-    found = _Largest(np.full(len(laws), -np.inf))
-    charges = [law.kappa + 2 * law.rate * tiles.error(law.cutoff) for law in laws]
-    outputs = tiles.count - 1
+        def work(i: int, j: int, table: Floats) -> None:
+            table = table[: outputs - i, : outputs - j]
+            if not table.size:
+                return
+            if i == j or tiles.has_duplicates:
+                table[table == 0] = np.inf  # one point, one law
+            nearest = table.min(axis=1)
+            apart = np.flatnonzero(np.isfinite(nearest))
+            for k, law in enumerate(laws):
+                left = self.log_sums[k, i : i + len(table)]
+                right = self.log_sums[k, j : j + table.shape[1]]
+                most = np.maximum(right.max() - left, left - right.min()) + charges[k]
+                limit = most / np.minimum(nearest, law.cutoff)
+                rows = apart[limit[apart] > self.values[k]]
+                for start in range(0, len(rows), _BLOCK):
+                    some = rows[start : start + _BLOCK]
+                    gaps = table[some]
+                    slopes = np.abs(left[some, None] - right)
+                    slopes += charges[k]
+                    cut = np.minimum(gaps, law.cutoff)
+                    slopes /= np.where(gaps < np.inf, cut, np.inf)
+                    self.raise_to(k, float(slopes.max()))
 
-    def work(i: int, j: int, table: Floats) -> None:
-        table = table[: outputs - i, : outputs - j]
-        if not table.size:
-            return
-        if i == j or tiles.has_duplicates:
-            table[table == 0] = np.inf  # one point, one law
-        nearest = table.min(axis=1)
-        apart = np.flatnonzero(np.isfinite(nearest))
-        for k, law in enumerate(laws):
-            left = log_sums[k, i : i + len(table)]
-            right = log_sums[k, j : j + table.shape[1]]
-            most = np.maximum(right.max() - left, left - right.min()) + charges[k]
-            limit = most / np.minimum(nearest, law.cutoff)
-            rows = apart[limit[apart] > found.values[k]]
-            for start in range(0, len(rows), _BLOCK):
-                some = rows[start : start + _BLOCK]
-                gaps = table[some]
-                slopes = np.abs(left[some, None] - right)
-                slopes += charges[k]
-                slopes /= np.where(gaps < np.inf, np.minimum(gaps, law.cutoff), gaps)
-                found.raise_to(k, float(slopes.max()))
+        tiles.each(work, progress)
+        rates = np.array([law.rate for law in laws])
+        self.values = rates + self.values * (1 + tiles.relative_error)
 
-    tiles.each(work, progress)
-    rates = np.array([law.rate for law in laws])
-    steepest: Floats = rates + found.values * (1 + tiles.relative_error)
-    return steepest
+    def with_unknown(self) -> None:
+        """Raise certificates to what pairs of a word and the unknown word need.
 
+        Words are asked in the order of the largest loss that is possible, until none
+        can raise any certificate.
+        """
+        tiles, laws = self.tiles, self.laws
+        unknown = np.array([tiles.count - 1], dtype=np.int32)
+        words = np.arange(tiles.count - 1, dtype=np.int32)
+        gaps = tiles.between(unknown, words)[0]
+        words = words[np.argsort(gaps, kind="stable")]  # as outputs, the nearest first
+        gaps = gaps[words]
+        rises = self.log_sums[:, words] - self.log_sums[:, -1:]
+        pairs = [_UnknownPairs(self, k, gaps, rises[k]) for k in range(len(laws))]
+        for pair in pairs:
+            self.raise_to(pair.k, pair.at_the_word())
+        everything = np.arange(len(words))
+        limits = np.stack([pair.limits(everything) for pair in pairs])
+        room = (limits - self.values[:, None]).max(axis=0)
+        order = np.argsort(-room, kind="stable")[: np.count_nonzero(room > 0)]
 
-def _add_unknown(
-    tiles: Distances,
-    laws: Sequence[IntegerLaw],
-    log_sums: Floats,
-    found: _Largest,
-) -> None:
-    """Raise certificates to what pairs of a word and the unknown word need.
+        def work(block: NDArray[np.intp]) -> None:
+            known = self.values.copy()
+            some = [pair for pair in pairs if pair.limits(block).max() > known[pair.k]]
+            if not some:
+                return
+            reach = max(pair.reach(block, known[pair.k]) for pair in some)
+            stop = int(np.searchsorted(gaps, reach))
+            best = np.full((len(laws), len(block)), -np.inf)
+            for start in range(0, stop, _BLOCK):
+                columns = slice(start, start + _BLOCK)
+                table = tiles.between(words[block], words[columns])
+                for pair in some:
+                    nearer = np.minimum(table, pair.law.cutoff) - pair.gaps[columns]
+                    np.maximum(best[pair.k], nearer.max(axis=1), out=best[pair.k])
+            for pair in some:
+                losses = pair.limits(block, best[pair.k])
+                self.raise_to(pair.k, float(losses.max()))
 
-    By the triangle inequality the maximum over outputs is at most the distance of the
-    pair. So words are asked in the order of what that leaves possible, until none can
-    raise any certificate.
-    """
-    unknown = np.array([tiles.count - 1], dtype=np.int32)
-    words = np.arange(tiles.count - 1, dtype=np.int32)
-    gaps = tiles.between(unknown, words)[0]
-    words = words[np.argsort(gaps, kind="stable")]  # as outputs, the nearest first
-    gaps = gaps[words]
-    pairs = [
-        _UnknownPairs.of(tiles, law, gaps, log_sums[k, words] - log_sums[k, -1])
-        for k, law in enumerate(laws)
-    ]
-    for k, pair in enumerate(pairs):
-        found.raise_to(k, pair.at_the_word())
-    room = np.stack([pair.limit() for pair in pairs]) - found.values[:, None]
-    order = np.argsort(-room.max(axis=0), kind="stable")
-    order = order[: np.count_nonzero(room.max(axis=0) > 0)]
-
-    def work(block: NDArray[np.intp]) -> None:
-        open_laws = [
-            (k, pair)
-            for k, pair in enumerate(pairs)
-            if pair.limit(block).max() > found.values[k]
-        ]
-        if not open_laws:
-            return
-        reach = max(pair.reach(block, found.values[k]) for k, pair in open_laws)
-        stop = int(np.searchsorted(gaps, reach))
-        best = np.full((len(laws), len(block)), -np.inf)
-        for start in range(0, stop, _BLOCK):
-            columns = slice(start, start + _BLOCK)
-            table = tiles.between(words[block], words[columns])
-            for k, pair in open_laws:
-                nearer = np.minimum(table, pair.law.cutoff) - pair.gaps[columns]
-                np.maximum(best[k], nearer.max(axis=1), out=best[k])
-        for k, pair in open_laws:
-            found.raise_to(k, pair.at_best(block, best[k]))
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        blocks = range(0, len(order), _BLOCK)
-        list(pool.map(work, (order[start : start + _BLOCK] for start in blocks)))
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            blocks = range(0, len(order), _BLOCK)
+            list(pool.map(work, (order[start : start + _BLOCK] for start in blocks)))
 
 
 @final
-@dataclass(frozen=True, slots=True)
 class _UnknownPairs:
     """The pairs of the unknown word and each word under one law, the nearest first.
 
-    ``gaps`` are distances in the metric of the law, ``rises`` ln Z of the word less
-    that of the unknown word; ``error``, ``charge`` and ``share`` are what a distance, a
-    log-ratio and a quotient may be off.
+    ``rises`` are ln Z of the word less that of the unknown word. Every loss counts what
+    distances, log-ratios and quotients may be off.
     """
 
-    law: IntegerLaw
-    gaps: Floats
-    rises: Floats
-    error: float
-    charge: float
-    share: float
-
-    @classmethod
-    def of(
-        cls, tiles: Distances, law: IntegerLaw, gaps: Floats, rises: Floats
-    ) -> _UnknownPairs:
-        error = tiles.error(law.cutoff)
-        charge = law.kappa + 2 * law.rate * error
-        cut = np.minimum(gaps, law.cutoff)
-        return cls(law, cut, rises, error, charge, 1 + tiles.relative_error)
+    def __init__(self, found: _Largest, k: int, gaps: Floats, rises: Floats) -> None:
+        self.k, self.law, self.rises = k, found.laws[k], rises
+        self.gaps = np.minimum(gaps, self.law.cutoff)  # in the metric of the law
+        self.error, self.charge = found.tiles.error(self.law.cutoff), found.charges[k]
+        self.share = 1 + found.tiles.relative_error
 
     def at_the_word(self) -> float:
         """The largest loss where the output is the word itself."""
-        return float(self._per_unit(self.gaps, -self.rises, slice(None)).max())
+        return float(self._per_unit(self.gaps, -self.rises, self.gaps).max())
 
-    def limit(self, block: NDArray[np.intp] | slice = slice(None)) -> Floats:
-        """What no output in favour of the unknown word can exceed."""
-        most = self.gaps[block] + 2 * self.error
-        return self._per_unit(most, self.rises[block], block)
+    def limits(
+        self, block: NDArray[np.intp], nearer: Floats | float = np.inf
+    ) -> Floats:
+        """The largest losses where an output is so much nearer to the unknown word.
 
-    def at_best(self, block: NDArray[np.intp], nearer: Floats) -> float:
-        """The largest loss where an output is so much nearer to the unknown word."""
-        most = np.minimum(nearer, self.gaps[block]) + 2 * self.error
-        return float(self._per_unit(most, self.rises[block], block).max())
+        By the triangle inequality none is nearer by more than the distance of the pair.
+        """
+        gaps = self.gaps[block]
+        most = np.minimum(nearer, gaps) + 2 * self.error
+        return self._per_unit(most, self.rises[block], gaps)
 
     def reach(self, block: NDArray[np.intp], known: float) -> float:
         """How far from the unknown word outputs can raise what is known.
@@ -330,11 +306,8 @@ class _UnknownPairs:
         # Beyond the cutoff all outputs are as far as one another.
         return (self.law.cutoff - least) * (1 + _MARGIN) if least > 0 else np.inf
 
-    def _per_unit(
-        self, most: Floats, rises: Floats, block: NDArray[np.intp] | slice
-    ) -> Floats:
+    def _per_unit(self, most: Floats, rises: Floats, gaps: Floats) -> Floats:
         """A loss per unit of distance; -inf where both lie at one point."""
-        gaps = self.gaps[block]
         loss = (self.law.rate * most + rises + self.charge) * self.share
         found = np.full(len(gaps), -np.inf)
         np.divide(loss, gaps, out=found, where=gaps > 0)

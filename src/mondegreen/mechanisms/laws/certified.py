@@ -21,7 +21,10 @@ LARGEST: Final = 50_000
 _SMALL: Final = 4096
 """Words of the largest space whose certificates are quicker made than kept."""
 
-_SHIPPED: Final = Path(__file__).parents[2] / "space" / "data"
+_FOLDER: Final = Path(__file__).parents[2] / "space" / "data"
+
+_CODE: Final = {"formula": FORMULA, "version": __version__}
+"""What names the code that computes certificates."""
 
 _computed: dict[tuple[str, str], float] = {}
 """By the digest of a space and the key of a law."""
@@ -46,6 +49,11 @@ def is_kept(law: IntegerLaw) -> bool:
     return law.space.vocab_size > _SMALL
 
 
+def certificate_of(law: IntegerLaw, progress: Progress = no_progress) -> float:
+    """The certificate of a law that can have one; see :func:`certificates_of`."""
+    return certificates_of([law], progress)[0]
+
+
 def certificates_of(
     laws: Sequence[IntegerLaw], progress: Progress = no_progress
 ) -> list[float]:
@@ -66,20 +74,25 @@ def certificates_of(
         fresh = {law.key: value for law, value in zip(missing, values, strict=True)}
         _computed.update({(space.digest, key): fresh[key] for key in fresh})
         if is_kept(missing[0]):
-            _store(space, fresh)
+            # The file is written whole or not at all.
+            content = {"space": space.digest, **_CODE}
+            content["laws"] = {**_cached(space), **fresh}
+            write_own(_cache(space), json.dumps(content).encode())
     return [value for law in laws if (value := _find(law)) is not None]
 
 
 def shipped_rates(space: Space) -> list[tuple[float, float, float]]:
     """All (rate, cutoff, certificate) shipped for a space, by rate."""
-    rows = [(*map(float, key.split()), value) for key, value in _shipped(space).items()]
+    shipped = _shipped(space.name, space.digest)
+    rows = [(*map(float, key.split()), value) for key, value in shipped.items()]
     return sorted(rows)  # type: ignore[arg-type]
 
 
 def _find(law: IntegerLaw) -> float | None:
     """A certificate that is at hand."""
-    memo = law.space.digest, law.key
-    return _computed[memo] if memo in _computed else _shipped(law.space).get(law.key)
+    space, key = law.space, law.key
+    found = _computed.get((space.digest, key))
+    return _shipped(space.name, space.digest).get(key) if found is None else found
 
 
 def _take_over(laws: Sequence[IntegerLaw]) -> None:
@@ -96,47 +109,31 @@ def _take_over(laws: Sequence[IntegerLaw]) -> None:
             _computed[space.digest, law.key] = cached[law.key]
 
 
-def _shipped(space: Space) -> dict[str, float]:
-    """The certificates that come with a space."""
-    path = _SHIPPED / f"{space.name}.certificates.json"
-    return _read_shipped(path, space.digest)
-
-
 @functools.lru_cache(maxsize=16)
-def _read_shipped(path: Path, digest: str) -> dict[str, float]:
+def _shipped(name: str, digest: str) -> dict[str, float]:
+    """The certificates that come with a space."""
     try:
-        return _parsed(path.read_bytes(), digest, {"formula": FORMULA})
+        data = (_FOLDER / f"{name}.certificates.json").read_bytes()
     except OSError:
         return {}
+    return _parsed(data, digest, {"formula": FORMULA})
 
 
 def _cached(space: Space) -> dict[str, float]:
     """The certificates of a space that this version put into the cache."""
-    return _parsed(read_own(_cache(space)) or b"", space.digest, _version())
+    return _parsed(read_own(_cache(space)) or b"", space.digest, _CODE)
 
 
 def _cache(space: Space) -> Path:
     return home() / "certificates" / f"{space.digest}.json"
 
 
-def _version() -> dict[str, Any]:
-    """What names the code that computes certificates."""
-    return {"formula": FORMULA, "version": __version__}
-
-
-def _parsed(data: bytes, digest: str, version: dict[str, Any]) -> dict[str, float]:
-    """Read certificates; those of another space or version, or damaged, are none."""
+def _parsed(data: bytes, digest: str, code: dict[str, Any]) -> dict[str, float]:
+    """Read certificates; those of another space or code, or damaged, are none."""
     try:
         content: dict[str, Any] = json.loads(data)
-        if content["space"] != digest or not version.items() <= content.items():
+        if content["space"] != digest or not code.items() <= content.items():
             return {}
         return {str(key): float(value) for key, value in content["laws"].items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
-
-
-def _store(space: Space, fresh: dict[str, float]) -> None:
-    """Add certificates to the cache file of a space, whole or not at all."""
-    content = {"space": space.digest, **_version()}
-    laws = {**_cached(space), **fresh}
-    write_own(_cache(space), json.dumps({**content, "laws": laws}).encode())

@@ -28,11 +28,11 @@ from typing import ClassVar, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids, Vectors, Weights, rows_within
+from mondegreen.arrays import Floats, Ids, Vectors, Weights, rows_within
 from mondegreen.errors import MondegreenError, SpaceError
-from mondegreen.mechanisms.laws.rows import EqualFloors, OwnFloors, Row, row_of
+from mondegreen.mechanisms.laws.rows import EqualFloors, OwnFloors, Row
 from mondegreen.mechanisms.laws.scan import EuclideanScan, Scan
-from mondegreen.sampling.integers import SHRINK, TOTAL
+from mondegreen.sampling.integers import SHRINK, TOTAL, quantize
 from mondegreen.space.space import Space
 
 _TABLE_BYTES: Final = 72 << 20
@@ -45,13 +45,12 @@ _MOST_LISTED: Final = 1024
 _ASKED: Final = 64
 _CHUNK_WORDS: Final = 4096
 _SLAB_ROWS: Final = 2048
-_SLAB_DRAWS: Final = 8192
+_SLAB_DRAWS: Final = 4096
 _PROBES: Final = 6
 
 _HEAD: Final = 3
 """Numbers of a block cdf before its sums: see :class:`BlockLaws`."""
 
-Floats = NDArray[np.float64]
 Certifier = Callable[..., list[float]]
 
 
@@ -62,21 +61,17 @@ class IntegerLaw:
     ``scan`` finds the words with a score below the cutoff.
     """
 
+    # Whether the score is the distance of the space, and whether it orders the words.
     takes_distances: ClassVar[bool] = True
-    """Whether the score is the distance of the space; see :meth:`log_rows`."""
-
     falls_with_distance: ClassVar[bool] = True
-    """Whether a closer word is never less likely."""
 
+    # Computes certificates of several laws, ``(laws, progress)``, and in a blink what
+    # they cannot be below, ``(laws)``. None where the proof is all there is.
     certify: ClassVar[Certifier | None] = None
-    """Computes certificates of several laws: ``(laws, progress)``; None where the
-    proof is all there is."""
-
     bound: ClassVar[Certifier]
-    """Computes in a blink what their certificates cannot be below: ``(laws)``."""
 
+    # Most that rounding moves a log-ratio, in nats, where a certificate counts it.
     kappa: float = 0.0
-    """Most that rounding moves a log-ratio, in nats, where a certificate counts it."""
 
     # What distinguishes ``tight``: factors m of the words and, last, of the unknown
     # word as an output, which is released as another word; floors that follow m.
@@ -99,9 +94,33 @@ class IntegerLaw:
     def blocks(self) -> BlockLaws | None:
         """The same laws by blocks of words, where they list many words."""
         scan = self.scan
-        if not isinstance(scan, EuclideanScan):
-            return None
-        return BlockLaws(self) if lists_many(self.space, scan, self.cutoff) else None
+        if isinstance(scan, EuclideanScan) and self._lists_many(scan):
+            return BlockLaws(self, scan)
+        return None
+
+    def _lists_many(self, scan: EuclideanScan) -> bool:
+        """Whether laws of a large space list so many words that few could be kept.
+
+        Surely where most words are within the cutoff of each other; else some inputs
+        are asked, always the same.
+        """
+        geometry, cutoff = self.space.geometry, self.cutoff
+        if self.space.vocab_size <= _LARGEST_WHOLE:
+            return False
+        if cutoff > geometry.mean:
+            return True
+        if cutoff <= geometry.nearest or not scan.is_exact:
+            return False
+        points = np.unique(self.space.canonical)
+        some = points[:: -(-len(points) // _ASKED)]
+        listed = [len(near) for near, _ in scan.near(some, cutoff)]
+        return sum(listed) > _MOST_LISTED * len(listed)
+
+    @property
+    def reproducible(self) -> BlockLaws | None:
+        """The laws by blocks, if parts of them can be made again."""
+        laws = self.blocks
+        return laws if laws is not None and laws.is_reproducible else None
 
     def rows(self, points: Sequence[int]) -> Iterator[tuple[int, Row]]:
         """Yield the law of each canonical input, in order, in bounded memory."""
@@ -119,12 +138,14 @@ class IntegerLaw:
         """Quantise the law of one input from the words below the cutoff."""
         floor = math.exp(-self.rate * self.cutoff)
         if len(words):
-            # A word a rounding error within the cutoff must not weigh less than the
-            # floor.
+            # A word a rounding error within the cutoff must weigh the floor at least.
             excess = np.maximum(np.exp(-self.rate * scores) - floor, 0.0)
         else:  # all words at the cutoff or beyond: uniform, remainder to word 0
             words, excess = np.zeros(1, dtype=np.int32), np.zeros(1)
-        return row_of(words, excess, floor, self.space.vocab_size)
+        count = self.space.vocab_size
+        base, weights = quantize(excess, floor, count)
+        floors = EqualFloors(np.array([base]), count)
+        return Row(floors, words, np.cumsum(weights))
 
     def check_remainder(self, remainder: int) -> None:
         """Refuse integers that do not leave to the largest weight what they should."""
@@ -154,22 +175,19 @@ class BlockLaws:
 
     A block cdf holds the scale, the largest column, its remainder, and then the running
     sums of the excess at the ends of blocks. The scale is a float among integers: its
-    64 bits are stored as they are (``view``, no conversion), so that the same float
-    comes out, and the weights made again are the same.
-
-    Distances of a block are made again by a product of another shape, so that this
-    needs distances that are exact (:class:`EuclideanScan`); else whole rows are made
-    again.
+    64 bits are stored as they are (``view``, no conversion), so that the weights made
+    again are the same. Distances of a block are made again by a product of another
+    shape, so they must be exact (:class:`EuclideanScan`); else whole rows are made.
     """
 
-    def __init__(self, law: IntegerLaw) -> None:
+    def __init__(self, law: IntegerLaw, scan: EuclideanScan) -> None:
         space = law.space
-        assert isinstance(law.scan, EuclideanScan)  # noqa: S101 - who asks has looked
-        self._law, self._space, self._scan = law, space, law.scan
+        self._law, self._space, self._scan = law, space, scan
         self._least = math.exp(-law.rate * law.cutoff)
         self.size = 1 << max(8, round(math.log2(space.vocab_size) / 2))
         columns = space.vocab_size + (law.factors is not None)
         self.blocks = -(-columns // self.size)
+        self.stride = _HEAD + self.blocks  # numbers of a block cdf
         self._width = self.blocks * self.size
         # The word that each column is released as; those beyond the last weigh nothing.
         self._words = np.full(self._width, law.printed, dtype=np.int32)
@@ -178,11 +196,6 @@ class BlockLaws:
         if law.factors is not None:
             self._factors = np.zeros(self._width)
             self._factors[:columns] = law.factors
-
-    @property
-    def stride(self) -> int:
-        """Numbers of a block cdf."""
-        return _HEAD + self.blocks
 
     def rows(self, points: Sequence[int]) -> Iterator[tuple[int, Row]]:
         """Yield the law of each canonical input, in order, in bounded memory."""
@@ -303,11 +316,7 @@ class BlockLaws:
         return weights
 
     def _drawn(
-        self,
-        block: Ids,
-        block_cdfs: Weights,
-        inputs: NDArray[np.intp],
-        draws: Weights,
+        self, block: Ids, block_cdfs: Weights, inputs: NDArray[np.intp], draws: Weights
     ) -> Ids:
         """The words of draws for inputs with these block cdfs."""
         floors, sums = self._floors(block_cdfs), block_cdfs[:, _HEAD:]
@@ -316,11 +325,7 @@ class BlockLaws:
         common = np.flatnonzero(excess < 0)
         out[common] = floors.words(draws[common], inputs[common])
         listed = np.flatnonzero(excess >= 0)
-        hit = np.empty(len(listed), dtype=np.int64)
-        for start in range(0, len(listed), _SLAB_DRAWS):
-            some = listed[start : start + _SLAB_DRAWS]
-            passed = sums[inputs[some]] <= excess[some, None]
-            hit[start : start + _SLAB_DRAWS] = passed.sum(axis=1)
+        hit = _passed(sums, inputs[listed], excess[listed])
         order = np.argsort(hit, kind="stable")
         ends = np.searchsorted(hit[order], np.arange(self.blocks + 1))
         queries = self._scan.queries(block)
@@ -335,27 +340,15 @@ class BlockLaws:
                     "a law did not come out the same twice on this machine; nothing "
                     "was released"
                 )
-            inside = excess[here] - before[which]
-            for start in range(0, len(here), _SLAB_DRAWS // 2):
-                span = slice(start, start + _SLAB_DRAWS // 2)
-                passed = cumulative[which[span]] <= inside[span, None]
-                out[here[span]] = self._words[k * self.size + passed.sum(axis=1)]
+            places = _passed(cumulative, which, excess[here] - before[which])
+            out[here] = self._words[k * self.size + places]
         return out
 
 
-def lists_many(space: Space, scan: EuclideanScan, cutoff: float) -> bool:
-    """Whether laws of a large space list so many words that few could be kept whole.
-
-    Surely where most words are within the cutoff of each other; else some inputs are
-    asked, always the same.
-    """
-    if space.vocab_size <= _LARGEST_WHOLE:
-        return False
-    if cutoff > space.geometry.mean:
-        return True
-    if cutoff <= space.geometry.nearest or not scan.is_exact:
-        return False
-    points = np.unique(space.canonical)
-    some = points[:: -(-len(points) // _ASKED)]
-    listed = [len(near) for near, _ in scan.near(some, cutoff)]
-    return sum(listed) > _MOST_LISTED * len(listed)
+def _passed(ends: Weights, rows: NDArray[np.intp], draws: Weights) -> NDArray[np.intp]:
+    """How many of the running sums in its row each draw has passed."""
+    found = np.empty(len(draws), dtype=np.intp)
+    for start in range(0, len(draws), _SLAB_DRAWS):
+        some = slice(start, start + _SLAB_DRAWS)
+        found[some] = (ends[rows[some]] <= draws[some, None]).sum(axis=1)
+    return found

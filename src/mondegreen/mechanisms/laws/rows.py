@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Weights
-from mondegreen.sampling.integers import TOTAL_BITS, quantize
+from mondegreen.sampling.integers import TOTAL
 
 
 @final
@@ -28,8 +28,7 @@ class EqualFloors:
     @property
     def total(self) -> Weights:
         """Sum of the floors of all words, for each input."""
-        total: Weights = self.floor * self.count
-        return total
+        return self.floor * self.count
 
     def words(self, draws: Weights, inputs: NDArray[np.intp] | int) -> Weights:
         """Turn draws below the total into words."""
@@ -82,11 +81,6 @@ class Row:
     block_cdf: Weights | None = None
 
     @property
-    def base(self) -> int:
-        """The weight of all floors together."""
-        return (1 << TOTAL_BITS) - int(self.cumulative[-1])
-
-    @property
     def nbytes(self) -> int:
         """Memory held, roughly; what all rows share is not counted."""
         own = self.words if self.block_cdf is None else self.block_cdf
@@ -94,7 +88,7 @@ class Row:
 
     def outputs(self, draws: Weights) -> Ids:
         """Turn integers uniform on ``0 .. 2**62 - 1`` into words, exactly."""
-        excess = draws - self.base
+        excess = draws - (TOTAL - int(self.cumulative[-1]))  # less all floors
         out: Ids = self.words[self.cumulative.searchsorted(excess, side="right")]
         if excess.min() < 0:  # seldom, where words beyond the cutoff weigh little
             common = excess < 0
@@ -123,12 +117,3 @@ class Row:
         floors = EqualFloors(numbers[1:2].copy(), vocab_size)
         words = numbers[2 + count : 2 + 2 * count].astype(np.int32)
         return cls(floors, words, numbers[2 : 2 + count].copy())
-
-
-def row_of(
-    words: Ids, excess: NDArray[np.float64], floor: float, vocab_size: int
-) -> Row:
-    """Quantise weights: ``floor`` for every word, and ``excess`` besides for some."""
-    base, weights = quantize(excess, floor, vocab_size)
-    floors = EqualFloors(np.array([base]), vocab_size)
-    return Row(floors, words, np.cumsum(weights))

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from typing import Final, Protocol, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids, Vectors
-from mondegreen.space.distances import distances, relative_error
+from mondegreen.arrays import Floats, Ids, Vectors
+from mondegreen.space.metric import distances, relative_error
 from mondegreen.space.space import Space
 
 _CHUNK_WORDS: Final = 8192
@@ -20,20 +19,12 @@ _LARGE: Final = 4096
 _HARMLESS: Final = 2.0**-13
 """Error of distances, as a share of the smallest, that rounding may bring."""
 
-Floats = NDArray[np.float64]
-
 
 class Scan(Protocol):
     """Finds the words with a score below a cutoff: a distance, or another one."""
 
     def near(self, block: Ids, cutoff: float) -> Iterator[tuple[Ids, Floats]]:
         """Yield for each canonical input the words below the cutoff, and scores."""
-
-    def error(self, closest: float, cutoff: float) -> float:
-        """The largest error of ``min(score, cutoff)``.
-
-        ``closest`` is the smallest positive distance; equal points have no error.
-        """
 
 
 @functools.lru_cache(maxsize=2)
@@ -59,7 +50,7 @@ class MetricScan:
             yield near, row[near]
 
     def error(self, closest: float, cutoff: float) -> float:
-        """The largest error: a share of the distance, up to the cutoff."""
+        """The largest error of ``min(distance, cutoff)``: a share of it."""
         return self._error * cutoff
 
 
@@ -84,8 +75,7 @@ class EuclideanScan:
         # Words as (y, |y|^2, 1): with (-2x, 1, |x|^2) the product is |x - y|^2.
         self._words = np.ones((space.vocab_size, space.dim + 2), dtype=np.float32)
         self._norms = np.empty(space.vocab_size)
-        for start in range(0, space.vocab_size, _CHUNK_WORDS):
-            part = slice(start, start + _CHUNK_WORDS)
+        for part in _parts(space):
             wide = _rounded(space.vectors[part].astype(np.float64), self._step)
             self._words[part, :-2] = wide
             self._norms[part] = np.einsum("ij,ij->i", wide, wide)
@@ -99,7 +89,10 @@ class EuclideanScan:
         self._has_duplicates = bool((canonical != np.arange(len(canonical))).any())
 
     def error(self, closest: float, cutoff: float) -> float:
-        """The largest error of a distance."""
+        """The largest error of ``min(distance, cutoff)``; equal points have none.
+
+        ``closest`` is the smallest positive distance.
+        """
         if self.is_exact:
             return _grid_error(self._space, self._step) + 2.0**-52 * cutoff
         error = math.sqrt(self._slack)
@@ -134,13 +127,11 @@ class EuclideanScan:
 
     def near(self, block: Ids, cutoff: float) -> Iterator[tuple[Ids, Floats]]:
         """Yield for each input the words below the cutoff, and distances."""
-        canonical = self._space.canonical
-        for point, (near, squared) in zip(
-            block.tolist(), self._squares(block, cutoff), strict=True
-        ):
+        found = self._squares(block, cutoff)
+        for point, (near, squared) in zip(block.tolist(), found, strict=True):
             # A word at the very point of the input is at distance 0, not at the root
             # of a rounding error.
-            squared[point == canonical[near]] = 0.0
+            squared[point == self._space.canonical[near]] = 0.0
             inside = squared < cutoff**2
             yield near[inside], np.sqrt(np.maximum(squared[inside], 0.0))
 
@@ -172,8 +163,7 @@ class EuclideanScan:
         """Squared distances to all words in double precision, (rows, V)."""
         squared = np.empty((len(block), self._space.vocab_size))
         if len(block):
-            for start in range(0, self._space.vocab_size, _CHUNK_WORDS):
-                words = slice(start, min(start + _CHUNK_WORDS, self._space.vocab_size))
+            for words in _parts(self._space):
                 self.squared(block, queries, words, squared[:, words])
         return squared
 
@@ -183,8 +173,8 @@ def _grid(space: Space) -> float:
     if space.vocab_size <= _LARGE:
         return 0.0
     norms, sizes = [space.unknown @ space.unknown], [np.abs(space.unknown).max()]
-    for start in range(0, space.vocab_size, _CHUNK_WORDS):
-        wide = space.vectors[start : start + _CHUNK_WORDS].astype(np.float64)
+    for part in _parts(space):
+        wide = space.vectors[part].astype(np.float64)
         norms.append(np.einsum("ij,ij->i", wide, wide).max())
         sizes.append(np.abs(wide).max())
     largest = float(max(norms))
@@ -211,15 +201,18 @@ def _rounded(points: Vectors, step: float) -> Vectors:
 @functools.lru_cache(maxsize=4)
 def _grid_error(space: Space, step: float) -> float:
     """The most that rounding moves an input from a word, or towards it."""
-    moved = [0.0]
-    for start in range(0, space.vocab_size, _CHUNK_WORDS):
-        wide = space.vectors[start : start + _CHUNK_WORDS].astype(np.float64)
-        moved.append(_farthest(wide - _rounded(wide, step)))
-    unknown = space.unknown[None]
-    farthest = max(moved)
-    return farthest + max(farthest, _farthest(unknown - _rounded(unknown, step)))
+
+    def moved(points: Vectors) -> float:
+        gaps = points - _rounded(points, step)
+        return float(np.sqrt(np.einsum("ij,ij->i", gaps, gaps).max())) * (1 + 1e-9)
+
+    parts = _parts(space)
+    farthest = max(moved(space.vectors[part].astype(np.float64)) for part in parts)
+    return farthest + max(farthest, moved(space.unknown[None]))
 
 
-def _farthest(gaps: Vectors) -> float:
-    """The largest norm, rounded up."""
-    return float(np.sqrt(np.einsum("ij,ij->i", gaps, gaps).max())) * (1 + 1e-9)
+def _parts(space: Space) -> list[slice]:
+    """The words, a chunk at a time: coordinates in float64 take much memory."""
+    size = space.vocab_size
+    chunks = range(0, size, _CHUNK_WORDS)
+    return [slice(start, min(start + _CHUNK_WORDS, size)) for start in chunks]

@@ -1,4 +1,4 @@
-r"""The law on a word tree: its integers, and its exact certificate.
+r"""The law on a word tree: its integers, their exact certificate, and the best ones.
 
 With integers :math:`a_0 + \dots + a_D = 2^{62}` for the levels, an input :math:`w`
 whose node at level :math:`l` has :math:`n_l(w)` words has the law
@@ -17,19 +17,33 @@ two words of two of them, :math:`A` and :math:`B`, differ by at most
 
 from __future__ import annotations
 
+import functools
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import final
+from pathlib import Path
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mondegreen.arrays import Floats
+from mondegreen.errors import SpaceIntegrityError
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.tree import WordTree
 
-Floats = NDArray[np.float64]
+_FOLDER: Final = Path(__file__).parents[2] / "space" / "data" / "trees"
+
+_MARGIN: Final = 1e-12
+"""Taken off limits, so that a certificate that is rounded up stays within them."""
+
+_Fractions = NDArray[np.object_]
+
+_LEAST_MIX: Final = 2.0**-54
+_STEP: Final = 32
+_BISECTIONS: Final = 200
 
 
 @final
@@ -65,62 +79,39 @@ class TreeLaw:
         two words meet at a level, its ratio is 1.
         """
         tree, top = self.tree, self.tree.levels
-        rows = self.by_child()
-        ends = [Fraction(row[-1], tree.vocab_size) for row in rows]  # F_D of each
-        child = list(range(len(rows)))  # of the root, over each node of a level
-        upper, shares = ends, [ends]
+        rows = np.array(self.by_child(), dtype=object)  # of integers of any size
+        child = over = np.arange(len(rows))  # of the root, over each node of a level
+        shares = [_divided(rows[:, -1], tree.vocab_size)]  # F_D, one for each child
         for level in range(top - 1, 0, -1):
             if level < top - 1:
                 over = _parents(tree, level)
-                child = [child[parent] for parent in over]
-                upper = [upper[parent] for parent in over]
-            sizes = tree.sizes(level).tolist()
-            upper = [
-                share + Fraction(rows[at][level], size)
-                for share, at, size in zip(upper, child, sizes, strict=True)
-            ]
-            shares.append(upper)
-        shares.reverse()  # shares[l - 1][node] is F_l; of the root, one per child
-        largest = self._largest(shares[0], [rows[at][0] for at in child])
+            child = child[over]
+            own = _divided(rows[child, level], tree.sizes(level))
+            shares.insert(0, shares[0][over] + own)  # shares[l - 1][node] is F_l
+        smallest = tree.sizes(0)
+        if top > 1:  # else the words are the children of the root
+            smallest = np.minimum.reduceat(smallest, _firsts(tree, 1)[:-1])
+        largest = shares[0] + _divided(rows[child, 0], smallest)  # F_0 below each node
         found = []
         for level in range(1, top):
-            meet = children_of(tree, level) > 1
-            here = zip(largest, shares[level - 1], meet.tolist(), strict=True)
-            found.append(
-                max([Fraction(1), *(most / least for most, least, ok in here if ok)])
-            )
+            meet = _children(tree, level) > 1
+            ratios = largest[meet] / shares[level - 1][meet]
+            found.append(max([Fraction(1), *ratios]))
             if level < top - 1:
-                above = [Fraction(0)] * len(shares[level])
-                for node, parent in enumerate(_parents(tree, level)):
-                    above[parent] = max(above[parent], largest[node])
-                largest = above
-        return (*found, self._at_root(largest, ends))
+                largest = np.maximum.reduceat(largest, _firsts(tree, level + 1)[:-1])
+        return (*found, self._at_root(largest, shares[-1]))
 
-    def _largest(
-        self, shares: Sequence[Fraction], weights: Sequence[int]
-    ) -> list[Fraction]:
-        """The largest F_0 below each node of level 1."""
-        tree, smallest = self.tree, self.tree.sizes(0)
-        if tree.levels > 1:  # else the words are the children of the root
-            starts = np.searchsorted(tree.bounds[0], tree.bounds[1][:-1])
-            smallest = np.minimum.reduceat(smallest, starts)
-        pairs = zip(shares, weights, smallest.tolist(), strict=True)
-        return [share + Fraction(weight, size) for share, weight, size in pairs]
-
-    def _at_root(
-        self, largest: Sequence[Fraction], ends: Sequence[Fraction]
-    ) -> Fraction:
+    def _at_root(self, largest: _Fractions, ends: _Fractions) -> Fraction:
         """The largest ratio of words of two children, or a word and none."""
         size = self.tree.vocab_size
-        unknown = max(largest) * size / TOTAL
+        unknown: Fraction = max(largest) * size / TOTAL
         if len(ends) == 1:
             return max(Fraction(1), unknown)
-        first, second = sorted(range(len(ends)), key=lambda node: ends[node])[:2]
-        pairs = (
-            most / ends[second if node == first else first]
-            for node, most in enumerate(largest)
-        )
-        return max(*pairs, unknown, Fraction(TOTAL, size) / ends[first])
+        first, second = np.argsort(ends, kind="stable")[:2]
+        others = np.full(len(ends), ends[first])
+        others[first] = ends[second]
+        most: Fraction = max(*(largest / others), Fraction(TOTAL, size) / ends[first])
+        return max(most, unknown)
 
     def losses(self) -> tuple[float, ...]:
         """Return :meth:`ratios` in nats, rounded up, never falling with the level."""
@@ -143,18 +134,27 @@ class TreeLaw:
         return law
 
 
-def _parents(tree: WordTree, level: int) -> list[int]:
+def _divided(weights: _Fractions, sizes: NDArray[np.int64] | int) -> _Fractions:
+    """Exact quotients."""
+    inverse = [Fraction(1, size) for size in np.atleast_1d(sizes).tolist()]
+    quotients: _Fractions = weights * np.array(inverse, dtype=object)
+    return quotients
+
+
+def _parents(tree: WordTree, level: int) -> NDArray[np.int64]:
     """The node of the next level that each node of a level lies in."""
-    starts = tree.bounds[level][:-1]
-    over: list[int] = (
-        np.searchsorted(tree.bounds[level + 1], starts, side="right") - 1
-    ).tolist()
-    return over
+    starts, above = tree.bounds[level][:-1], tree.bounds[level + 1]
+    return np.searchsorted(above, starts, side="right") - 1
 
 
-def children_of(tree: WordTree, level: int) -> NDArray[np.int64]:
+def _firsts(tree: WordTree, level: int) -> NDArray[np.int64]:
+    """The first node of the level below in each node of a level, and their number."""
+    return np.searchsorted(tree.bounds[level - 1], tree.bounds[level])
+
+
+def _children(tree: WordTree, level: int) -> NDArray[np.int64]:
     """How many nodes of the level below each node of a level has."""
-    return np.diff(np.searchsorted(tree.bounds[level - 1], tree.bounds[level]))
+    return np.diff(_firsts(tree, level))
 
 
 def _log_above(ratio: Fraction) -> float:
@@ -162,3 +162,159 @@ def _log_above(ratio: Fraction) -> float:
     if ratio == 1:
         return 0.0
     return math.nextafter(math.log1p(float(ratio - 1)) * (1 + 2.0**-50), math.inf)
+
+
+def weights_of(probabilities: Sequence[float]) -> tuple[int, ...]:
+    """Integers for probabilities of levels; what rounding leaves goes up.
+
+    More weight on the root makes any two laws more alike.
+    """
+    lower = [int(share * TOTAL) for share in probabilities[:-1]]
+    while sum(lower) >= TOTAL:  # shares that sum to 1, but for rounding
+        lower[lower.index(max(lower))] -= sum(lower) - TOTAL + 1
+    return (*lower, TOTAL - sum(lower))
+
+
+def weights_within(tree: WordTree, limits: Sequence[float]) -> tuple[int, ...]:
+    r"""The weights that keep most of a word within limits of its loss.
+
+    .. math:: \max_p \; -\sum_l p_l\, \overline{\ln n_l} \quad \text{such that} \quad
+              F_0(w) \le e^{c_m} F_m(w) \text{ for all } w, m,
+              \qquad \sum_l p_l = 1, \; p \ge 0
+
+    a linear program in one variable per level. Its solution is made safe for the
+    integers: as much is moved to the root as their exact certificate asks for.
+
+    ``limits`` are :math:`c_1` to :math:`c_D`, in nats, not decreasing: no loss of
+    ``TreeLaw(tree, weights)`` is above them.
+    """
+    limits = [limit * (1 - _MARGIN) for limit in limits]
+    sizes, meets = _profiles(tree)
+    shares = _solved(tree, sizes, meets, limits)
+
+    def within(mix: float) -> bool:
+        p = shares * (1 - mix)
+        p[-1] += mix
+        return _excess(p, sizes, meets, limits) <= 0
+
+    mix = 0.0
+    if not within(0.0):
+        low, high = -64.0 * math.log(2), 0.0  # logarithms: it may be tiny
+        for _ in range(_BISECTIONS):
+            middle = (low + high) / 2
+            low, high = (low, middle) if within(math.exp(middle)) else (middle, high)
+        mix = min(1.0, math.exp(high))
+    while True:
+        mixed = shares * (1 - mix)
+        weights = weights_of([*mixed[:-1].tolist(), 0.0])
+        losses = TreeLaw(tree, weights).losses()
+        if mix == 1 or all(x <= c for x, c in zip(losses, limits, strict=True)):
+            return weights
+        mix = min(1.0, max(mix, _LEAST_MIX) * _STEP)  # a round takes 25 ms
+
+
+def scale_of(tree: WordTree, heights: tuple[float, ...]) -> dict[str, float]:
+    """The distances that give epsilon its meaning."""
+    sizes, count = tree.sizes_by_word(), tree.vocab_size
+    met = np.array(heights)[(sizes > 1).argmax(axis=0)]
+    new = np.diff(sizes, axis=0)  # words met first at each level
+    total = float((np.array(heights[1:])[:, None] * new).sum())
+    occurring = [h for h, row in zip(heights[1:], new, strict=True) if h and row.any()]
+    return {
+        "closest": min([*occurring, 1.0]),  # the unknown word is 1 away
+        "nearest": float(np.median(met)) if count > 1 else 0.0,
+        "mean": total / (count * (count - 1)) if count > 1 else 0.0,
+        "diameter": 1.0,
+    }
+
+
+def _solved(
+    tree: WordTree, sizes: Floats, meets: NDArray[np.bool_], limits: Sequence[float]
+) -> Floats:
+    """Solve the linear program in floating point."""
+    from scipy.optimize import linprog
+
+    levels, count = tree.levels, tree.vocab_size
+    per_word = count / sizes  # (profiles, levels + 1), scaled to be near 1
+    rows = []
+    for level, limit in enumerate(limits, start=1):
+        row = per_word * math.exp(-limit)
+        row[:, level:] -= per_word[:, level:]
+        rows.append(row[meets[:, level - 1]])
+    table = np.unique(np.vstack(rows), axis=0)
+    each = map(tree.sizes, range(levels + 1))
+    logs = np.array([float((size * np.log(size)).sum()) / count for size in each])
+    # No word may have a part of its own below a level that allows no loss.
+    frozen = max([m for m, c in enumerate(limits, start=1) if c == 0], default=0)
+    bounds = [(0, 0) if level < frozen else (0, 1) for level in range(levels + 1)]
+    solved = linprog(
+        logs,
+        A_ub=table if len(table) else None,
+        b_ub=np.zeros(len(table)) if len(table) else None,
+        A_eq=np.ones((1, levels + 1)),
+        b_eq=[1.0],
+        bounds=bounds,
+        method="highs",
+    )
+    found = np.eye(levels + 1)[-1]
+    if solved.status == 0:  # else only the root: safe, and of no use
+        found = np.clip(solved.x, 0.0, None)
+    total: Floats = found / found.sum()
+    return total
+
+
+def _excess(
+    p: Floats, sizes: Floats, meets: NDArray[np.bool_], limits: Sequence[float]
+) -> float:
+    """By how much the losses exceed the limits, in floating point."""
+    parts = p / sizes
+    worst = -math.inf
+    for level, limit in enumerate(limits, start=1):
+        rows = parts[meets[:, level - 1]]
+        if not len(rows):
+            continue
+        above, below = rows[:, level:].sum(axis=1), rows[:, :level].sum(axis=1)
+        with np.errstate(divide="ignore"):
+            losses = np.log1p(np.where(below > 0, below / above, 0.0))
+        worst = max(worst, float(losses.max()) - limit)
+    return worst
+
+
+def _profiles(tree: WordTree) -> tuple[Floats, NDArray[np.bool_]]:
+    """The distinct sizes of the nodes of a word, and where it meets others."""
+    nodes, rows = tree.nodes[:, :-1], tree.sizes_by_word()
+    levels = range(1, tree.levels + 1)
+    meets = [_children(tree, level)[nodes[level]] > 1 for level in levels]
+    table = np.unique(np.stack([*rows, *meets], axis=1), axis=0)
+    split = tree.levels + 1
+    return table[:, :split].astype(np.float64), table[:, split:].astype(bool)
+
+
+def shipped_weights(tree: WordTree, epsilon: float) -> tuple[int, ...] | None:
+    """The integers that ship with a tree for one epsilon, if there are any.
+
+    They were found by :func:`weights_within`, once for all machines, and spare the
+    import of scipy. They are certified here in rational arithmetic, like any others.
+    """
+    found = _read(tree.digest).get(float(epsilon))
+    if found is None:
+        return None
+    limits = [epsilon * height for height in tree.heights[1:]]
+    if len(found) == tree.levels + 1 and sum(found) == TOTAL and min(found) >= 0:
+        losses = TreeLaw(tree, found).losses()
+        if all(x <= most for x, most in zip(losses, limits, strict=True)):
+            return found
+    raise SpaceIntegrityError(
+        f"the integers of the tree {tree.digest[:12]} that ship lose more than epsilon "
+        f"{epsilon:g}; install the package again"
+    )
+
+
+@functools.lru_cache(maxsize=4)
+def _read(digest: str) -> dict[float, tuple[int, ...]]:
+    """The integers by epsilon; none for a tree that does not ship."""
+    path = _FOLDER / f"{digest[:12]}.weights.json"
+    content = json.loads(path.read_bytes()) if path.exists() else {}
+    if content.get("tree") != digest:
+        return {}
+    return {float(key): tuple(row) for key, row in content["weights"].items()}

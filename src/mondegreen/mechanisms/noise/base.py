@@ -6,17 +6,15 @@ import contextlib
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, Final, TypeVar, final
+from typing import Any, ClassVar, Final, TypeVar, final
 
 import numpy as np
 
-from mondegreen.arrays import Ids, LogProbs, Vectors
+from mondegreen.arrays import Floats, Ids, LogProbs, Vectors
 from mondegreen.errors import LawUnknownError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
-    Floats,
     State,
     check_ids,
     check_space,
@@ -24,12 +22,8 @@ from mondegreen.mechanisms.base import (
 )
 from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.sampling.laplace import multivariate_laplace
-from mondegreen.space.search.decoders import (
-    DECODERS,
-    NeighbourSearch,
-    check_decoder,
-    decoder_search,
-)
+from mondegreen.space.search import decoders
+from mondegreen.space.search.decoders import NeighbourSearch
 from mondegreen.space.space import Space
 
 Item = TypeVar("Item")
@@ -56,28 +50,28 @@ class AbstractNoise(AbstractMechanism):
 
     __slots__ = ()
 
+    family: ClassVar[str] = "noise"
+    metric: ClassVar[str] = "Euclidean distance"
+
     epsilon: float
     decoder: str
 
     def __post_init__(self) -> None:
         AbstractMechanism.__post_init__(self)
-        check_decoder(self.decoder)
+        decoders.check_decoder(self.decoder)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return name and parameters, without a decoder that is the default.
-
-        The digest of what was released before there was a choice, and with it the
-        keys of replays, stay what they were.
-        """
+        # Without the default decoder: digests, and with them the keys of replays, stay
+        # what they were before there was a choice.
         found = AbstractMechanism.to_dict(self)
         if found["parameters"]["decoder"] == "exact":
             del found["parameters"]["decoder"]
         return found
 
     def laplace_state(self, space: Space, **stated: Any) -> NoiseState:
-        """Return Laplace noise that the nearest word decodes, under this guarantee."""
+        """Laplace noise that the nearest word decodes, under this guarantee."""
         check_space(self, space)
-        search = decoder_search(self.decoder, space.vectors)
+        search = decoders.decoder_search(self.decoder, space.vectors)
         return NoiseState(
             space,
             noise_guarantee(self, space, search, **stated),
@@ -89,16 +83,14 @@ class AbstractNoise(AbstractMechanism):
 def noise_guarantee(
     mechanism: AbstractMechanism, space: Space, search: NeighbourSearch, **stated: Any
 ) -> Guarantee:
-    """Return what noise promises by proof, whatever search decodes it."""
-    usual: dict[str, Any] = {
-        "certified_how": f"proof; decoder: {search.describe()}",
-        "assumptions": NOISE_ASSUMPTIONS,
-    }
-    return mechanism.promise(space, **{**usual, **stated})
+    """What noise promises by proof, whatever search decodes it."""
+    how = f"proof; decoder: {search.describe()}"
+    return mechanism.promise(
+        space, certified_how=how, assumptions=NOISE_ASSUMPTIONS, **stated
+    )
 
 
-def decode_nearest(points: Vectors, search: NeighbourSearch, uniforms: Floats) -> Ids:
-    """Return the nearest word of each point."""
+def _nearest(points: Vectors, search: NeighbourSearch, uniforms: Floats) -> Ids:
     return search.nearest(points, 1)[:, 0]
 
 
@@ -121,30 +113,25 @@ class NoiseState(State):
     guarantee: Guarantee
     draw_noise: DrawNoise
     search: NeighbourSearch
-    decode: Decoder = decode_nearest
+    decode: Decoder = _nearest
     translate: Callable[[Vectors, Vectors], Vectors] = _add
     uniforms: int = 0
     whitening: Vectors | None = None
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
-        """Draw an output for each input; see :class:`mondegreen.mechanisms.State`."""
         check_ids(ids, self.space.vocab_size)
-        out = np.empty(len(ids), dtype=np.int32)
         blocks = self.noisy(ids, rng)
         if len(ids) > BLOCK:
             blocks = drawn_ahead(blocks)
-        start = 0
+        out = [np.empty(0, dtype=np.int32)]
         with contextlib.closing(blocks):
-            for points, uniforms in blocks:
-                stop = start + len(points)
-                out[start:stop] = self.decode(points, self.search, uniforms)
-                start = stop
-        return out
+            out += [self.decode(block, self.search, chance) for block, chance in blocks]
+        return np.concatenate(out)
 
     def noisy(
         self, ids: Ids, rng: np.random.Generator
     ) -> Generator[tuple[Vectors, Floats]]:
-        """Yield noisy points block by block; draws all that a block needs."""
+        """Yield noisy points, and the uniform numbers for them, block by block."""
         for start in range(0, len(ids), BLOCK):
             block = ids[start : start + BLOCK]
             noise = self.draw_noise(rng, (len(block), self.space.dim))
@@ -152,14 +139,13 @@ class NoiseState(State):
             yield self.translate(self.space.points(block), noise), uniforms
 
     def log_prob(self, ids: Ids) -> LogProbs:
-        """Raise: a probability is an integral over a Voronoi cell."""
+        # A probability is an integral over a Voronoi cell.
         raise LawUnknownError(
             f"{self.guarantee.mechanism} has no law in closed form; sample from it, or "
             "use a selection mechanism such as tem"
         )
 
     def distances(self, first: Ids, second: Ids) -> Floats:
-        """Return the metric of the guarantee, (first, second)."""
         if self.whitening is None:
             return State.distances(self, first, second)
         return space_distances(self.space, first, second, whitening=self.whitening)
@@ -168,24 +154,23 @@ class NoiseState(State):
 def drawn_ahead(items: Iterator[Item]) -> Generator[Item]:
     """Yield the items in order, each made in a thread while the last one is used.
 
-    One thread makes one item after the other: whatever they consume, such as a random
-    generator, is consumed in the same order as without it. Close the result, so
-    that nothing is consumed any more once the caller goes on.
+    One thread makes them all, so a random generator is consumed in the same order as
+    without it. Close the result: then nothing is consumed once the caller goes on.
 
     >>> list(drawn_ahead(iter([3, 1, 2])))
     [3, 1, 2]
     """
     with ThreadPoolExecutor(1, thread_name_prefix="mondegreen-noise") as thread:
-        waiting = thread.submit(list, islice(items, 1))
-        while made := waiting.result():
-            waiting = thread.submit(list, islice(items, 1))
-            yield made[0]
+        waiting = thread.submit(next, items, None)
+        while (made := waiting.result()) is not None:
+            waiting = thread.submit(next, items, None)
+            yield made
 
 
 def decoder_parameter() -> Any:
     """Declare the parameter that names the search for the nearest word."""
     return parameter(
         "exact",
-        range=", ".join(DECODERS),
+        range=", ".join(decoders.DECODERS),
         help="how the nearest word is found; no part of the promise depends on it",
     )

@@ -12,9 +12,9 @@ from mondegreen.mechanisms.base import (
     epsilon_parameter,
 )
 from mondegreen.mechanisms.noise.base import NoiseState, noise_guarantee
-from mondegreen.sampling.hyperbolic import hyperbolic_laplace, mobius_translate
-from mondegreen.space.distances import METRICS
-from mondegreen.space.search.poincare import PoincareSearch
+from mondegreen.sampling.laplace import hyperbolic_laplace, mobius_translate
+from mondegreen.space.metric import METRICS
+from mondegreen.space.search.decoders import PoincareSearch
 from mondegreen.space.space import Space
 
 
@@ -38,32 +38,27 @@ class Hyperbolic(AbstractMechanism):
     Raises
     ------
     InvalidParameterError
-        If ``epsilon`` is out of range.
+        If ``epsilon`` is out of range, or too small for the space.
 
     Notes
     -----
-    *Privacy.* A word satisfies epsilon-metric privacy for the hyperbolic distance:
-    translations of the ball keep distances and volume, so the constant of the density
-    does not depend on the word; the triangle inequality bounds the exponent; decoding
-    is post-processing. Proof: ``docs/proofs/hyperbolic.md``. For an epsilon of
-    ``dim - 1`` or less, ``exponential`` on the same space is epsilon-private for the
-    same distance, and exactly so.
+    *Privacy.* Epsilon-metric privacy of a word in hyperbolic distance: translations of
+    the ball keep distances and volume, so the constant of the density does not depend
+    on the word. Proof: ``docs/proofs/hyperbolic.md``. For smaller epsilons use
+    ``exponential``, which promises the same.
 
     *Numerics.* The radius is a sum of exponentials
-    (:func:`mondegreen.sampling.hyperbolic.hyperbolic_radius`), the direction uniform
+    (:func:`mondegreen.sampling.laplace.hyperbolic_radius`), the direction uniform
     on the sphere. Words are compared in double precision from differences.
 
-    *Differs from the paper.* The printed constant is that of one dimension and of
-    Lebesgue measure. With respect to Lebesgue measure the constant depends on the
-    word, and only ``2 * epsilon`` is proved; and a Metropolis-Hastings chain that is
-    stopped has an error which the paper does not count. The sampler here is exact.
+    *Differs from the paper.* The density is with respect to hyperbolic volume: with
+    Lebesgue measure, as printed, only ``2 * epsilon`` is proved. The sampler is exact,
+    and no Metropolis-Hastings chain that is stopped.
 
     References
     ----------
     .. [1] Feyisetan, Diethe, Drake. "Leveraging Hierarchical Representations for
        Preserving Privacy and Utility in Text." ICDM 2019.
-    .. [2] Nickel, Kiela. "Poincaré Embeddings for Learning Hierarchical
-       Representations." NeurIPS 2017.
 
     Examples
     --------
@@ -88,15 +83,6 @@ class Hyperbolic(AbstractMechanism):
     space_metrics: ClassVar[tuple[str, ...]] = ("poincare",)
 
     def prepare(self, space: Space) -> NoiseState:
-        """Prepare the search for the nearest word.
-
-        Raises
-        ------
-        SpaceError
-            If the space is not in the Poincaré ball.
-        InvalidParameterError
-            If ``epsilon`` is ``dim - 1`` or less.
-        """
         check_space(self, space)
         if not self.epsilon > space.dim - 1:
             raise InvalidParameterError(

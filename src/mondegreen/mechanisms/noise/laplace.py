@@ -39,17 +39,15 @@ class Laplace(AbstractNoise):
 
     Notes
     -----
-    *Privacy.* A word satisfies epsilon-metric privacy for the Euclidean distance:
-    translation cancels the constant of the density, the triangle inequality bounds
-    the exponent, and decoding is post-processing of a public space. Texts of equal
-    word count add up. Proof: ``docs/proofs/laplace.md``.
+    *Privacy.* Epsilon-metric privacy of a word in Euclidean distance: translation
+    cancels the constant of the density, the triangle inequality bounds the exponent,
+    and decoding is post-processing. Proof: ``docs/proofs/laplace.md``.
 
     *Numerics.* The direction is uniform on the sphere, the radius
-    :math:`\Gamma(n, 1/\epsilon)`. Ties go to a word that does not depend on the input.
+    :math:`\Gamma(n, 1/\epsilon)`.
 
-    *Differs from the paper.* The paper says the normal vector is normalised "to
-    constrain it in the unit ball"; it must lie on the sphere. Unknown words, on which
-    the paper is silent, are perturbed around the unknown point of the space.
+    *Differs from the paper.* The normal vector is brought to the unit sphere, not "in
+    the unit ball". Unknown words are perturbed around the unknown point of the space.
 
     References
     ----------
@@ -71,9 +69,6 @@ class Laplace(AbstractNoise):
 
     name: ClassVar[str] = "laplace"
     aliases: ClassVar[tuple[str, ...]] = ("cmp", "madlib")
-    family: ClassVar[str] = "noise"
-    metric: ClassVar[str] = "Euclidean distance"
 
     def prepare(self, space: Space) -> NoiseState:
-        """Build the search index of the space."""
         return self.laplace_state(space)

@@ -9,11 +9,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from mondegreen.arrays import Vectors
-from mondegreen.mechanisms.base import (
-    check_space,
-    epsilon_parameter,
-    parameter,
-)
+from mondegreen.mechanisms.base import check_space, epsilon_parameter, parameter
 from mondegreen.mechanisms.noise.base import (
     AbstractNoise,
     NoiseState,
@@ -54,13 +50,10 @@ class Mahalanobis(AbstractNoise):
 
     Notes
     -----
-    *Privacy.* Epsilon-metric privacy in
-    :math:`d_A(w, w') = \lVert \phi(w) - \phi(w') \rVert_A`, by the proof of
-    :class:`Laplace` for another norm. Since
-    :math:`\lVert x \rVert_A \le \lVert x \rVert_2 / \sqrt{a_{\min}}`, with
-    :math:`a_{\min}` the smallest eigenvalue of :math:`A`, it is
-    :math:`\epsilon / \sqrt{a_{\min}}`-metric private in Euclidean distance. Proof:
-    ``docs/proofs/mahalanobis.md``.
+    *Privacy.* Epsilon-metric privacy in :math:`\lVert \phi(w) - \phi(w') \rVert_A`, as
+    :class:`Laplace` has it for its norm; so :math:`\epsilon / \sqrt{a_{\min}}`-metric
+    privacy in Euclidean distance, with :math:`a_{\min}` the smallest eigenvalue of
+    :math:`A`. Proof: ``docs/proofs/mahalanobis.md``.
 
     *Numerics.* :math:`z = r A^{1/2} u` with :math:`A^{1/2}` by Cholesky. The product
     must not be brought back to unit length: that would break the promise.
@@ -94,11 +87,9 @@ class Mahalanobis(AbstractNoise):
     decoder: str = decoder_parameter()
 
     name: ClassVar[str] = "mahalanobis"
-    family: ClassVar[str] = "noise"
     metric: ClassVar[str] = "regularised Mahalanobis distance"
 
     def prepare(self, space: Space) -> NoiseState:
-        """Factorise the metric and build the search index of the space."""
         check_space(self, space)
         matrix = regularized_covariance(space, self.lambda_)
         root = np.linalg.cholesky(matrix)
@@ -120,6 +111,6 @@ class Mahalanobis(AbstractNoise):
 
 
 def regularized_covariance(space: Space, lambda_: float) -> Vectors:
-    r"""Return :math:`A = \lambda \Sigma + (1 - \lambda) I_n`, (n, n) float64."""
+    r""":math:`A = \lambda \Sigma + (1 - \lambda) I_n`, (n, n) float64."""
     sigma = scaled_covariance(space.vectors)
     return lambda_ * sigma + (1 - lambda_) * np.eye(space.dim)

@@ -7,20 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids, LogProbs, Vectors
+from mondegreen.arrays import Floats, Ids, LogProbs, Vectors
 from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    Floats,
-    State,
-    check_ids,
-    check_space,
-    epsilon_parameter,
-    parameter,
-)
+from mondegreen.mechanisms import base
 from mondegreen.mechanisms.noise.base import BLOCK
 from mondegreen.sampling.laplace import multivariate_laplace
 from mondegreen.space.search.decoders import NeighbourSearch, decoder_search
@@ -38,7 +29,7 @@ _ASSUMPTIONS: Final = (
 
 @final
 @dataclass(frozen=True, slots=True)
-class PrivateVectors(AbstractMechanism):
+class PrivateVectors(base.AbstractMechanism):
     r"""Release the vector of a word with multivariate Laplace noise.
 
     .. math::
@@ -53,10 +44,10 @@ class PrivateVectors(AbstractMechanism):
     Parameters
     ----------
     epsilon : float in [1e-9, 1e9], per unit of Euclidean distance
-        As for :class:`mondegreen.mechanisms.noise.laplace.Laplace`.
+        As for :class:`~mondegreen.mechanisms.noise.laplace.Laplace`.
     projection_dim : int from 1 to the dimension of the space, optional
-        Rows k of a public Gaussian projection. The noise has the length
-        ``k * s / epsilon`` in the mean, in place of ``n / epsilon``.
+        Rows k of a public Gaussian projection: the mean length of the noise is
+        ``k * s / epsilon``, in place of ``n / epsilon``.
     projection_seed : int, at least 0
         Which projection. It is public, like the space.
 
@@ -71,14 +62,12 @@ class PrivateVectors(AbstractMechanism):
     vectors; rounding, and decoding to words, are post-processing. Proof:
     ``docs/proofs/private-vectors.md``.
 
-    *Numerics.* Coordinates are whole multiples of a power of two, ``VectorState.step``,
-    at least :math:`2^{12}` times coarser than the doubles before rounding.
-    The proof idealises doubles as real numbers; rounding removes the bits where
-    they differ visibly and does not make the idealisation exact.
+    *Numerics.* The proof idealises doubles as real numbers. Coordinates are multiples
+    of a power of two, ``VectorState.step``, at least :math:`2^{12}` times coarser than
+    doubles: this removes the bits that visibly differ [2]_, and proves no more.
 
-    *Differs from the paper.* The paper bounds s by :math:`1 + \beta` with high
-    probability over the projection. The projection is public, so s is measured, over
-    all pairs of inputs, and the promise holds with certainty.
+    *Differs from the paper.* The paper bounds s with high probability over the
+    projection. That is public: s is measured over all pairs, and the promise certain.
 
     References
     ----------
@@ -99,11 +88,11 @@ class PrivateVectors(AbstractMechanism):
     [0, 1]
     """
 
-    epsilon: float = epsilon_parameter("per unit of Euclidean distance")
-    projection_dim: int | None = parameter(
+    epsilon: float = base.epsilon_parameter("per unit of Euclidean distance")
+    projection_dim: int | None = base.parameter(
         None, range="1 to the dimension, or null", help="rows of the projection"
     )
-    projection_seed: int = parameter(
+    projection_seed: int = base.parameter(
         0, range="at least 0", help="which public projection"
     )
 
@@ -112,23 +101,14 @@ class PrivateVectors(AbstractMechanism):
     metric: ClassVar[str] = "Euclidean distance"
 
     def __post_init__(self) -> None:
-        AbstractMechanism.__post_init__(self)
+        base.AbstractMechanism.__post_init__(self)
         if self.projection_dim is not None:
             _check_whole("projection_dim", self.projection_dim, 1)
         _check_whole("projection_seed", self.projection_seed, 0)
 
     def prepare(self, space: Space) -> VectorState:
-        """Project the space, and measure the Lipschitz constant over all pairs.
-
-        Raises
-        ------
-        SpaceError
-            If the space is not Euclidean, or so wide that a grid cannot resolve the
-            noise.
-        InvalidParameterError
-            If ``projection_dim`` exceeds the dimension of the space.
-        """
-        check_space(self, space)
+        """Project the space, and measure the Lipschitz constant over all pairs."""
+        base.check_space(self, space)
         matrix: Vectors = np.eye(space.dim)
         constant, k = 1.0, self.projection_dim
         if k is not None:
@@ -138,7 +118,9 @@ class PrivateVectors(AbstractMechanism):
             constant = lipschitz_constant(matrix, space)
         # Rounded down: the rate may only be smaller than epsilon / s.
         rate = self.epsilon / constant * (1 - 2.0**-50)
-        words = _project(space, np.arange(space.vocab_size, dtype=np.int32), matrix)
+        every = np.arange(space.vocab_size, dtype=np.int32)
+        blocks = np.split(every, range(BLOCK, space.vocab_size, BLOCK))
+        words = np.concatenate([space.points(block) @ matrix.T for block in blocks])
         guarantee = self.promise(
             space,
             certified_how=f"proof; measured Lipschitz constant {constant:.6g}",
@@ -153,76 +135,44 @@ class PrivateVectors(AbstractMechanism):
 
 @final
 @dataclass(frozen=True, slots=True)
-class VectorState(State):
-    """Private vectors prepared for one space.
-
-    Parameters
-    ----------
-    space : Space
-        Where inputs live.
-    guarantee : Guarantee
-        What one call promises for each word.
-    matrix : float64 array, shape (k, n)
-        The public projection.
-    rate : float, per unit of length of the noise
-        At most epsilon over the Lipschitz constant.
-    step : float
-        Of the public grid, a power of two.
-    search : NeighbourSearch
-        Over the projected words.
-    """
+class VectorState(base.State):
+    """Private vectors prepared for one space; ``step`` is that of their public grid."""
 
     space: Space
     guarantee: Guarantee
-    matrix: Vectors
-    rate: float
-    step: float
-    search: NeighbourSearch
+    matrix: Vectors  # the public projection, (k, n)
+    rate: float  # of the noise per unit of length, at most epsilon / s
+    step: float  # a power of two
+    search: NeighbourSearch  # over the projected words
 
     def vectors(self, ids: Ids, rng: np.random.Generator) -> Floats:
         """Draw a noisy vector for each input, shape (T, k), on the grid.
 
-        Parameters
-        ----------
-        ids : integer array, shape (T,)
-            Words ``0..V-1``, or ``V`` for the unknown word.
-        rng : numpy.random.Generator
-            Consumed; never kept.
+        Inputs are words ``0..V-1``, or ``V`` for the unknown word.
         """
-        check_ids(ids, self.space.vocab_size)
+        base.check_ids(ids, self.space.vocab_size)
         out = np.empty((len(ids), len(self.matrix)))
         for start in range(0, len(ids), BLOCK):
             block = ids[start : start + BLOCK]
             noise = multivariate_laplace(rng, self.rate, (len(block), len(self.matrix)))
-            noise += _project(self.space, block, self.matrix)
+            noise += self.space.points(block) @ self.matrix.T
             # A power of two divides and multiplies without error.
             out[start : start + BLOCK] = np.rint(noise / self.step) * self.step
         return out
 
     def decode(self, vectors: Vectors) -> Ids:
-        """Return the word nearest to each vector; post-processing."""
+        """Find the word nearest to each vector; this is post-processing."""
         return self.search.nearest(vectors, 1)[:, 0]
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
-        """Draw a vector for each input and decode it to a word."""
         return self.decode(self.vectors(ids, rng))
 
     def log_prob(self, ids: Ids) -> LogProbs:
-        """Raise: a probability is an integral over a Voronoi cell."""
         raise LawUnknownError("private_vectors has no law of words in closed form")
 
 
-def _project(space: Space, ids: Ids, matrix: Vectors) -> Floats:
-    """Return the projected vectors of inputs, (T, k)."""
-    out = np.empty((len(ids), len(matrix)))
-    for start in range(0, len(ids), BLOCK):
-        block = ids[start : start + BLOCK]
-        out[start : start + BLOCK] = space.points(block) @ matrix.T
-    return out
-
-
 def _grid_step(words: Vectors, rate: float, name: str) -> float:
-    """Return the step: 2^-10 of a noise unit, or coarser where vectors are long."""
+    """2^-10 of a noise unit, or coarser where vectors are long."""
     largest = float(np.abs(words).max())
     fine = 2.0 ** math.floor(math.log2(1 / rate) - 10)
     coarse = 2.0 ** math.ceil(math.log2(largest) - 40) if largest > 0 else 0.0
@@ -236,28 +186,22 @@ def _grid_step(words: Vectors, rate: float, name: str) -> float:
 
 
 def _check_whole(name: str, value: object, least: int) -> None:
-    """Refuse what is no whole number from ``least`` on."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InvalidParameterError(name, value, f"an integer, at least {least}")
 
 
 def gaussian_projection(dim: int, projection_dim: int, seed: int) -> Vectors:
-    """Return a matrix of normal numbers of variance 1/k, shape (k, n).
+    """Normal numbers of variance 1/k, (k, n): squared lengths are kept in the mean.
 
-    It keeps squared lengths in the mean. The seed makes it public; no privacy rests on
-    it.
+    The seed makes them public; no privacy rests on it.
     """
-    rng = np.random.default_rng(seed)
-    matrix: Vectors = rng.standard_normal((projection_dim, dim))
+    matrix: Vectors = np.random.default_rng(seed).standard_normal((projection_dim, dim))
     matrix /= np.sqrt(projection_dim)
     return matrix
 
 
 def lipschitz_constant(matrix: Vectors, space: Space) -> float:
-    r"""Return an upper bound of the stretch of a linear map over all pairs of inputs.
-
-    .. math:: s = \max_{w \ne w'} \frac{\lVert \Phi (\phi(w) - \phi(w')) \rVert}
-                                       {\lVert \phi(w) - \phi(w') \rVert}
+    """Bound the stretch s of a linear map over all pairs of inputs from above.
 
     Products in float32 look for pairs that may stretch more than the best so far, with
     a slack above their rounding error; only those are computed, in float64 and from
@@ -269,8 +213,7 @@ def lipschitz_constant(matrix: Vectors, space: Space) -> float:
     images = points @ matrix.T
     squares = np.einsum("ij,ij->i", points, points)
     image_squares = np.einsum("ij,ij->i", images, images)
-    everyone = np.arange(len(ids) - 1)
-    best = _largest_stretch(matrix, space, ids, everyone, everyone + 1)
+    best = _largest_stretch(matrix, space, ids[:-1], ids[1:])
     for i in range(0, len(ids), _TILE_ROWS):
         # |Xi - Xj|^2 - best^2 |xi - xj|^2 as one product, X the image of x.
         square = best**2
@@ -287,25 +230,19 @@ def lipschitz_constant(matrix: Vectors, space: Space) -> float:
             gains = left.astype(np.float32) @ right.T
         rows, columns = np.nonzero(~(gains <= -slack))
         apart = rows < columns
-        rows, columns = i + rows[apart], i + columns[apart]
-        best = max(best, _largest_stretch(matrix, space, ids, rows, columns))
+        first, second = ids[i:][rows[apart]], ids[i:][columns[apart]]
+        best = max(best, _largest_stretch(matrix, space, first, second))
     if best == 0:  # nothing to stretch; any map will do
         return float(np.linalg.norm(matrix, 2)) * (1 + 1e-9) or 1.0
     return best * (1 + 1e-9)
 
 
-def _largest_stretch(
-    matrix: Vectors,
-    space: Space,
-    ids: Ids,
-    rows: NDArray[np.intp],
-    columns: NDArray[np.intp],
-) -> float:
-    """Return the largest stretch of some pairs, from their differences."""
+def _largest_stretch(matrix: Vectors, space: Space, first: Ids, second: Ids) -> float:
+    """The largest stretch of some pairs, from their differences."""
     largest = 0.0
-    for start in range(0, len(rows), _TILE_ROWS):
+    for start in range(0, len(first), _TILE_ROWS):
         part = slice(start, start + _TILE_ROWS)
-        gaps = space.points(ids[rows[part]]) - space.points(ids[columns[part]])
+        gaps = space.points(first[part]) - space.points(second[part])
         stretch = np.linalg.norm(gaps @ matrix.T, axis=1)
         stretch /= np.linalg.norm(gaps, axis=1)
         largest = max(largest, float(stretch.max()))

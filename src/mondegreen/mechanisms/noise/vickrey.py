@@ -7,14 +7,9 @@ from typing import ClassVar, Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Ids, Vectors
+from mondegreen.arrays import Floats, Ids, Vectors
 from mondegreen.errors import InvalidParameterError
-from mondegreen.mechanisms.base import (
-    Floats,
-    check_interval,
-    epsilon_parameter,
-    parameter,
-)
+from mondegreen.mechanisms.base import check_interval, epsilon_parameter, parameter
 from mondegreen.mechanisms.noise.base import (
     AbstractNoise,
     NoiseState,
@@ -58,13 +53,12 @@ class Vickrey(AbstractNoise):
     Notes
     -----
     *Privacy.* Epsilon-metric privacy in Euclidean distance for every public ``t``:
-    the choice is a function of the noisy point alone, so it is post-processing of
+    the choice looks at the noisy point alone, so it is post-processing of
     :class:`Laplace`. Proof: ``docs/proofs/vickrey.md``.
 
     *Differs from the paper.* The printed algorithms exclude the input word from its
-    neighbours. Then :math:`P(w \mid w) = 0` while :math:`P(w \mid w') > 0`, and no
-    epsilon holds; the theorem and the text of the paper speak of all words, as is
-    done here. Where the ratio is 0/0, :math:`P(y_1) = 1 - t`.
+    neighbours, so that no epsilon holds (``vickrey_literal``); its theorem speaks of
+    all words, as is done here. Where the ratio is 0/0, :math:`P(y_1) = 1 - t`.
 
     References
     ----------
@@ -90,8 +84,6 @@ class Vickrey(AbstractNoise):
     decoder: str = decoder_parameter()
 
     name: ClassVar[str] = "vickrey"
-    family: ClassVar[str] = "noise"
-    metric: ClassVar[str] = "Euclidean distance"
 
     def __post_init__(self) -> None:
         AbstractNoise.__post_init__(self)
@@ -106,7 +98,6 @@ class Vickrey(AbstractNoise):
         object.__setattr__(self, "t", t)
 
     def prepare(self, space: Space) -> NoiseState:
-        """Prepare the noise of Laplace with another decoder."""
         k = len(self.t) if isinstance(self.t, tuple) else 2
 
         def decode(points: Vectors, search: NeighbourSearch, uniforms: Floats) -> Ids:
@@ -116,7 +107,7 @@ class Vickrey(AbstractNoise):
         return replace(self.laplace_state(space), decode=decode, uniforms=1)
 
     def _law(self, distances: Floats) -> Floats:
-        """Return the probabilities of the neighbours at these distances, (T, k)."""
+        """Probabilities of the neighbours at these distances, (T, k)."""
         if not isinstance(self.t, tuple):
             return two_neighbours(distances, self.t)
         scores = -np.array(self.t[: distances.shape[1]]) * distances
@@ -132,25 +123,23 @@ def nearest_words(
     k: int,
     excluded: Ids | None = None,
 ) -> tuple[Ids, Floats]:
-    """Return the k nearest words of each point in true order, and their distances.
+    """Find the k nearest words of each point in true order, and their distances.
 
-    The float32 search may swap neighbours within its rounding; laws are about
-    distances. A word that is excluded, one for each point, counts as infinitely far.
+    A word that is excluded, one for each point, counts as infinitely far.
     """
+    # The float32 search may swap neighbours within its rounding.
     words = search.nearest(points, k)
     gaps = space.vectors[words].astype(np.float64) - points[:, None, :]
     distances: Floats = np.sqrt(np.einsum("tkn,tkn->tk", gaps, gaps))
     if excluded is not None:
         distances[words == excluded[:, None]] = np.inf
     order = np.argsort(distances, axis=1, kind="stable")
-    return (
-        np.take_along_axis(words, order, axis=1),
-        np.take_along_axis(distances, order, axis=1),
-    )
+    rows = np.arange(len(words))[:, None]
+    return words[rows, order], distances[rows, order]
 
 
 def two_neighbours(distances: Floats, t: float) -> Floats:
-    """Return the law of two neighbours; of one, where the other does not exist."""
+    """The law of two neighbours; of one, where the other does not exist."""
     if distances.shape[1] == 1:
         return np.ones_like(distances)
     first = (1 - t) * distances[:, 1]
@@ -161,7 +150,6 @@ def two_neighbours(distances: Floats, t: float) -> Floats:
 
 def choose_neighbour(words: Ids, law: Floats, uniforms: Floats) -> Ids:
     """Turn uniform numbers, (T, 1), into one of the words of each row."""
-    passed = uniforms >= np.cumsum(law, axis=1)[:, :-1]
-    place = passed.sum(axis=1, keepdims=True)
-    chosen: Ids = np.take_along_axis(words, place, axis=1)[:, 0]
+    place = (uniforms >= np.cumsum(law, axis=1)[:, :-1]).sum(axis=1)
+    chosen: Ids = words[np.arange(len(words)), place]
     return chosen

@@ -6,31 +6,25 @@ import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
-from mondegreen.arrays import Ids, LogProbs
+from mondegreen.arrays import Floats, Ids, LogProbs
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
-    Floats,
     Progress,
     State,
     check_ids,
     no_progress,
 )
+from mondegreen.mechanisms.laws import certified
 from mondegreen.mechanisms.laws.cache import LawCache, Waiting
-from mondegreen.mechanisms.laws.certified import (
-    certificates_of,
-    has_certificate,
-    is_certifiable,
-    is_kept,
-)
 from mondegreen.mechanisms.laws.integer import IntegerLaw
 from mondegreen.mechanisms.metrics import discrete_distances
 from mondegreen.sampling.integers import TOTAL_BITS, draw_uniform
-from mondegreen.space.distances import METRICS
+from mondegreen.space.metric import METRICS
 from mondegreen.space.space import Space
 
 
@@ -47,6 +41,7 @@ class SelectionState(State):
     proved: Guarantee
     law: IntegerLaw
     inputs: Ids | None = None
+    has_zeros: ClassVar[bool] = False  # every word has some integer weight
     _cache: LawCache = field(default_factory=LawCache)
 
     @property
@@ -60,12 +55,11 @@ class SelectionState(State):
         The first time that it is asked for, the certificate of a law on a large space
         takes seconds; it is kept for ever after.
         """
-        if not is_certifiable(self.law):
+        if not certified.is_certifiable(self.law):
             return self.stated
-        (found,) = certificates_of([self.law])
         return replace(
             self.stated,
-            certified=min(found, self.stated.epsilon),
+            certified=min(certified.certificate_of(self.law), self.stated.epsilon),
             certified_how="proof, and a certificate over all pairs of inputs of the "
             "integer law that is sampled",
         )
@@ -73,46 +67,43 @@ class SelectionState(State):
     @property
     def certificate_takes_long(self) -> bool:
         law = self.law
-        return is_kept(law) and is_certifiable(law) and not has_certificate(law)
+        is_at_hand = not certified.is_kept(law) or certified.has_certificate(law)
+        return certified.is_certifiable(law) and not is_at_hand
 
     @property
     def certified_bounds(self) -> tuple[float, float]:
         """Bounds of the exact epsilon: at least the rate of a law in the distance."""
         law, claimed = self.law, self.stated.epsilon
         if law.certify is None:
-            exact = min(self.stated.certified or claimed, claimed)
-        elif has_certificate(law) or not is_kept(law):
-            exact = min(certificates_of([law])[0], claimed)
+            exact = self.stated.certified or claimed
+        elif certified.has_certificate(law) or not certified.is_kept(law):
+            exact = certified.certificate_of(law)
         else:
             return law.rate if law.takes_distances else 0.0, claimed
-        return exact, exact
+        return min(exact, claimed), min(exact, claimed)
 
     def certificate(self, progress: Progress = no_progress) -> float | None:
         if self.law.certify is None:
             return self.stated.certified
-        return certificates_of([self.law], progress)[0]
+        return certified.certificate_of(self.law, progress)
 
     @classmethod
     def certify(cls, states: Sequence[Self], progress: Progress = no_progress) -> None:
         """Compute the certificates of states: one pass over all pairs for each kind."""
         laws = [state.law for state in states if state.law.certify is not None]
         for kind in dict.fromkeys(map(type, laws)):
-            certificates_of([law for law in laws if type(law) is kind], progress)
+            some = [law for law in laws if type(law) is kind]
+            certified.certificates_of(some, progress)
 
     @property
-    def takes_distances(self) -> bool:
+    def takes_distances(self) -> bool:  # type: ignore[override]
         return self.law.takes_distances
 
     @property
-    def falls_with_distance(self) -> bool:
+    def falls_with_distance(self) -> bool:  # type: ignore[override]
         return self.law.falls_with_distance
 
-    @property
-    def has_zeros(self) -> bool:
-        return False  # every word has some integer weight
-
     def log_rows(self, ids: Ids, distances: Floats | None) -> tuple[Floats, Floats]:
-        """Return log-probabilities and probabilities, in real numbers where quick."""
         if distances is None or not self.takes_distances:
             return State.log_rows(self, ids, distances)
         return self.law.log_rows(ids, distances)
@@ -128,7 +119,7 @@ class SelectionState(State):
         draws = draw_uniform(rng, len(ids))
         points = self._law_of(ids)
         order = np.argsort(points, kind="stable")
-        waiting = Waiting.of(points[order], draws[order])
+        waiting = Waiting(points[order], draws[order])
         self._cache.answer(waiting, self.law)
         out = np.empty_like(waiting.outputs)
         out[order] = waiting.outputs
@@ -156,20 +147,23 @@ class SelectionState(State):
         return State.distances(self, first, second)
 
     def _law_of(self, ids: Ids) -> Ids:
-        """The inputs whose laws are to be used."""
         inputs = self.space.canonical if self.inputs is None else self.inputs
         return inputs[ids]
 
 
-def selection_guarantee(mechanism: AbstractMechanism, law: IntegerLaw) -> Guarantee:
-    """What the integer law promises, in the metric min(d, cutoff)."""
-    space, geometry = law.space, law.space.geometry.to_dict()
-    truncated = law.cutoff < space.geometry.diameter
-    distance = METRICS[space.metric]
-    return mechanism.promise(
-        space,
-        metric=f"min({distance}, {law.cutoff:.4g})" if truncated else distance,
-        scale={key: min(value, law.cutoff) for key, value in geometry.items()},
-        certified_how="proof, for the integer weights that are sampled",
-        assumptions=("every probability is an integer over 2^62, drawn exactly",),
-    )
+def state_of(
+    mechanism: AbstractMechanism, law: IntegerLaw, **stated: Any
+) -> SelectionState:
+    """Prepare a law of distances, whose promise is in the metric min(d, cutoff)."""
+    space, geometry = law.space, law.space.geometry
+    metric = METRICS[space.metric]
+    if law.cutoff < geometry.diameter:
+        metric = f"min({metric}, {law.cutoff:.4g})"
+    usual: dict[str, Any] = {
+        "metric": metric,
+        "scale": {k: min(v, law.cutoff) for k, v in geometry.to_dict().items()},
+        "certified_how": "proof, for the integer weights that are sampled",
+        "assumptions": ("every probability is an integer over 2^62, drawn exactly",),
+    }
+    guarantee = mechanism.promise(space, **{**usual, **stated})
+    return SelectionState(space, guarantee, law)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
@@ -16,8 +15,8 @@ from mondegreen.mechanisms.base import (
     parameter,
 )
 from mondegreen.mechanisms.laws.certified import certificates_of, shipped_rates
-from mondegreen.mechanisms.laws.exponential import ExponentialLaw
-from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
+from mondegreen.mechanisms.selection.base import SelectionState, state_of
+from mondegreen.mechanisms.selection.exponential import ExponentialLaw
 from mondegreen.space.space import Space
 
 _ROUNDS: Final = 2
@@ -61,16 +60,13 @@ class Calibrated(AbstractMechanism):
     the rate of the textbook the promise is proved, so there always is an answer.
     Proof: ``docs/proofs/calibrated.md``.
 
-    *Numerics.* The certificate need not grow with the rate, so the rate found is the
-    largest of a grid, never one that was interpolated. For the embedded space the
-    grid is shipped, from epsilon 0.4 to 12 in steps of 1.5 %; elsewhere it takes a
-    minute, once.
+    *Numerics.* The rate is the largest of a grid, as certificates need not grow with
+    it. For the embedded space the grid is shipped, from epsilon 0.4 to 12 in steps of
+    1.5 %; elsewhere it takes a minute, once.
 
     References
     ----------
     .. [1] McSherry, Talwar. "Mechanism Design via Differential Privacy." FOCS 2007.
-    .. [2] Yue et al. "Differential Privacy for Text Analytics via Natural Text
-       Sanitization." Findings of ACL 2021, for the law at the rate of the textbook.
 
     Examples
     --------
@@ -89,7 +85,6 @@ class Calibrated(AbstractMechanism):
         range="(0, 0.5], or null",
         help="chance to leave the neighbourhood",
         within=(1e-12, 0.5, "in (0, 0.5], at least 1e-12"),
-        optional=True,
     )
 
     name: ClassVar[str] = "calibrated"
@@ -105,8 +100,7 @@ class Calibrated(AbstractMechanism):
 
     def prepare(self, space: Space) -> SelectionState:
         """Find the rate of a space and prepare its integer laws."""
-        law = self._law_on(space)
-        return SelectionState(space, selection_guarantee(self, law), law)
+        return state_of(self, self._largest(space))
 
     def warm_up(self, space: Space, progress: Progress = no_progress) -> None:
         """Look for the rate, which may take passes over all pairs of words.
@@ -114,49 +108,40 @@ class Calibrated(AbstractMechanism):
         The certificates of the laws that were tried are kept, so that ``prepare`` is
         quick, and finds the same law.
         """
-        self._law_on(space, progress)
+        self._largest(space, progress)
 
-    def _law_on(self, space: Space, progress: Progress = no_progress) -> ExponentialLaw:
+    def _law(self, space: Space, rate: float) -> ExponentialLaw:
+        return ExponentialLaw(space, rate, self.cutoff(rate, space.vocab_size))
+
+    def _largest(
+        self, space: Space, progress: Progress = no_progress
+    ) -> ExponentialLaw:
+        """The law of the largest rate on a grid whose certificate is within epsilon.
+
+        The grid is the shipped one, or the same for every space: never what happens to
+        be in a cache, so that one epsilon means one law on every machine. Below the
+        textbook law, whose promise is proved, there is no need to look.
+        """
         check_space(self, space)
+        cutoff = self.cutoff(self.epsilon / 2, space.vocab_size)
+        best = ExponentialLaw.textbook(space, self.epsilon, cutoff)
+        for rate, cutoff, certificate in reversed(shipped_rates(space)):
+            if certificate <= self.epsilon and best.rate < rate:
+                found = self._law(space, rate)
+                if math.isclose(found.cutoff, cutoff, rel_tol=1e-9):
+                    return found
+        low, high = best.rate, self.epsilon
+        for turn in range(_ROUNDS):
+            step = (high - low) / _RATES
+            laws = [self._law(space, low + step * (k + 1)) for k in range(_RATES)]
 
-        def law(rate: float) -> ExponentialLaw:
-            return ExponentialLaw(space, rate, self.cutoff(rate, space.vocab_size))
+            def advance(share: float, turn: int = turn) -> None:
+                progress((turn + share) / _ROUNDS)
 
-        textbook = ExponentialLaw.textbook(
-            space, self.epsilon, self.cutoff(self.epsilon / 2, space.vocab_size)
-        )
-        return largest_rate(self.epsilon, textbook, law, progress)
-
-
-def largest_rate(
-    epsilon: float,
-    textbook: ExponentialLaw,
-    law: Callable[[float], ExponentialLaw],
-    progress: Progress = no_progress,
-) -> ExponentialLaw:
-    """The law of the largest rate on a grid whose certificate is within epsilon.
-
-    The grid is the shipped one, or the same for every space: never what happens to be
-    in a cache, so that one epsilon means one law on every machine. Below the textbook
-    law, whose promise is proved, there is no need to look.
-    """
-    for rate, cutoff, certificate in reversed(shipped_rates(textbook.space)):
-        if certificate <= epsilon and textbook.rate < rate:
-            found = law(rate)
-            if math.isclose(found.cutoff, cutoff, rel_tol=1e-9):
-                return found
-    low, high, best = textbook.rate, epsilon, textbook
-    for turn in range(_ROUNDS):
-        step = (high - low) / _RATES
-        laws = [law(low + step * (k + 1)) for k in range(_RATES)]
-
-        def advance(share: float, turn: int = turn) -> None:
-            progress((turn + share) / _ROUNDS)
-
-        spent = certificates_of(laws, advance)
-        fits = [certificate <= epsilon for certificate in spent]
-        if True in fits:
-            last = _RATES - 1 - fits[::-1].index(True)
-            best, low = laws[last], laws[last].rate
-        high = low + step
-    return best
+            certificates = certificates_of(laws, advance)
+            fits = [k for k in range(_RATES) if certificates[k] <= self.epsilon]
+            if fits:
+                best = laws[fits[-1]]
+                low = best.rate
+            high = low + step
+        return best

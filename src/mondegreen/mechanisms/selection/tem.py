@@ -12,8 +12,8 @@ from mondegreen.mechanisms.base import (
     epsilon_parameter,
     parameter,
 )
-from mondegreen.mechanisms.laws.exponential import ExponentialLaw
-from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
+from mondegreen.mechanisms.selection.base import SelectionState, state_of
+from mondegreen.mechanisms.selection.exponential import ExponentialLaw
 from mondegreen.space.space import Space
 
 
@@ -34,7 +34,7 @@ class Tem(AbstractMechanism):
         The inner rate is half of it.
     beta : float in (0, 0.5]
         Largest chance that a word leaves its neighbourhood of radius
-        :math:`\gamma`.
+        :math:`\gamma`; the unknown word, which is no output, may leave more often.
     gamma : float in (0, inf), unit of distance, optional
         Sets the threshold itself, in place of ``beta``.
 
@@ -49,16 +49,12 @@ class Tem(AbstractMechanism):
     That is stronger than the published claim for :math:`d`, and makes any two words
     :math:`\epsilon \gamma`-indistinguishable. Proof: ``docs/proofs/tem.md``.
 
-    *Numerics.* The published pseudocode adds Gumbel noise to scores and to one score
-    for "far away"; its output has exactly the law above, which is drawn here from
-    integer weights. An empty neighbourhood complement needs no special case.
+    *Numerics.* Integer weights. A ``beta`` below about :math:`V^2 / 2^{48}` lowers
+    :math:`\gamma` to :math:`\ln(2^{48} / V) / c`, which the guarantee states: the
+    promise gets stronger, and the chance to leave exceeds ``beta``.
 
-    A ``beta`` finer than the integers can hold (below about :math:`V^2 / 2^{48}`)
-    lowers :math:`\gamma` to :math:`\ln(2^{48} / V) / c`: the promise gets stronger, and
-    the chance to leave exceeds ``beta``. The guarantee states the value in use.
-
-    *Differs from the paper.* The claim, as said. ``beta`` bounds the chance for an
-    input word; the unknown word, which is no output, may leave more often.
+    *Differs from the paper.* The claim. The published pseudocode, Gumbel noise on
+    scores and on one score for "far away", has exactly this law.
 
     References
     ----------
@@ -89,7 +85,6 @@ class Tem(AbstractMechanism):
         unit="distance",
         help="radius of the neighbourhood, in place of beta",
         within=(1e-9, 1e9, "in [1e-9, 1e9]"),
-        optional=True,
     )
 
     name: ClassVar[str] = "tem"
@@ -107,7 +102,5 @@ class Tem(AbstractMechanism):
     def prepare(self, space: Space) -> SelectionState:
         """Prepare the integer laws of a space; they are computed when needed."""
         check_space(self, space)
-        law = ExponentialLaw.textbook(
-            space, self.epsilon, self.threshold(space.vocab_size)
-        )
-        return SelectionState(space, selection_guarantee(self, law), law)
+        threshold = self.threshold(space.vocab_size)
+        return state_of(self, ExponentialLaw.textbook(space, self.epsilon, threshold))

@@ -5,33 +5,29 @@ from __future__ import annotations
 import bisect
 import math
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mondegreen import __version__
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Floats, Ids
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.files import home, read_own, write_own
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    check_space,
-    epsilon_parameter,
-)
+from mondegreen.mechanisms.base import AbstractMechanism, check_space, epsilon_parameter
 from mondegreen.mechanisms.laws.certificate import log_normalisers
-from mondegreen.mechanisms.laws.exponential import (
+from mondegreen.mechanisms.laws.integer import IntegerLaw
+from mondegreen.mechanisms.laws.rows import OwnFloors, Row
+from mondegreen.mechanisms.laws.scan import scan_of
+from mondegreen.mechanisms.selection.base import SelectionState, state_of
+from mondegreen.mechanisms.selection.exponential import (
     SMALLEST_WEIGHT,
     ExponentialLaw,
     too_much_rounding,
 )
-from mondegreen.mechanisms.laws.integer import IntegerLaw
-from mondegreen.mechanisms.laws.rows import OwnFloors, Row
-from mondegreen.mechanisms.laws.scan import scan_of
-from mondegreen.mechanisms.selection.base import SelectionState, selection_guarantee
 from mondegreen.sampling.integers import TOTAL
-from mondegreen.space.distances import Distances, distances, stripes
+from mondegreen.space.distances import Distances, stripes
+from mondegreen.space.metric import distances
 from mondegreen.space.space import Space
 
 _STEPS: Final = 200
@@ -45,8 +41,6 @@ _SCALE: Final = TOTAL * (1 - _HEADROOM)
 
 _SMALL: Final = 4096
 """Words of the largest space that is quicker solved than its solution kept."""
-
-Floats = NDArray[np.float64]
 
 
 @final
@@ -78,9 +72,8 @@ class Tight(AbstractMechanism):
     unknown word takes part in the sums as an output of its own, which is then printed
     as the word nearest to its point: post-processing. Proof: ``docs/proofs/tight.md``.
 
-    *Numerics.* The linear system is solved by conjugate gradients over tiles of the
-    kernel, never stored. What is left of the sums, and rounding to integers, is paid
-    for by a rate a little below epsilon.
+    *Numerics.* Conjugate gradients; what is left of the sums, and rounding to
+    integers, is paid for by a rate a little below epsilon.
 
     References
     ----------
@@ -106,14 +99,13 @@ class Tight(AbstractMechanism):
     def prepare(self, space: Space) -> SelectionState:
         """Solve for the weights of the words, which takes passes over all pairs."""
         check_space(self, space)
-        law = TightLaw(space, self.epsilon)
-        stated = replace(
-            selection_guarantee(self, law),
+        return state_of(
+            self,
+            TightLaw(space, self.epsilon),
             certified=self.epsilon,
             certified_how="proof, for the integer weights that are sampled, which no "
             "normaliser changes from one input to another",
         )
-        return SelectionState(space, stated, law)
 
 
 @final
@@ -201,10 +193,10 @@ class TightLaw(IntegerLaw):
 
 def _solution(space: Space, rate: float, cutoff: float) -> Floats:
     """The weights, from the cache folder where a large space has been solved."""
-    name = f"{space.digest}-{rate:.10g}-{cutoff:.10g}-{__version__}.f64"
-    path = home() / "tight" / name
     if space.vocab_size <= _SMALL:
         return solve_tight(space, rate, cutoff)
+    name = f"{space.digest}-{rate:.10g}-{cutoff:.10g}-{__version__}.f64"
+    path = home() / "tight" / name
     kept = read_own(path) or b""
     if len(kept) == 8 * (space.vocab_size + 1):
         return np.frombuffer(kept, "<f8").astype(np.float64)
@@ -216,22 +208,23 @@ def _solution(space: Space, rate: float, cutoff: float) -> Floats:
 def solve_tight(space: Space, rate: float, cutoff: float) -> Floats:
     r"""Solve :math:`\sum_y \mu_y e^{-c \min(d(w, y), g)} = 1` for all inputs.
 
-    The sum is over all words and the unknown word; inputs at one point share the
-    weight of the point. All weights are positive: an epsilon that gives others is
-    refused.
+    The sum is over all words and the unknown word; inputs at one point share the weight
+    of the point. An epsilon that gives weights that are not positive is refused.
     """
     canonical = space.canonical
     heads, counts = np.unique(canonical, return_counts=True)
-    share = np.zeros(len(canonical))
-    share[heads] = 1 / counts
-    share = share[canonical]
     # The rows must sum to one for the very distances that laws are made from.
     tiles = Distances(space, scan_of(space).inputs)
 
-    def kernel(values: Floats) -> Floats:
+    def of_points(values: Floats) -> Floats:
         spread = np.zeros(len(canonical))
         spread[heads] = values
-        return _kernel(tiles, spread[canonical] * share, rate, cutoff)[heads]
+        return spread[canonical]
+
+    share = of_points(1 / counts)
+
+    def kernel(values: Floats) -> Floats:
+        return _kernel(tiles, of_points(values) * share, rate, cutoff)[heads]
 
     # Conjugate gradients, from the solution for words that are far apart.
     solution = np.ones(len(heads))
@@ -251,9 +244,7 @@ def solve_tight(space: Space, rate: float, cutoff: float) -> Floats:
     is_solved = np.abs(1 - kernel(solution)).max() <= 8 * _RESIDUAL
     if not is_solved or solution.min() <= 0:
         raise _infeasible(space, rate, cutoff, float(solution.min()))
-    full = np.zeros(len(canonical))
-    full[heads] = solution
-    return full[canonical] * share
+    return of_points(solution) * share
 
 
 def _kernel(tiles: Distances, values: Floats, rate: float, cutoff: float) -> Floats:

@@ -2,41 +2,50 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mondegreen.arrays import Floats, Ids, LogProbs, Weights
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
+    State,
+    check_ids,
+    check_interval,
     check_space,
     epsilon_parameter,
     parameter,
 )
-from mondegreen.mechanisms.laws.tree import TreeLaw
-from mondegreen.mechanisms.laws.tree_weights import (
+from mondegreen.mechanisms.laws.tree import (
+    TreeLaw,
     scale_of,
     shipped_weights,
     weights_of,
     weights_within,
 )
-from mondegreen.mechanisms.selection.tree_state import Numbers, TreeState
-from mondegreen.sampling.integers import TOTAL
+from mondegreen.sampling.integers import TOTAL, draw_uniform
 from mondegreen.space.space import Space
 from mondegreen.space.store import tree_of
 from mondegreen.space.tree import WordTree
 
-_ROUNDING: Final = 1e-9
+_BLOCK: Final = 1 << 15
+"""Words drawn at once: their tables stay in the cache of a core."""
 
 _SMALL: Final = 4096
 """Words of the largest space whose tree is built where it is needed."""
 
 _GROUPED: Final = 2
 """Levels of a tree that has something between the words and the root."""
+
+Numbers = tuple[float, ...]
 
 
 @final
@@ -56,8 +65,7 @@ class Tree(AbstractMechanism):
     epsilon : float in [1e-9, 1e9], nats
         Loss of any two words: the height of the root is 1. Alone, it sets every
         level: two words that meet at height :math:`h` lose at most
-        :math:`\epsilon h`, and the probabilities are those that keep most, see
-        :func:`mondegreen.mechanisms.laws.tree_weights.weights_within`.
+        :math:`\epsilon h`, and the probabilities are those that keep most.
     losses : tuple of float in [0, epsilon], nats, optional
         Largest loss of two words that meet in a group, in a branch, ..., in place of
         the heights of the tree; that of the root is epsilon. 0: they have one law.
@@ -67,7 +75,7 @@ class Tree(AbstractMechanism):
     of_class : mapping of str to tuple of float, optional
         From a word to other probabilities for its class, that is all words of its node
         below the root: frequent words, which are easy to guess, can move more often
-        than those that carry meaning. Kept as pairs.
+        than those that carry meaning.
 
     Raises
     ------
@@ -81,17 +89,16 @@ class Tree(AbstractMechanism):
     is no normaliser, so nothing is lost to a factor of 2. The unknown word is at
     distance 1 from every word; its law is uniform. Proof: ``docs/proofs/tree.md``.
 
-    *Numerics.* Two draws with exact integers: the level, and a place in the node. The
-    certificate is rational arithmetic over the nodes, and is rounded up once.
+    *Numerics.* Level and place are drawn from exact integers. The certificate is
+    rational arithmetic over the nodes, and is rounded up once.
 
-    The tree is that of the space (``space.tree``), the one of the package, or, for a
-    space of up to 4,096 words, built on the spot.
+    The tree is that of the space, the one of the package, or, for a space of up to
+    4,096 words, built on the spot.
 
     References
     ----------
     .. [1] Chatzikokolakis, Andrés, Bordenabe, Palamidessi. "Broadening the Scope of
        Differential Privacy Using Metrics." PETS 2013, Definition 1.
-    .. [2] Warner. "Randomized Response." JASA 1965: a tree without groups.
 
     Examples
     --------
@@ -134,27 +141,29 @@ class Tree(AbstractMechanism):
 
     def __post_init__(self) -> None:
         AbstractMechanism.__post_init__(self)
-        losses = _numbers("losses", self.losses, self.epsilon)
-        shares = _shares("level_probabilities", self.level_probabilities)
-        if losses is not None and shares is not None:
-            allowed = "null where level_probabilities are given"
-            raise InvalidParameterError("losses", losses, allowed)
-        if losses is not None and any(np.diff(losses) < 0):
-            raise InvalidParameterError("losses", losses, "not decreasing")
-        own = _of_class(self.of_class)
-        if own is not None and shares is None:
-            allowed = "null without level_probabilities"
-            raise InvalidParameterError("of_class", own, allowed)
+        losses, shares, own = self.losses, self.level_probabilities, self.of_class
+        if losses is not None:
+            losses = _numbers("losses", losses, self.epsilon)
+            if shares is not None:
+                allowed = "null where level_probabilities are given"
+                raise InvalidParameterError("losses", losses, allowed)
+            if any(np.diff(losses) < 0):
+                raise InvalidParameterError("losses", losses, "not decreasing")
+        if own is not None:
+            own = _of_class(own)
+            if shares is None:
+                allowed = "null without level_probabilities"
+                raise InvalidParameterError("of_class", own, allowed)
+        if shares is not None:
+            shares = _shares("level_probabilities", shares)
         object.__setattr__(self, "losses", losses)
         object.__setattr__(self, "level_probabilities", shares)
         object.__setattr__(self, "of_class", own)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return name and parameters, ``of_class`` only where it is given.
-
-        The digest of what was released before there was such a parameter, and with it
-        the keys of replays, stay what they were.
-        """
+        """Return name and parameters, ``of_class`` only where it is given."""
+        # The digest of what was released before there was such a parameter, and with
+        # it the keys of replays, stay what they were.
         found = AbstractMechanism.to_dict(self)
         own = found["parameters"].pop("of_class")
         if own is not None:
@@ -175,7 +184,8 @@ class Tree(AbstractMechanism):
                 f"these lose {losses[-1]:.4f}",
             )
         heights = self._heights(tree, losses)
-        return TreeState(space, law, heights, _guarantee(self, space, law, heights))
+        promise = self._certified(space, law, losses, heights)
+        return TreeState(space, law, heights, promise)
 
     def _weights(self, tree: WordTree) -> tuple[int, ...]:
         """The integer weights of the levels of a tree."""
@@ -203,7 +213,7 @@ class Tree(AbstractMechanism):
             found[node] = weights_of(shares)
         return found
 
-    def _heights(self, tree: WordTree, losses: Sequence[float]) -> Numbers:
+    def _heights(self, tree: WordTree, losses: Numbers) -> Numbers:
         """The heights of the levels that the promise is stated with.
 
         Where probabilities are given, they are what the law loses, as a share of the
@@ -211,47 +221,162 @@ class Tree(AbstractMechanism):
         """
         spent, most = self.losses, self.epsilon
         if self.level_probabilities is not None:
-            spent, most = tuple(losses[:-1]), losses[-1]
+            spent, most = losses[:-1], losses[-1]
         if spent is None or not most:
             return tree.heights
         # Rounded up, so that the most times a height is not below what it stands for.
         inner = [math.nextafter(x / most, 2) if x else 0.0 for x in spent]
         return (0.0, *(min(1.0, height) for height in inner), 1.0)
 
+    def _certified(
+        self, space: Space, law: TreeLaw, losses: Numbers, heights: Numbers
+    ) -> Guarantee:
+        """The promise of a law, with its certificate."""
+        tree, (rows, _) = law.tree, law.kinds()
+        most = max(x / h for x, h in zip(losses, heights[1:], strict=True) if h)
+        certified = math.nextafter(most, math.inf) if most else 0.0
+        shown = ", ".join(f"{height:.4g}" for height in heights[1:])
+        nats = ", ".join(f"{loss:.4g}" for loss in losses)
+        chances = [", ".join(f"{weight / TOTAL:.4g}" for weight in row) for row in rows]
+        by_class = " (by class of the word)" if len(rows) > 1 else ""
+        return self.promise(
+            space,
+            metric=f"ultrametric of the word tree {tree.digest[:12]} (heights {shown})",
+            scale=scale_of(tree, heights),
+            certified=min(certified, self.epsilon),
+            certified_how="proof, and exact rational arithmetic over all nodes of the "
+            "tree for the integers that are sampled",
+            equivalents=(
+                f"{losses[-1]:.6g}-local differential privacy of a word",
+                f"words that meet at level 1 to {tree.levels} lose at most: {nats} "
+                "nats",
+                f"chance of each level, words first: {'; '.join(chances)}{by_class}",
+            ),
+            assumptions=(
+                f"the word tree, SHA-256 {tree.digest}, is public and was fixed before "
+                "the texts were seen",
+                "every level has a chance that is an integer over 2^62; levels and "
+                "places are drawn exactly",
+            ),
+        )
 
-def _guarantee(
-    mechanism: Tree, space: Space, law: TreeLaw, heights: tuple[float, ...]
-) -> Guarantee:
-    """The promise of a law, certified."""
-    tree, losses = law.tree, law.losses()
-    spent = [x / h for x, h in zip(losses, heights[1:], strict=True) if h]
-    certified = math.nextafter(max(spent), math.inf) if max(spent) else 0.0
-    shown = ", ".join(f"{height:.4g}" for height in heights[1:])
-    nats = ", ".join(f"{loss:.4g}" for loss in losses)
-    rows = law.kinds()[0]
-    chances = "; ".join(
-        ", ".join(f"{weight / TOTAL:.4g}" for weight in row) for row in rows
-    )
-    return mechanism.promise(
-        space,
-        metric=f"ultrametric of the word tree {tree.digest[:12]} (heights {shown})",
-        scale=scale_of(tree, heights),
-        certified=min(certified, mechanism.epsilon),
-        certified_how="proof, and exact rational arithmetic over all nodes of the tree "
-        "for the integers that are sampled",
-        equivalents=(
-            f"{losses[-1]:.6g}-local differential privacy of a word",
-            f"words that meet at level 1 to {tree.levels} lose at most: {nats} nats",
-            f"chance of each level, words first: {chances}"
-            + (" (by class of the word)" if len(rows) > 1 else ""),
-        ),
-        assumptions=(
-            f"the word tree, SHA-256 {tree.digest}, is public and was fixed before the "
-            "texts were seen",
-            "every level has a chance that is an integer over 2^62; levels and places "
-            "are drawn exactly",
-        ),
-    )
+
+@final
+class TreeState(State):
+    """The tree mechanism prepared for one space.
+
+    ``heights`` are the distances of two words by the level where they meet.
+    """
+
+    def __init__(
+        self, space: Space, law: TreeLaw, heights: Numbers, guarantee: Guarantee
+    ) -> None:
+        self.space, self.law, self.heights = space, law, heights
+        self.guarantee = guarantee
+        tree = law.tree
+        rows, self._kinds = law.kinds()
+        weights = np.array(rows)
+        self._chosen = np.flatnonzero(weights.any(axis=0)).tolist()
+        # Where the integers of each level end: a row per kind of input.
+        self._edges = np.cumsum(weights[:, self._chosen], axis=1)
+        shape = (len(self._chosen), tree.vocab_size + 1)
+        self._starts = np.zeros(shape, dtype=np.int64)
+        self._quotients = np.zeros(shape, dtype=np.int64)
+        self._limits = np.zeros(shape, dtype=np.int64)
+        for row, level in enumerate(self._chosen):
+            nodes = tree.nodes[level, :-1]
+            sizes = np.append(tree.sizes(level)[nodes], tree.vocab_size)
+            self._starts[row, :-1] = tree.bounds[level][nodes]
+            # Places of the level that fall on each word of the node, and on all.
+            self._quotients[row] = weights[self._kinds, level] // sizes
+            self._limits[row] = self._quotients[row] * sizes
+        self._quotients = np.maximum(self._quotients, 1).astype(np.uint64)
+
+    @property
+    def tree(self) -> WordTree:
+        return self.law.tree
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """The tree, and its integers: what decides a draw."""
+        # The integers come from a linear program in floating point, so another version
+        # or processor may find others at one epsilon.
+        tree, law = self.tree.digest, self.law
+        own = {str(node): row for node, row in sorted(law.own.items())}
+        parts = {"own": own, "tree": tree, "weights": law.weights}
+        text = json.dumps(parts, sort_keys=True)
+        return {"tree": tree, "law": hashlib.sha256(text.encode()).hexdigest()}
+
+    def distances(self, first: Ids, second: Ids) -> Floats:
+        table: Floats = np.array(self.heights)[self.tree.meeting_levels(first, second)]
+        return table
+
+    def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
+        """Draw an output for each input; see :class:`mondegreen.mechanisms.State`.
+
+        Every word consumes one 64-bit word of ``rng``, in order, which decides the
+        level and the place in its node. Where the places of a level cannot be dealt
+        evenly to the words of a node, less than one draw in 2**44, the place is drawn
+        again, after all others.
+        """
+        check_ids(ids, self.space.vocab_size)
+        out = np.empty(len(ids), dtype=np.int32)
+        again: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        for start in range(0, len(ids), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            draws = draw_uniform(rng, len(out[block]))
+            levels, rest = self._levels(ids[block], draws)
+            flat = levels * (self.space.vocab_size + 1)
+            flat += ids[block].astype(np.int64, copy=False)
+            uneven = rest >= self._limits.take(flat)
+            # Unsigned division is the faster one.
+            place = (rest.view(np.uint64) // self._quotients.take(flat)).view(np.int64)
+            if uneven.any():
+                (where,) = np.nonzero(uneven)
+                again.append((where + start, levels[where]))
+                place[where] = 0
+            place += self._starts.take(flat)
+            out[block] = self.tree.order.take(place)
+        for where, levels in again:
+            out[where] = self._drawn_again(ids[where], levels, rng)
+        return out
+
+    def log_prob(self, ids: Ids) -> LogProbs:
+        check_ids(ids, self.space.vocab_size)
+        words, inverse = np.unique(ids, return_inverse=True)
+        table = np.empty((len(words), self.space.vocab_size))
+        for row, word in zip(table, words.tolist(), strict=True):
+            row[:] = np.log(self.law.probabilities(word))
+        return table[inverse]
+
+    def _levels(self, ids: Ids, draws: Weights) -> tuple[NDArray[np.int64], Weights]:
+        """The level of each draw, and the place of the draw in that level."""
+        levels = np.zeros(len(draws), dtype=np.int64)
+        if len(self._edges) == 1:
+            edges = np.append(0, self._edges[0])
+            for edge in edges[1:-1]:
+                levels += draws >= edge
+            return levels, draws - edges.take(levels)
+        kinds, starts = self._kinds.take(ids), np.zeros_like(draws)
+        for ends in self._edges.T[:-1]:
+            edge = ends.take(kinds)
+            passed = draws >= edge
+            levels += passed
+            np.copyto(starts, edge, where=passed)
+        return levels, draws - starts
+
+    def _drawn_again(
+        self, ids: Ids, levels: NDArray[np.int64], rng: np.random.Generator
+    ) -> Ids:
+        """Draw places in nodes without bias, by rejection."""
+        tree = self.tree
+        found = np.empty(len(ids), dtype=np.int32)
+        pairs = zip(ids.tolist(), levels.tolist(), strict=True)
+        for i, (word, row) in enumerate(pairs):
+            level = self._chosen[row] if word < tree.vocab_size else tree.levels
+            members = tree.members(level, int(tree.nodes[level, word]))
+            found[i] = members[int(rng.integers(0, len(members)))]
+        return found
 
 
 def tree_for(space: Space) -> WordTree:
@@ -270,44 +395,31 @@ def tree_for(space: Space) -> WordTree:
     return build_tree(space)
 
 
-def _numbers(name: str, values: Any, largest: float) -> Numbers | None:
+def _numbers(name: str, values: Any, largest: float) -> Numbers:
     """Numbers as floats; refuses what is no list of them, or out of range."""
-    if values is None:
-        return None
     allowed = f"numbers in [0, {largest:g}], as many as the tree has levels for"
-    if not isinstance(values, (tuple, list)):
+    if not isinstance(values, tuple | list):
         raise InvalidParameterError(name, values, allowed)
-    for value in values:
-        is_number = isinstance(value, (int, float, np.integer, np.floating))
-        if not is_number or isinstance(value, bool) or not 0 <= value <= largest:
-            raise InvalidParameterError(name, values, allowed)
-    return tuple(map(float, values))
+    return tuple(check_interval(name, x, 0.0, largest, allowed) for x in values)
 
 
-def _shares(name: str, values: Any) -> Numbers | None:
+def _shares(name: str, values: Any) -> Numbers:
     """Probabilities of levels; refuses what are none, or leave the root none."""
     found = _numbers(name, values, 1.0)
-    if found is None:
-        return None
-    if not found or abs(sum(found) - 1) > _ROUNDING or not found[-1] > 0:
+    if not found or abs(sum(found) - 1) > 1e-9 or not found[-1] > 0:
         allowed = "numbers of sum 1, the last above 0"
         raise InvalidParameterError(name, found, allowed)
     return found
 
 
-def _of_class(values: Any) -> tuple[tuple[str, Numbers], ...] | None:
+def _of_class(values: Any) -> tuple[tuple[str, Numbers], ...]:
     """Words and probabilities; refuses what is neither a mapping nor pairs."""
-    if values is None:
-        return None
-    allowed = "words, each with numbers of sum 1, the last above 0"
     try:
         given = sorted((str(word), shares) for word, shares in dict(values).items())
     except (TypeError, ValueError):
+        allowed = "words, each with numbers of sum 1, the last above 0"
         raise InvalidParameterError("of_class", values, allowed) from None
-    found = [(word, _shares("of_class", shares)) for word, shares in given]
-    if any(shares is None for _, shares in found):
-        raise InvalidParameterError("of_class", values, allowed)
-    return tuple(found)  # type: ignore[arg-type]
+    return tuple((word, _shares("of_class", shares)) for word, shares in given)
 
 
 def _check_count(name: str, values: Numbers, count: int) -> None:

@@ -1,4 +1,4 @@
-"""The searches that a noise mechanism can decode with, by name."""
+"""Exhaustive searches for the words nearest to noisy points."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ from typing import Final, Protocol, final
 import numpy as np
 
 from mondegreen.arrays import Ids, Vectors
-from mondegreen.errors import InvalidParameterError
+from mondegreen.errors import InvalidParameterError, MondegreenError
 from mondegreen.space.geometry import canonical_ids
+from mondegreen.space.metric import one_minus_norm2, squared_gaps
 
 DECODERS: Final = ("exact", "fast", "torch")
+
+# Rows for which one product and its largest entries are faster than faiss, which below
+# half a thousand compares each query by itself, and for fewer still is fastest.
+_FEW: Final = range(4, 512)
+_ENTRIES: Final = 1 << 24  # of one such product: 64 MiB
+_BLOCK_WORDS: Final = 1 << 17  # of tables in the Poincaré ball, which stay in the cache
 
 
 class NeighbourSearch(Protocol):
@@ -28,7 +35,6 @@ class NeighbourSearch(Protocol):
 
 
 def check_decoder(decoder: str) -> None:
-    """Refuse a name that is no decoder's."""
     if decoder not in DECODERS:
         raise InvalidParameterError("decoder", decoder, " or ".join(DECODERS))
 
@@ -44,8 +50,21 @@ def decoder_search(decoder: str, vectors: Vectors) -> NeighbourSearch:
     point = canonical_ids(vectors)
     heads = np.unique(point)
     if len(heads) < len(point):
-        return _PointSearch(_search(decoder, vectors[heads]), point)
-    return _search(decoder, vectors)
+        return _PointSearch(decoder_search(decoder, vectors[heads]), point)
+    if decoder == "fast":
+        from mondegreen.space.search.rounded import CertifiedSearch
+
+        return CertifiedSearch(vectors)
+    if decoder == "torch":
+        from mondegreen.space.search.torch import TorchSearch
+
+        return TorchSearch(vectors)
+    return FaissSearch(vectors)
+
+
+def check_finite(points: Vectors) -> None:
+    if not np.isfinite(points).all():
+        raise MondegreenError("a noisy point is not finite; nothing was released")
 
 
 @final
@@ -80,16 +99,95 @@ class _PointSearch:
         return self._search.describe()
 
 
-def _search(decoder: str, vectors: Vectors) -> NeighbourSearch:
-    """Build a search over distinct points."""
-    if decoder == "fast":
-        from mondegreen.space.search.rounded import CertifiedSearch
+@final
+class FaissSearch:
+    r"""Exhaustive search for the nearest word in Euclidean distance.
 
-        return CertifiedSearch(vectors)
-    if decoder == "torch":
-        from mondegreen.space.search.torch import TorchSearch
+    Since :math:`\arg\min_y \|x - y\|^2 = \arg\max_y x \cdot y - \|y\|^2 / 2`, it
+    looks for the largest inner product with one coordinate more. Unlike squared
+    distances, these products keep the order of the words when noise throws the point
+    far away from all of them, and do not overflow before :math:`10^{36}`.
+    """
 
-        return TorchSearch(vectors)
-    from mondegreen.space.search.faiss import FaissSearch
+    def __init__(self, vectors: Vectors) -> None:
+        import faiss  # not at the top: a mechanism that needs no search starts sooner
 
-    return FaissSearch(vectors)
+        count, dim = vectors.shape
+        augmented = np.empty((count, dim + 1), dtype=np.float32)
+        augmented[:, :dim] = vectors
+        wide = augmented[:, :dim].astype(np.float64)
+        augmented[:, dim] = -np.einsum("ij,ij->i", wide, wide) / 2
+        self._count = count
+        self._index = faiss.IndexFlatIP(dim + 1)
+        self._index.add(augmented)
+
+    def nearest(self, points: Vectors, k: int) -> Ids:
+        queries = np.ones((len(points), points.shape[1] + 1), dtype=np.float32)
+        queries[:, :-1] = points
+        check_finite(queries)
+        k = min(k, self._count)
+        if len(queries) in _FEW:
+            return self._among_few(queries, k)
+        _, ids = self._index.search(queries, k)
+        if (ids < 0).any():
+            raise MondegreenError("the search found no word; nothing was released")
+        found: Ids = ids.astype(np.int32)
+        return found
+
+    def _among_few(self, queries: Vectors, k: int) -> Ids:
+        """The same by whole products, a block of rows at a time."""
+        import faiss
+
+        table = faiss.rev_swig_ptr(self._index.get_xb(), self._count * self._index.d)
+        table = table.reshape(self._count, self._index.d)
+        found = np.empty((len(queries), k), dtype=np.int32)
+        step = max(1, _ENTRIES // self._count)
+        for start in range(0, len(queries), step):
+            block = slice(start, start + step)
+            with np.errstate(over="ignore", invalid="ignore"):
+                products = queries[block] @ table.T
+            if not np.isfinite(products).all():
+                raise MondegreenError("a product overflows; nothing was released")
+            rows = np.arange(len(products))
+            for rank in range(k):
+                best = products.argmax(axis=1)
+                found[block, rank] = best
+                products[rows, best] = -np.inf
+        return found
+
+    def describe(self) -> str:
+        return "exhaustive float32 search (faiss), which sees the noisy point only"
+
+
+@final
+class PoincareSearch:
+    r"""Exhaustive search for the nearest word in hyperbolic distance, in float64.
+
+    Among words :math:`y`, the distance to a point x grows with
+    :math:`\lVert x - y \rVert^2 / (1 - \lVert y \rVert^2)`: how far x is from the
+    edge is a common factor. So the order is defined, and computed without cancellation,
+    for points on the edge of the ball too.
+    """
+
+    def __init__(self, vectors: Vectors) -> None:
+        self._columns = np.ascontiguousarray(vectors.T, dtype=np.float64)
+        self._scale = 1 / np.sqrt(one_minus_norm2(vectors))
+
+    def nearest(self, points: Vectors, k: int) -> Ids:
+        """Ids of the ``k`` nearest words, nearest first; ties go to the lowest id."""
+        check_finite(points)
+        count = self._columns.shape[1]
+        k = min(k, count)
+        out = np.empty((len(points), k), dtype=np.int32)
+        size = max(1, _BLOCK_WORDS // count)
+        for start in range(0, len(points), size):
+            rows = slice(start, start + size)
+            scores = squared_gaps(points[rows], self._columns, self._scale)
+            if k == 1:
+                out[rows, 0] = scores.argmin(axis=1)
+            else:
+                out[rows] = np.argsort(scores, axis=1, kind="stable")[:, :k]
+        return out
+
+    def describe(self) -> str:
+        return "exhaustive float64 search, which sees the noisy point only"

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids
 from mondegreen.space.codes import Bits
 
+# Classes asked for at first: with 256 bits all that tie are among them but for one
+# code in 300, and they cost no more than two.
 _FIRST: Final = 4
-"""Classes asked for at first: with 256 bits all that tie are among them but for one
-code in 300, and they cost no more than two."""
 _CELLS: Final = 1 << 21
 
 
@@ -44,7 +44,10 @@ class HammingSearch:
         """
         nearest = self._tied(codes)
         total = self._counts[nearest].cumsum(axis=1)
-        place = _multiply_high(draws, total[:, -1].astype(np.uint64))
+        # draws * ties >> 64 without overflow: there are fewer than 2**31 ties.
+        ties, half = total[:, -1].astype(np.uint64), np.uint64(32)
+        low = (draws & np.uint64(0xFFFFFFFF)) * ties >> half
+        place = ((draws >> half) * ties + low >> half).astype(np.int64)
         column = (total <= place[:, None]).sum(axis=1)
         rows = np.arange(len(codes))
         found = nearest[rows, column]
@@ -54,13 +57,8 @@ class HammingSearch:
 
     def ties(self, codes: Bits) -> list[Ids]:
         """The words nearest to each code, by class and then by id."""
-        starts, counts = self._starts, self._counts
-        return [
-            np.concatenate(
-                [self._members[starts[c] : starts[c] + counts[c]] for c in row]
-            )
-            for row in self._tied(codes)
-        ]
+        classes = np.split(self._members, self._starts[1:])
+        return [np.concatenate([classes[c] for c in row]) for row in self._tied(codes)]
 
     def _tied(self, codes: Bits) -> NDArray[np.int64]:
         """The nearest classes, sorted; an empty class fills the rows."""
@@ -90,10 +88,3 @@ class HammingSearch:
 
     def describe(self) -> str:
         return "exhaustive Hamming search (faiss), which sees the noisy code only"
-
-
-def _multiply_high(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """``a * b >> 64`` for b below 2**31, without overflow."""
-    low = (a & np.uint64(0xFFFFFFFF)) * b >> np.uint64(32)
-    high = (a >> np.uint64(32)) * b
-    return ((high + low) >> np.uint64(32)).astype(np.int64)

@@ -11,36 +11,26 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Vectors
 from mondegreen.errors import MondegreenError
-from mondegreen.space.search.torch import (
-    checked_points,
-    import_torch,
-    single_threads,
-)
+from mondegreen.space.search.torch import checked_points, import_torch, single_threads
 
 Floats32 = NDArray[np.float32]
-Tensor: TypeAlias = Any
-"""A torch.Tensor; torch is optional."""
+Tensor: TypeAlias = Any  # a torch.Tensor; torch is optional
+_Found: TypeAlias = tuple[Any, Any]  # scores and ids
 
 GROUP: Final = 16
 """Words of about one length that share a scale and a bound."""
 
 _ALIGN: Final = 16
 _SEED: Final = 300
-_CELL: Final = 32
-"""Groups are filled up to whole cells, and bounds looked through cell by cell."""
-_ROWS: Final = 512
-"""Points searched together."""
+_CELL: Final = 32  # groups fill whole cells, and bounds are looked through by cell
+_ROWS: Final = 512  # points searched together
+# Words multiplied, and groups compared, at once: what fits into the cache.
 _SLAB: Final = 2048
-"""Words multiplied at once: their products with ``_ROWS`` points stay in the cache."""
 _PAIRS: Final = 64
-"""Groups of words compared with their points at once, for the same reason."""
 _FAR: Final = 1e18
-_SCORES: Final = 1 << 23
-"""Scores held at once where every word is compared."""
-_MAX_K: Final = 8
-"""For more neighbours the threshold is so low that nothing is gained."""
-_MAX_GROUPS: Final = 64
-"""Mean number of groups a point may have to be compared with; for more, search all."""
+_SCORES: Final = 1 << 23  # held at once where every word is compared
+_MAX_K: Final = 8  # for more, the threshold is so low that nothing is gained
+_MAX_GROUPS: Final = 64  # that a point has to be compared with; for more, search all
 
 
 @final
@@ -98,36 +88,26 @@ class Words8:
         made.shift.reshape(-1)[count:] = -np.inf
         step = 128  # blocks that stay in the cache
         for start in range(0, groups, step):
-            made._fill(slice(start, start + step), vectors, apart, rotation)
+            span = slice(start, start + step)
+            ids = made.ids[span]
+            wide = vectors[ids].astype(np.float64)
+            made.vectors[span] = wide
+            rotated = (wide - centre) @ rotation
+            scale = np.abs(rotated).max(axis=(1, 2)) / 127
+            scale[scale == 0] = 1.0
+            # The scale that is used is the one in single precision.
+            scale = scale.astype(np.float32).astype(np.float64)
+            steps = np.clip(np.rint(rotated / scale[:, None, None]), -127, 127)
+            error = rotated - steps * scale[:, None, None]
+            rows = slice(start * GROUP, (start + len(ids)) * GROUP)
+            made.integers[rows, :dim] = steps.reshape(-1, dim)
+            made.scale[span] = scale
+            lengths = apart[ids]
+            errors = np.sqrt(np.einsum("gwi,gwi->gw", error, error).max(axis=1))
+            longest = np.sqrt(lengths.max(axis=1))
+            terms = np.stack([errors, longest, -lengths.min(axis=1) / 2], axis=1)
+            made.terms[span] = terms + np.abs(terms) * 2.0**-20
         return made
-
-    def _fill(
-        self, span: slice, vectors: Vectors, apart: Vectors, rotation: Vectors
-    ) -> None:
-        """Round a few groups."""
-        ids = self.ids[span]
-        wide = vectors[ids].astype(np.float64)
-        self.vectors[span] = wide
-        rotated = (wide - self.centre) @ rotation
-        scale = np.abs(rotated).max(axis=(1, 2)) / 127
-        scale[scale == 0] = 1.0
-        # The scale that is used is the one in single precision.
-        scale = scale.astype(np.float32).astype(np.float64)
-        steps = np.clip(np.rint(rotated / scale[:, None, None]), -127, 127)
-        error = rotated - steps * scale[:, None, None]
-        rows = slice(span.start * GROUP, (span.start + len(ids)) * GROUP)
-        self.integers[rows, : wide.shape[2]] = steps.reshape(-1, wide.shape[2])
-        self.scale[span] = scale
-        lengths = apart[ids]
-        terms = np.stack(
-            [
-                np.sqrt(np.einsum("gwi,gwi->gw", error, error).max(axis=1)),
-                np.sqrt(lengths.max(axis=1)),
-                -lengths.min(axis=1) / 2,
-            ],
-            axis=1,
-        )
-        self.terms[span] = terms + np.abs(terms) * 2.0**-20
 
 
 def product_rounding(dim: int) -> float:
@@ -166,10 +146,10 @@ class CertifiedSearch:
 
     Words lie in groups of about equal length; a group has one scale, and one upper
     bound of its scores. Groups with the highest bounds are compared in float32; then
-    every group whose bound reaches the k-th best score found. What is left out cannot
-    be among the k nearest words: this is exhaustive search, to within the rounding of
-    float32 in the last comparison. The error of that comparison and of the bound
-    itself is bounded by the worst case and added.
+    every group whose bound reaches the k-th best score found. The error of that
+    comparison and of the bound itself is bounded by the worst case and added, so what
+    is left out cannot be among the k nearest words: this is exhaustive search, to
+    within the rounding of float32 in the last comparison.
 
     For the errors of inner products see Higham: "Accuracy and Stability of Numerical
     Algorithms", SIAM 2002, section 3.1.
@@ -206,8 +186,7 @@ class CertifiedSearch:
             with single_threads(self._torch, threads) as pool:
                 list(pool.map(search, starts))
         else:
-            for start in starts:
-                search(start)
+            list(map(search, starts))
         return out
 
     def describe(self) -> str:
@@ -234,9 +213,8 @@ class CertifiedSearch:
         member = bounds[cell, :, columns].argmax(dim=2)
         bounds[cell, member, columns] = -torch.inf
         leaders = (cell * _CELL + member).t()
-        scores, ids = self._compare(
-            leaders.reshape(-1), x.repeat_interleave(leaders.shape[1], dim=0), k
-        )
+        own = columns.repeat_interleave(leaders.shape[1])
+        scores, ids = self._compare(leaders.reshape(-1), own, x, k)
         scores, ids = scores.view(rows, -1), ids.view(rows, -1)
         kth = scores.topk(k, dim=1).values[:, -1]
         # The score from the centre, less what float32 may have added to it: no word is
@@ -246,13 +224,12 @@ class CertifiedSearch:
         kth -= slack * (length + self._longest)
         floor = kth / unit
         h, column = (peaks >= floor).nonzero(as_tuple=True)
-        where, member = (bounds[h, :, column] >= floor[column, None]).nonzero(
-            as_tuple=True
-        )
+        reached = bounds[h, :, column] >= floor[column, None]
+        where, member = reached.nonzero(as_tuple=True)
         if len(where) > _MAX_GROUPS * rows:
             return self._all(x, k)
         column = column[where]
-        more = self._compare(h[where] * _CELL + member, x, k, column)
+        more = self._compare(h[where] * _CELL + member, column, x, k)
         return self._merge((scores, ids), more, column, k)
 
     def _bounds(self, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -271,9 +248,8 @@ class CertifiedSearch:
         error += rotation_rounding(self._dim) * torch.linalg.vector_norm(x, dim=1)
         integers = torch.zeros(rows, self._integers.shape[1], dtype=torch.int8)
         integers[:, : self._dim] = steps
-        known = torch.stack(
-            [torch.linalg.vector_norm(steps, dim=1), error / unit, 1 / unit]
-        )
+        norms = torch.linalg.vector_norm(steps, dim=1)
+        known = torch.stack([norms, error / unit, 1 / unit])
         peaks = torch.empty(len(self._scale), rows, dtype=torch.int32)
         products = torch.empty(_SLAB, rows, dtype=torch.int32)
         for start in range(0, len(self._integers), _SLAB):
@@ -281,22 +257,13 @@ class CertifiedSearch:
             product = products[: len(slab)]
             torch._int_mm(slab, integers.t(), out=product)
             first = start // GROUP
-            torch.amax(
-                product.view(-1, GROUP, rows),
-                dim=1,
-                out=peaks[first : first + len(slab) // GROUP],
-            )
+            best = peaks[first : first + len(slab) // GROUP]
+            torch.amax(product.view(-1, GROUP, rows), dim=1, out=best)
         bounds = torch.addmm(peaks.float().mul_(self._scale), self._terms, known)
         return bounds.view(-1, _CELL, rows), unit
 
-    def _compare(
-        self,
-        groups: Tensor,
-        x: Tensor,
-        k: int,
-        rows: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:
-        """The best scores of each group with its point, and their ids."""
+    def _compare(self, groups: Tensor, rows: Tensor, x: Tensor, k: int) -> _Found:
+        """The best scores of each group with the point of its row, and their ids."""
         torch = self._torch
         width = min(k, GROUP)
         scores = torch.empty(len(groups), width)
@@ -306,36 +273,27 @@ class CertifiedSearch:
             span = slice(start, start + _PAIRS)
             group = groups[span]
             words = torch.index_select(self._words, 0, group, out=room[: len(group)])
-            point = x[span] if rows is None else x.index_select(0, rows[span])
+            point = x.index_select(0, rows[span])
             score = torch.bmm(point[:, None, :], words.transpose(1, 2))[:, 0]
             score += self._shift.index_select(0, group)
             scores[span], place = _top(score, width)
             ids[span] = self._ids.index_select(0, group).gather(1, place)
         return scores, ids
 
-    def _merge(
-        self,
-        first: tuple[Tensor, Tensor],
-        more: tuple[Tensor, Tensor],
-        rows: Tensor,
-        k: int,
-    ) -> Tensor:
+    def _merge(self, first: _Found, more: _Found, rows: Tensor, k: int) -> Tensor:
         """The ids of the k best of what two comparisons found."""
-        torch = self._torch
-        order = torch.argsort(rows, stable=True)
-        rows = rows[order]
-        counts = torch.bincount(rows, minlength=len(first[0]))
-        if not len(rows):
-            return first[1].gather(1, _top(first[0], k)[1])
-        place = torch.arange(len(rows)) - (counts.cumsum(0) - counts)[rows]
-        width = more[0].shape[1]
-        shape = (len(counts), int(counts.max()), width)
-        scores = torch.full(shape, -torch.inf)
-        ids = torch.zeros(shape, dtype=torch.int32)
-        scores[rows, place] = more[0][order]
-        ids[rows, place] = more[1][order]
-        scores = torch.cat([first[0], scores.view(len(counts), -1)], dim=1)
-        ids = torch.cat([first[1], ids.view(len(counts), -1)], dim=1)
+        torch, (scores, ids) = self._torch, first
+        if len(rows):
+            order = torch.argsort(rows, stable=True)
+            rows = rows[order]
+            counts = torch.bincount(rows, minlength=len(scores))
+            place = torch.arange(len(rows)) - (counts.cumsum(0) - counts)[rows]
+            shape = (len(counts), int(counts.max()), more[0].shape[1])
+            others = torch.full(shape, -torch.inf)
+            other_ids = torch.zeros(shape, dtype=torch.int32)
+            others[rows, place], other_ids[rows, place] = more[0][order], more[1][order]
+            scores = torch.cat([scores, others.flatten(1)], dim=1)
+            ids = torch.cat([ids, other_ids.flatten(1)], dim=1)
         return ids.gather(1, _top(scores, k)[1])
 
     def _all(self, x: Tensor, k: int) -> Tensor:
@@ -358,10 +316,7 @@ class CertifiedSearch:
                 )
 
 
-def _top(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
+def _top(scores: Tensor, k: int) -> _Found:
     """The k largest of each row and their places."""
-    if k == 1:
-        found = scores.max(dim=1, keepdim=True)
-    else:
-        found = scores.topk(k, dim=1)
+    found = scores.max(dim=1, keepdim=True) if k == 1 else scores.topk(k, dim=1)
     return found.values, found.indices

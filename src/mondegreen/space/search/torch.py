@@ -19,14 +19,12 @@ from mondegreen.errors import (
 )
 
 _THREADS: Final = threading.Lock()
-
-_CELLS: Final = {"cpu": 1 << 24, "cuda": 1 << 28}
-"""Scores held at once, by kind of device."""
+_CELLS: Final = {"cpu": 1 << 24, "cuda": 1 << 28}  # scores held at once
 
 
 @final
 class TorchSearch:
-    """Exhaustive search as in :mod:`mondegreen.space.search.faiss`."""
+    """The search of FaissSearch, on a GPU where there is one."""
 
     def __init__(self, vectors: Vectors) -> None:
         torch = self._torch = import_torch("the torch decoder")
@@ -52,10 +50,9 @@ class TorchSearch:
         return out
 
     def describe(self) -> str:
-        return (
-            f"exhaustive float32 search (torch on {self._device.type}), which sees the "
-            "noisy point only"
-        )
+        kind = self._device.type
+        how = f"exhaustive float32 search (torch on {kind})"
+        return f"{how}, which sees the noisy point only"
 
 
 def import_torch(feature: str) -> Any:

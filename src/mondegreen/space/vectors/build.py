@@ -12,18 +12,14 @@ from typing import Final, final
 import numpy as np
 
 from mondegreen.arrays import Vectors
-from mondegreen.errors import (
-    EmbeddingFormatError,
-    InvalidParameterError,
-    SpaceError,
-)
-from mondegreen.space.geometry import measure, unknown_point
-from mondegreen.space.metric import METRICS, check_points
-from mondegreen.space.space import Space, checked_name, problem_of
+from mondegreen.errors import EmbeddingFormatError, InvalidParameterError, SpaceError
+from mondegreen.space.metric import METRICS
+from mondegreen.space.space import Space, checked_name, measured_space, problem_of
 from mondegreen.space.vectors.readers import BadRows, Block
 from mondegreen.space.vectors.source import VectorSource
 
 DTYPES: Final = ("float16", "float32")
+_BINARY: Final = "word2vec-binary"
 _HINT: Final = "--skip-bad drops and counts such rows"
 
 
@@ -64,24 +60,18 @@ def build_space(
     checked_name(name)
     if limit is not None and limit < 1:
         raise InvalidParameterError("limit", limit, "a positive number of words")
-    if dtype is not None and dtype not in DTYPES:
-        raise InvalidParameterError("dtype", dtype, "one of " + ", ".join(DTYPES))
-    if metric not in METRICS:
-        raise InvalidParameterError("metric", metric, "one of " + ", ".join(METRICS))
+    for what, given, allowed in (("dtype", dtype, DTYPES), ("metric", metric, METRICS)):
+        if given is not None and given not in allowed:
+            raise InvalidParameterError(what, given, "one of " + ", ".join(allowed))
     kind = np.dtype(dtype or ("float16" if source.dtype.itemsize == 2 else "float32"))
     sieve = _Sieve(source, bad, kind.newbyteorder("<"), only, limit, allow_nbsp)
-    vectors = _spooled(sieve, scratch, progress)
-    check_points(metric, name, vectors)
-    unknown = unknown_point(vectors)
-    geometry = measure(
-        vectors, unknown, lambda done: progress("measure", done), metric=metric
-    )
-    words = tuple(sieve.lines)
-    facts = dict(about or {})
+    vectors, words = _spooled(sieve, scratch, progress), tuple(sieve.lines)
     return Built(
-        Space(name, words, vectors, unknown, geometry, about=facts, metric=metric),
+        measured_space(
+            name, words, vectors, about, metric, lambda done: progress("measure", done)
+        ),
         dict(bad.counts),
-        len(only) - len(only & sieve.lines.keys()) if only is not None else 0,
+        len(only - sieve.lines.keys()) if only is not None else 0,
         sum(word != word.lower() for word in words),
     )
 
@@ -103,9 +93,8 @@ def _spooled(
                 f"{error.strerror}"
             ) from error
         if not sieve.lines:
-            raise EmbeddingFormatError(
-                sieve.source.path, "no row is left to build from"
-            )
+            problem = "no row is left to build from"
+            raise EmbeddingFormatError(sieve.source.path, problem)
         spool.flush()
         shape = (len(sieve.lines), sieve.source.dim)
         return np.memmap(spool, dtype=sieve.kind, mode="r", shape=shape)
@@ -145,7 +134,11 @@ class _Sieve:
                 if np.isfinite(block.vectors[i]).all():
                     problem = f"a coordinate is too large for {self.kind.name}"
                     hint = "use --dtype float32" if self.kind.itemsize == 2 else _HINT
-                self._report(self.source.path, row, problem, hint)
+                # By line in a text file, and by row in a binary one.
+                is_binary = self.source.format in ("npy", _BINARY)
+                line, place = (None, row) if is_binary else (row, None)
+                path = self.source.path
+                self.bad.found(path, problem, line=line, row=place, hint=hint)
             elif self._is_good_word(word, row):
                 self.lines[word] = row
                 kept.append(i)
@@ -161,14 +154,7 @@ class _Sieve:
             problem = "the word is a duplicate"
             detail = f" of the one in line {self.lines[word]}"
         if problem is not None:
-            self._report(self.source.words_path, row, problem, hint, detail)
+            path, is_binary = self.source.words_path, self.source.format == _BINARY
+            line, place = (None, row) if is_binary else (row, None)
+            self.bad.found(path, problem, detail, line=line, row=place, hint=hint)
         return problem is None
-
-    def _report(
-        self, path: Path | str, row: int, problem: str, hint: str, detail: str = ""
-    ) -> None:
-        """Report by line in a text file and by row in a binary one."""
-        is_binary = self.source.format in ("npy", "word2vec-binary")
-        is_row = is_binary and path == self.source.path
-        place = {"row": row} if is_row else {"line": row}
-        self.bad.found(path, problem, detail, hint=hint, **place)

@@ -50,17 +50,12 @@ def _glove(corpus: str, member: str) -> PublicSpace:
     return PublicSpace(name, address, f"{member}.txt", "PDDL-1.0")
 
 
-PUBLIC_SPACES: Final = {
-    each.name: each
-    for each in (
-        *(_glove("6B", f"glove.6B.{dim}d") for dim in (50, 100, 200, 300)),
-        _glove("840B.300d", "glove.840B.300d"),
-    )
-}
+_GLOVES = [_glove("6B", f"glove.6B.{dim}d") for dim in (50, 100, 200, 300)]
+_GLOVES.append(_glove("840B.300d", "glove.840B.300d"))
+PUBLIC_SPACES: Final = {each.name: each for each in _GLOVES}
 
 
 def public_space(name: str) -> PublicSpace:
-    """Return the entry of the register."""
     if name not in PUBLIC_SPACES:
         raise UnknownNameError("public space", name, PUBLIC_SPACES)
     return PUBLIC_SPACES[name]
@@ -90,10 +85,10 @@ def download(
     folder.mkdir(parents=True, exist_ok=True)
     name = address.rsplit("/", 1)[-1]
     record = folder / f"{name}.sha256"
-    recorded = record.read_text().split()[0] if record.exists() else None
     known, origin = sha256, "published"
     if known is None:
-        known, origin = recorded, f"recorded in {record}"
+        known = record.read_text().split()[0] if record.exists() else None
+        origin = f"recorded in {record}"
     try:
         found = pooch.retrieve(
             address,
@@ -105,19 +100,15 @@ def download(
     except OSError as error:
         raise FetchError(f"{address}: {error}; {_AGAIN}") from error
     except ValueError as error:
-        raise SpaceIntegrityError(
-            f"{name}: its SHA-256 is not the one {origin}, {known}; the download was "
-            "deleted"
-        ) from error
+        problem = f"{name}: its SHA-256 is not the one {origin}, {known}"
+        raise SpaceIntegrityError(f"{problem}; the download was deleted") from error
     if known is not None:
         note(f"SHA-256 {known} is the {origin.split()[0]} one")
         return Path(found)
     known = pooch.file_hash(found)
     record.write_text(f"{known}  {name}\n")
-    note(
-        f"no SHA-256 is published for this file; recorded {known} in {record}, "
-        "and every later download must have it"
-    )
+    message = f"no SHA-256 is published for this file; recorded {known} in {record}"
+    note(f"{message}, and every later download must have it")
     return Path(found)
 
 
@@ -169,9 +160,8 @@ def _resuming(part: Path, progress: Progress) -> Callable[[str, str, object], No
                 except requests.RequestException as error:
                     broken = error
         if broken or (total is not None and done != total):
-            raise FetchError(
-                f"{address}: cut off after {done} of {total} bytes; {_AGAIN}"
-            ) from broken
+            problem = f"cut off after {done} of {total} bytes; {_AGAIN}"
+            raise FetchError(f"{address}: {problem}") from broken
         part.replace(output)
         version.unlink(missing_ok=True)
 
@@ -194,15 +184,14 @@ def _beginning(
             raise FetchError(f"{address}: the server sent another range than was asked")
         return start, None if found[1] == "*" else int(found[1])
     if response.status_code != 200:
-        raise FetchError(
-            f"{address}: the server answers {response.status_code} {response.reason}"
-        )
+        answer = f"{response.status_code} {response.reason}"
+        raise FetchError(f"{address}: the server answers {answer}")
     size = response.headers.get("Content-Length")
     return 0, int(size) if size is not None else None
 
 
 def _write_version(version: Path, headers: Any) -> None:
-    """Remember the version by what If-Range may name, or that there is none."""
+    """Remember the version as If-Range may name it, or that it has no name."""
     tag = headers.get("ETag", "")
     named = tag if tag and not tag.startswith("W/") else headers.get("Last-Modified")
     if named:

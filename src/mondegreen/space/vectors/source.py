@@ -13,13 +13,13 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from mondegreen.arrays import Vectors
 from mondegreen.errors import EmbeddingFormatError, InvalidParameterError, SpaceError
 from mondegreen.space.vectors.readers import (
     BadRows,
     Block,
+    Reader,
     numbers_at_end,
-    read_binary,
-    read_text,
     read_words,
 )
 
@@ -57,11 +57,7 @@ class VectorSource:
 
 @contextmanager
 def open_vectors(
-    path: Path | str,
-    bad: BadRows,
-    *,
-    form: str | None = None,
-    word_list: Path | str | None = None,
+    path: Path, bad: BadRows, *, form: str | None = None, word_list: Path | None = None
 ) -> Iterator[VectorSource]:
     """Open GloVe or fastText text, word2vec text or binary, or ``.npy``.
 
@@ -71,26 +67,21 @@ def open_vectors(
     """
     if form is not None and form not in FORMATS:
         raise InvalidParameterError("format", form, "one of " + ", ".join(FORMATS))
-    path = Path(path)
     try:
         stream = io.BufferedReader(io.FileIO(path), HEAD_BYTES)
     except OSError as error:
         raise SpaceError(f"{path}: cannot be read: {error.strerror}") from error
     with stream:
         if form == "npy" or (form is None and stream.peek(6)[:6] == b"\x93NUMPY"):
-            yield _open_npy(path, Path(word_list) if word_list else None, bad)
+            yield _open_npy(path, word_list, bad)
             return
         if word_list is not None:
             raise EmbeddingFormatError(path, "holds its own words; no list is needed")
-        yield open_stream(path, stream, bad, form=form)
+        yield open_stream(path, stream, bad, form)
 
 
 def open_stream(
-    name: Path | str,
-    stream: io.BufferedReader[Any],
-    bad: BadRows,
-    *,
-    form: str | None = None,
+    name: Path | str, stream: io.BufferedReader[Any], bad: BadRows, form: str | None
 ) -> VectorSource:
     """Read text or word2vec binary from a stream; ``name`` stands in errors.
 
@@ -105,16 +96,13 @@ def open_stream(
             raise EmbeddingFormatError(name, f"this is {what}", hint=hint)
     head = head.removeprefix(b"\xef\xbb\xbf")
     form = form or _sniff(name, head)
-    if form == "glove":
-        dim = _usual_dim(name, head)
-        blocks = read_text(name, stream, bad, dim)
-    else:
-        promised, dim = _read_header(name, head)
-        if form == "word2vec-binary":
-            stream.readline()
-            blocks = read_binary(name, stream, bad, dim, promised)
-        else:
-            blocks = read_text(name, stream, bad, dim, promised)
+    promised, dim = (
+        (None, _usual_dim(name, head)) if form == "glove" else _read_header(name, head)
+    )
+    reader = Reader(name, stream, bad, dim, promised)
+    if form == "word2vec-binary":
+        stream.readline()
+    blocks = reader.binary() if form == "word2vec-binary" else reader.text()
     return VectorSource(name, form, dim, np.dtype(np.float32), name, blocks)
 
 
@@ -141,12 +129,9 @@ def _sniff(name: Path | str, head: bytes) -> str:
     if row.count(b" ") == 1 and dim > 1:
         return "glove"  # one number per row: the first line is a word like any other
     if not row or row.count(b" ") == 1:
-        raise EmbeddingFormatError(
-            name,
-            "two numbers may be a header, or a word and its only coordinate",
-            line=1,
-            hint="say which with --format word2vec or --format glove",
-        )
+        problem = "two numbers may be a header, or a word and its only coordinate"
+        hint = "say which with --format word2vec or --format glove"
+        raise EmbeddingFormatError(name, problem, line=1, hint=hint)
     return "word2vec"
 
 
@@ -154,12 +139,9 @@ def _read_header(name: Path | str, head: bytes) -> tuple[int, int]:
     """The number of rows and of dimensions that the first line promises."""
     header = _HEADER.match(head) or _HEADER.match(head + b"\n")
     if header is None or not 0 < int(header[2]) <= _MAX_DIM or int(header[1]) == 0:
-        raise EmbeddingFormatError(
-            name,
-            "the header must be two positive numbers, rows and dimensions",
-            line=1,
-            hint="a file without a header is --format glove",
-        )
+        problem = "the header must be two positive numbers, rows and dimensions"
+        hint = "a file without a header is --format glove"
+        raise EmbeddingFormatError(name, problem, line=1, hint=hint)
     return int(header[1]), int(header[2])
 
 
@@ -171,12 +153,9 @@ def _usual_dim(name: Path | str, head: bytes) -> int:
     found = Counter(numbers_at_end(line) for line in lines[:20] if line.strip())
     dim = found.most_common(1)[0][0] if found else 0
     if not 0 < dim <= _MAX_DIM:
-        raise EmbeddingFormatError(
-            name,
-            "a row must be a word and its numbers, separated by spaces",
-            line=1,
-            hint="known formats: " + ", ".join(FORMATS),
-        )
+        problem = "a row must be a word and its numbers, separated by spaces"
+        hint = "known formats: " + ", ".join(FORMATS)
+        raise EmbeddingFormatError(name, problem, line=1, hint=hint)
     return dim
 
 
@@ -185,9 +164,8 @@ def _open_npy(path: Path, word_list: Path | None, bad: BadRows) -> VectorSource:
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
-        raise EmbeddingFormatError(
-            path, "not a whole .npy file of numbers", hint=str(error)
-        ) from error
+        problem = "not a whole .npy file of numbers"
+        raise EmbeddingFormatError(path, problem, hint=str(error)) from error
     if array.ndim != 2 or array.dtype.kind != "f" or not array.size:
         raise EmbeddingFormatError(
             path,
@@ -196,31 +174,23 @@ def _open_npy(path: Path, word_list: Path | None, bad: BadRows) -> VectorSource:
         )
     list_path = word_list or sibling_word_list(path)
     if list_path is None:
-        raise EmbeddingFormatError(
-            path,
-            "an array holds no words",
-            hint="give them with --word-list FILE, or as X.words.txt beside X.npy",
-        )
+        hint = "give them with --word-list FILE, or as X.words.txt beside X.npy"
+        raise EmbeddingFormatError(path, "an array holds no words", hint=hint)
     words = read_words(list_path, bad)
     if len(words) != len(array):
-        raise EmbeddingFormatError(
-            list_path,
-            f"{len(words)} words for the {len(array)} rows of {path}",
-            hint="give the list as --word-list and a filter as --words",
-        )
-    blocks = _npy_blocks(array, words)
-    dim = int(array.shape[1])
+        problem = f"{len(words)} words for the {len(array)} rows of {path}"
+        hint = "give the list as --word-list and a filter as --words"
+        raise EmbeddingFormatError(list_path, problem, hint=hint)
+    blocks, dim = _npy_blocks(array, words), int(array.shape[1])
     return VectorSource(path, "npy", dim, array.dtype, list_path, blocks)
 
 
-def _npy_blocks(
-    array: np.ndarray[tuple[int, ...], np.dtype[np.floating]], words: list[str | None]
-) -> Iterator[Block]:
+def _npy_blocks(array: Vectors, words: list[str | None]) -> Iterator[Block]:
     """Yield slices of the array without the rows whose words could not be read."""
     step = max(1, (8 << 20) // (array.dtype.itemsize * array.shape[1]))
     for start in range(0, len(words), step):
-        some = list(enumerate(words[start : start + step], start))
-        kept = [(i, word) for i, word in some if word is not None]
-        rows = [i for i, _ in kept]
-        vectors = array[start : start + step] if len(kept) == len(some) else array[rows]
-        yield Block([word for _, word in kept], vectors, [i + 1 for i in rows])
+        some = range(start, min(start + step, len(words)))
+        rows = [i for i in some if words[i] is not None]
+        vectors = array[start : start + step] if len(rows) == len(some) else array[rows]
+        kept = [word for word in words[start : start + step] if word is not None]
+        yield Block(kept, vectors, [i + 1 for i in rows])

@@ -15,9 +15,13 @@ test:
 test-alone:
     {{python}} -m pytest -n 0 -m alone
 
-# The slow tests too.
-test-all: test-alone
-    {{python}} -m pytest -m "not alone"
+# Those that take seconds each too, as CI does.
+test-all: test test-alone
+    {{python}} -m pytest -m "slow and not long and not alone"
+
+# Those that take minutes.
+test-long:
+    {{python}} -m pytest -m long
 
 # Property tests on new examples, instead of the fixed ones of the default run.
 explore:

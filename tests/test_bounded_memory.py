@@ -129,6 +129,7 @@ def large(request, tmp_path):
         made.unlink()
 
 
+@pytest.mark.slow("writes and reads files of hundreds of megabytes")
 def test_a_file_larger_than_the_allowance_passes_within_it(growth, large, tmp_path):
     size = large.stat().st_size
     assert size > 2 * ALLOWANCE
@@ -144,6 +145,7 @@ def test_the_allowance_is_broken_by_a_program_that_holds_the_file(growth, tmp_pa
     path.unlink()
 
 
+@pytest.mark.slow("writes and reads files of hundreds of megabytes")
 def test_workers_are_no_larger(growth, tmp_path):
     path = tmp_path / "in.csv"
     write(path, 260 * MEGABYTE)
@@ -151,7 +153,7 @@ def test_workers_are_no_larger(growth, tmp_path):
     path.unlink()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "size", "share"),
     [

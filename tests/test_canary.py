@@ -176,6 +176,7 @@ def test_the_search_for_survivors_finds_them(canaries, run):
 
 
 @pytest.mark.parametrize("name", [cls.name for cls in mg.mechanisms()])
+@pytest.mark.slow("every mechanism on words that must not survive")
 def test_no_canary_survives_any_mechanism(part, canaries, run, monkeypatch, name):
     used = fitting(name, part)
     monkeypatch.setattr("mondegreen.space.store.load_space", lambda name: used)
@@ -196,6 +197,7 @@ def test_no_canary_survives_any_mechanism(part, canaries, run, monkeypatch, name
 
 
 @pytest.mark.parametrize("format", ["txt", "jsonl", "parquet"])
+@pytest.mark.slow("every format and policy, in processes")
 def test_no_canary_survives_any_format(canaries, run, format):
     texts = [row(canaries, i) for i in range(COUNT)]
     if format == "parquet":
@@ -224,6 +226,7 @@ ALPHABETS = {
 
 @pytest.mark.parametrize("kind", ALPHABETS)
 @pytest.mark.parametrize("format", ["txt", "csv", "jsonl"])
+@pytest.mark.slow("every sign that a word can be spelled in")
 def test_no_canary_spelled_in_signs_survives(canaries, run, kind, format):
     letters = sorted(set("".join(canaries["name"]).lower()))
     spell = str.maketrans(dict(zip(letters, ALPHABETS[kind] * 2, strict=False)))
@@ -287,6 +290,7 @@ def damaged(canaries):
     yield "ragged2.csv", f'{good}1,"{second}",{first}\n', ["--jobs", "2"], 3
 
 
+@pytest.mark.slow("every error, in processes")
 def test_no_canary_survives_in_an_error(canaries, run):
     Path("key").write_bytes(bytes(range(64)))
     Path("key").chmod(0o600)
@@ -333,6 +337,7 @@ def test_no_canary_survives_in_the_report_of_a_bug(
 
 @pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
 @pytest.mark.parametrize("fault", ["full disk", "worker raises", "worker dies"])
+@pytest.mark.slow("processes that fail in the middle")
 def test_no_canary_survives_a_process_that_fails(
     space, canaries, tmp_path, monkeypatch, fault
 ):

@@ -111,6 +111,7 @@ def test_privatize_needs_no_network(guarded, default_space, jobs):
     ],
     ids=" ".join,
 )
+@pytest.mark.slow("a process for every verb")
 def test_verbs_need_no_network(guarded, default_space, arguments):
     done = guarded(SCRIPT, *arguments)
     assert done.returncode == 0, done.stderr

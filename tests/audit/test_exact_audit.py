@@ -168,7 +168,7 @@ def test_hyperbolic_noise_on_a_diameter_is_exact():
     assert report.found == pytest.approx(1.5, rel=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_codes_of_few_bits_are_enumerated():
     space = with_codes(cloud(20, 6), bits=8)
     report = audit_mechanism(mg.mechanism("brr", epsilon=0.7), space, runs=2000, seed=0)
@@ -322,7 +322,7 @@ def test_chosen_pairs_are_those_that_are_compared_in_whatever_order():
         assert found.ids in chosen or found.ids[::-1] in chosen
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_claim_below_the_certificate_is_broken_by_pairs():
     space = mg.load_space()
     mechanism = mg.mechanism("exponential", epsilon=3.0)

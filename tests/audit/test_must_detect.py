@@ -48,7 +48,7 @@ def test_the_sound_version_passes(mutant):
     assert report.found <= report.claimed * (1 + 1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @every
 def test_the_sound_version_passes_on_many_seeds(mutant):
     assert not any(mutant.sound(seed).is_broken for seed in range(2, 30))

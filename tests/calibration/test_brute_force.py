@@ -55,7 +55,7 @@ def test_certificates_equal_the_maximum_over_all_triples(some, place):
     assert truth <= found <= truth + TOLERANCE
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_certificates_of_the_embedded_space_equal_brute_force():
     space = mg.load_space()
     names = [("exponential", 2.5), ("exponential", 8.0), ("tem", 2.0), ("tem", 8.0)]

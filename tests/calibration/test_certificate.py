@@ -355,7 +355,7 @@ def test_calibrated_spends_what_it_was_given(beta):
         assert 0.98 * epsilon <= spent <= epsilon
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_certificate_of_the_embedded_space_agrees_with_a_sample_of_pairs():
     space = mg.load_space()
     state = mg.mechanism("calibrated", epsilon=2.0).prepare(space)

@@ -190,7 +190,7 @@ def test_the_numbers_of_the_proofs_are_those_of_the_mammals(mammals):
 
 
 @needs_mammals
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 5.0])
 @pytest.mark.parametrize("name", ["exponential", "tem", "calibrated"])
 def test_certificates_of_the_mammals_hold_over_every_pair(mammals, name, epsilon):
@@ -202,7 +202,7 @@ def test_certificates_of_the_mammals_hold_over_every_pair(mammals, name, epsilon
 
 
 @needs_mammals
-@pytest.mark.slow
+@pytest.mark.long
 def test_tight_holds_for_the_mammals(mammals):
     state = mg.mechanism("tight", epsilon=2.0).prepare(mammals)
     assert true_epsilon(state) <= 2.0

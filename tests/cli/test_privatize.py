@@ -452,6 +452,7 @@ def test_a_file_can_be_replaced_by_its_release(run, folder, format):
 
 @posix
 @pytest.mark.parametrize("format", ["txt", "csv", "jsonl", "parquet"])
+@pytest.mark.slow("fills a small disk for every format")
 def test_a_full_disk_leaves_neither_output_nor_temporary_file(shell, folder, format):
     lines = [f"{text} {CANARY}" for text in sentences(4000)]
     name = f"in.{format}"
@@ -490,6 +491,7 @@ def test_a_full_device_is_an_error_and_no_release(shell, folder):
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.parametrize("to_group", [True, False], ids=["group", "process"])
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+@pytest.mark.slow("interrupts processes, and waits for them")
 def test_an_interrupt_leaves_no_output_no_file_and_no_worker(
     space_file, folder, name, to_group, jobs
 ):
@@ -588,6 +590,7 @@ def is_running(pid):
 
 @posix
 @pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.slow("pipes between processes")
 def test_a_reader_that_leaves_is_no_error(space_file, folder, jobs):
     Path("in.txt").write_text("\n".join(sentences(40_000)) + "\n")
     command = f"{SCRIPT} privatize in.txt -e 2 -q --space {space_file} -j {jobs}"
@@ -598,6 +601,7 @@ def test_a_reader_that_leaves_is_no_error(space_file, folder, jobs):
 
 
 @posix
+@pytest.mark.slow("a process for every set of closed streams")
 def test_closed_standard_streams_harm_nothing(space_file, folder):
     Path("in.txt").write_text("bad\n")
     base = f"{SCRIPT} privatize in.txt -e 2 --space {space_file}"
@@ -629,6 +633,7 @@ def test_two_jobs_start_where_no_socket_can_be_made(shell, folder):
 
 
 @pytest.mark.parametrize("noise", ["seed", "key", "fresh"])
+@pytest.mark.slow("starts workers for every format")
 def test_two_jobs_write_what_one_job_writes(run, noise):
     rows = "".join(f"{i},{text}\n" for i, text in enumerate(sentences(10_000)))
     Path("in.csv").write_text("id,text\n" + rows)

@@ -76,6 +76,7 @@ def test_a_column_that_no_record_has_leaves_standard_output_empty(run, args, mis
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.slow("200,000 records by every way out")
 def test_200_000_records_without_the_column_leave_no_way_out_in_clear(command, jobs):
     Path("in.jsonl").write_text(f'{{"body":"{CANARY} 555"}}\n' * 200_000)
     os.mkfifo("out.fifo")
@@ -418,6 +419,7 @@ def test_the_id_is_not_privatized(run, name, column, id_column):
 
 
 @pytest.mark.parametrize("name", ["in.jsonl", "in.parquet", "in.csv"])
+@pytest.mark.slow("starts processes for every format")
 def test_a_release_leaves_by_dev_stdout_as_by_standard_output(command, name):
     rows = [f"bad {i % 7}" for i in range(3000)]
     if name == "in.parquet":
@@ -452,6 +454,7 @@ def test_process_substitution_reads_and_writes(command):
 STALE = ".mondegreen-0123456789abcdef.tmp"
 
 
+@pytest.mark.slow("kills processes, and waits for them")
 def test_what_a_killed_run_left_is_removed_by_the_next_and_nothing_else(
     command, folder
 ):
@@ -489,6 +492,7 @@ def test_a_temporary_file_that_somebody_holds_stays(run, folder):
     assert names(folder) == ["in.txt", "out.txt"]
 
 
+@pytest.mark.slow("many processes side by side")
 def test_many_runs_into_one_folder_do_not_sweep_each_other(command, folder):
     Path("in.txt").write_text("bad\n" * 100)
     runs = [subprocess.Popen(command("in.txt", "-o", f"out{i}.txt")) for i in range(6)]

@@ -197,6 +197,7 @@ class AdapterContract:
         records = [{"id": i, "text": t} for i, t in itertools.product(IDS, TEXTS)]
         assert adapter.run(records, keyed) == by_the_library(records, keyed)
 
+    @pytest.mark.slow("every way in, several times")
     def test_a_retry_repeats_whole_in_part_and_in_another_order(self, adapter, keyed):
         records = [{"id": str(i), "text": " ".join(WORDS[i:])} for i in range(40)]
         whole = adapter.run(records, keyed)
@@ -220,6 +221,7 @@ class AdapterContract:
         ]
         assert len({text[:200] for text in found}) == 9
 
+    @pytest.mark.slow("every way in, several times")
     def test_keys_and_fresh_noise_do_not_mix_in_one_process(
         self, adapter, keyed, tmp_path
     ):
@@ -298,6 +300,7 @@ class AdapterContract:
         needs(adapter, "types")
         refused(adapter, [{"id": bad, "text": CANARY}], keyed)
 
+    @pytest.mark.slow("every way in, with every kind of record")
     def test_two_records_of_one_id_and_text_repeat_each_other_or_are_refused(
         self, adapter, keyed
     ):

@@ -313,6 +313,7 @@ def test_inputs_and_the_space_are_left_as_they_were(cls):
     ],
     ids=repr,
 )
+@pytest.mark.slow("prepares every mechanism on every space")
 def test_ids_that_are_no_inputs_are_refused(cls, ids):
     state = state_of(cls, 1.0, cloud(30))
     with pytest.raises(InvalidParameterError, match="ids"):
@@ -372,6 +373,7 @@ def test_extreme_epsilons_give_words_or_a_refusal(cls, epsilon):
 
 @every
 @on_any_space
+@pytest.mark.slow("whole laws of every mechanism on every space")
 def test_the_law_is_complete_or_said_to_be_unknown(cls, vectors):
     space = make_space(vectors)
     state = state_of(cls, 1.5, space)

@@ -39,6 +39,7 @@ def commands(block):
 
 
 @pytest.mark.parametrize("page", PYTHON, ids=lambda p: p.relative_to(ROOT).as_posix())
+@pytest.mark.slow("runs every example of the pages")
 def test_python_examples_give_what_they_show(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
@@ -50,6 +51,7 @@ def test_python_examples_give_what_they_show(page, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("lines", list(pages()))
+@pytest.mark.slow("starts a process for every command of every page")
 def test_the_commands_of_a_page_succeed_one_after_another(lines, tmp_path):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     home = tmp_path / "home"

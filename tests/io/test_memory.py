@@ -70,7 +70,7 @@ def test_a_file_of_120_megabytes_passes_in_a_few_batches(tmp_path, name):
     assert growth(tmp_path, name, 120) < 120
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_a_file_of_400_megabytes_needs_no_more(tmp_path, name):
     assert growth(tmp_path, name, 400) < 120

@@ -89,6 +89,7 @@ def test_without_rounding_they_would(monkeypatch):
     assert (other != whole(scan, BLOCK)).any()
 
 
+@pytest.mark.slow("distances in exact arithmetic")
 def test_the_error_that_is_charged_covers_rounding(space):
     scan = EuclideanScan(space)
     everyone = np.arange(COUNT + 1, dtype=np.int32)

@@ -84,6 +84,7 @@ hard = settings(
 @pytest.mark.parametrize("name", SELECTION)
 @hard
 @given(space=spaces(), epsilon=epsilons())
+@pytest.mark.slow("all pairs and outputs, in exact arithmetic")
 def test_the_bound_holds_on_all_pairs_and_outputs(name, space, epsilon):
     assert_law(prepared(name, space, epsilon))
 
@@ -95,12 +96,14 @@ def test_the_bound_holds_on_all_pairs_and_outputs(name, space, epsilon):
     gamma=st.none() | epsilons(1e-9, 1e9),
     beta=st.floats(1e-12, 0.5),
 )
+@pytest.mark.slow("all pairs and outputs, in exact arithmetic")
 def test_the_bound_of_tem_holds_for_any_threshold(space, epsilon, gamma, beta):
     assert_law(prepared("tem", space, epsilon, gamma=gamma, beta=beta))
 
 
 @hard
 @given(space=spaces(max_words=4), epsilon=epsilons(1e-9, 1e9))
+@pytest.mark.slow("all pairs and outputs, in exact arithmetic")
 def test_the_bound_of_the_exponential_holds_for_few_words(space, epsilon):
     assert_law(prepared("exponential", space, epsilon))
 
@@ -113,6 +116,7 @@ def test_the_bound_of_the_exponential_holds_for_few_words(space, epsilon):
     epsilon=epsilons(1e-6, 1e6),
     half=st.booleans(),
 )
+@pytest.mark.slow("all pairs and outputs, in exact arithmetic")
 def test_the_bound_holds_over_24_orders_of_magnitude(
     count, exponents, offset, epsilon, half
 ):

@@ -209,6 +209,7 @@ def truncated_gumbel_law(d, bound, scale):
 
 
 @pytest.mark.parametrize("scale", [0.4, 2.0, 30.0])
+@pytest.mark.slow("integrates the law numerically")
 def test_the_law_of_truncated_gumbel_is_its_definition(scale):
     d = np.array([0.0, 0.7, 0.7, 1.1, 3.0, 4.0])
     law = np.exp(log_law(d, 4.0, scale))

@@ -20,6 +20,7 @@ def test_every_figure_becomes_an_svg(tmp_path):
     assert [a.read_bytes() for a in found] == [b.read_bytes() for b in again]
 
 
+@pytest.mark.slow("draws every figure")
 def test_every_figure_becomes_a_png(tmp_path):
     odd = measurement("a$b_{w}", spread=0.1)
     found = study(measurements=(odd, measurement("tem", 2.0)), chosen=odd)
@@ -51,6 +52,7 @@ def test_another_format_is_refused(tmp_path):
         write_figures(study(), tmp_path, "pdf")
 
 
+@pytest.mark.slow("draws every figure twice")
 def test_figures_replace_files_only_if_asked(tmp_path):
     write_figures(study(), tmp_path)
     with pytest.raises(DataError, match="exists already"):

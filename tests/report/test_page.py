@@ -127,6 +127,7 @@ def page_of(case):
 
 
 @each_case
+@pytest.mark.slow("draws whole pages")
 def test_a_page_is_well_formed_and_says_no_nan(case):
     page = Page(page_of(case))
     assert not re.search(r"\b(nan|inf|None)\b", page.text)

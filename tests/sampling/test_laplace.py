@@ -57,6 +57,7 @@ def inverted(rng, shape):
 @pytest.mark.parametrize(
     "wrong", [gaussian, in_the_ball, one_dimension_short, inverted, laplace(2.0)]
 )
+@pytest.mark.slow("millions of draws")
 def test_wrong_laws_are_rejected_in_every_dimension(wrong, n, rows):
     assert noise_p_value(wrong, 1.0, n, rows, np.random.default_rng(n)) < ALPHA
 

@@ -37,6 +37,7 @@ def test_bounds_are_the_quantiles_of_scipy(hits, runs, alpha):
 
 @pytest.mark.parametrize("alpha", [0.3, 0.025, 1e-6, 1e-9])
 @pytest.mark.parametrize("runs", [2, 7, 64, 300])
+@pytest.mark.slow("fractions of hundreds of digits")
 def test_bounds_are_on_the_safe_side_of_exact_arithmetic(runs, alpha):
     def at_least(hits, p):
         p = Fraction(p)

@@ -289,7 +289,7 @@ def test_other_codes_than_the_pinned_ones_are_refused(monkeypatch):
         codes_of(load_space())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_codes_of_the_package_can_be_made_again():
     assert with_codes(load_space()).codes.digest == CODES_DIGEST
 

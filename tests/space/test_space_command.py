@@ -116,6 +116,7 @@ def test_every_help_has_an_example(name):
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared vectors are not here")
+@pytest.mark.slow("builds the embedded space again")
 def test_the_embedded_default_is_built_by_our_own_command(tmp_path):
     source = SHARED / "glove-840b-300d-34k.f16.npy"
     refused = run("build", source, "-o", tmp_path / "x.safetensors", ok=False)

@@ -64,7 +64,7 @@ def test_the_record_is_not_so_old_that_it_would_hide_a_slowdown(
     assert max(ratios[path]) > REFERENCE["ratios"][path] / ELSEWHERE
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_fifth_longer_is_seen(margin: float) -> None:
     slower = measured("--slower")
     seen = [p for p in PATHS if slower[p] > REFERENCE["ratios"][p] * margin]

@@ -97,6 +97,7 @@ def passing(pattern: str, chars: list[str]) -> set[str]:
     return set("".join(parts[::2]))
 
 
+@pytest.mark.slow("all 1,114,112 code points")
 def test_of_all_code_points_those_of_the_list_pass_in_clear_and_no_other() -> None:
     assert passing(" _ ", EVERY) == LISTED
     others = [char for char in MANY if char not in CURRENCY]
@@ -303,6 +304,7 @@ def test_known_texts_are_cut_as_documented(text: str, parts: list[str] | None) -
         *("a---------", "- - - - - -é", f"{' ' * 40}\t"),
     ],
 )
+@pytest.mark.slow("texts of megabytes")
 def test_time_is_linear_in_the_text(unit: str) -> None:
     # A quadratic pattern needs hours for a million characters; linear, a third of a
     # second, so that a busy machine does not fail this.

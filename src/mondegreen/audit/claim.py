@@ -88,10 +88,11 @@ def claim_of(state: State, epsilon: float | None, metric: str | None) -> Claim:
     """The claim of a guarantee, or the same in another epsilon or metric."""
     guarantee, space = state.guarantee, state.space
     claimed = float(guarantee.epsilon if epsilon is None else epsilon)
-    measured: tuple[str, Distances] = guarantee.metric, state.distances
-    if metric is not None:
-        measured = metric_named(metric, space)
-    return Claim(guarantee.setting, claimed, *measured, space)
+    if metric is None:
+        return Claim(
+            guarantee.setting, claimed, guarantee.metric, state.distances, space
+        )
+    return Claim(guarantee.setting, claimed, *metric_named(metric, space), space)
 
 
 def metric_named(name: str, space: Space) -> tuple[str, Distances]:

@@ -121,7 +121,8 @@ class _Worker:
 
     def send(self, message: object) -> None:
         try:
-            self._tasks.send(message)
+            # Pickled here: `send` would leave a buffer of its own in the traceback.
+            self._tasks.send_bytes(pickle.dumps(message))
         except OSError:  # a broken pipe; that of standard output is something else
             raise _died() from None
 

@@ -163,6 +163,7 @@ def write_rows(canaries, rows, name="in.csv"):
     Path(name).write_text("id,text\n" + "".join(lines))
 
 
+@pytest.mark.slow("releases that are broken on purpose")
 def test_the_search_for_survivors_finds_them(canaries, run):
     keep = [canaries["name"][3]]
     Path("keep.txt").write_text(f"{keep[0]}\n")

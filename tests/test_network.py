@@ -83,6 +83,7 @@ def test_the_guard_sees_a_connection(guarded):
 
 
 @pytest.mark.parametrize("name", ["laplace", "mahalanobis", "vickrey"])
+@pytest.mark.slow("a process for every part")
 def test_the_library_needs_no_network(default_space, name):
     privatizer = mg.Privatizer(mg.mechanism(name, epsilon=100.0))
     assert privatizer("I met Ann in Oslo.").text.count(" ") == 4

@@ -230,6 +230,7 @@ def test_clusters_hold_within_and_break_as_local_privacy():
     assert report.found == math.inf
 
 
+@pytest.mark.slow("audits a large space")
 def test_large_spaces_go_by_certificate_and_pairs():
     space = mg.load_space()
     report = audit_mechanism(mg.mechanism("exponential", epsilon=2.0), space, runs=0)

@@ -147,6 +147,7 @@ def truth_of(state, space, priors):
 
 @pytest.mark.parametrize("epsilon", [1.0, 4.0, 12.0])
 @pytest.mark.parametrize("how", ["rows", "runs", "runs of all"])
+@pytest.mark.slow("measures settings many times")
 def test_intervals_cover_what_all_inputs_say(cloud, epsilon, how):
     state = mg.mechanism("exponential", epsilon=epsilon).prepare(cloud)
     priors = priors_of(cloud)

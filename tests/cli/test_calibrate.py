@@ -67,6 +67,7 @@ def test_a_target_gives_a_setting_that_keeps_it(run):
 
 
 @pytest.mark.parametrize("over", ["worst", "P50", "mean"])
+@pytest.mark.slow("calibrates several times")
 def test_over_says_which_words_count(run, over):
     target = ["-t", "n_w=0.5", "-m", "exponential"]
     wide = found(run, *target, "--over", over)["rows"][0]

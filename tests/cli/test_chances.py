@@ -75,6 +75,7 @@ def test_both_bounds_hold_for_what_the_file_describes(run, more):
     assert law.guarantee.certified <= 3.0
 
 
+@pytest.mark.slow("solves linear programs on 33,860 words")
 def test_the_success_holds_for_the_frequencies_of_a_small_sample(tmp_path):
     review, output = Path(__file__).parents[2] / "examples/reviews.csv", tmp_path / "c"
     command = ["chances", str(review), "-c", "review", "-o", str(output), "--json"]

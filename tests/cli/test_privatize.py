@@ -215,6 +215,7 @@ def test_a_parquet_file_without_rows_is_passed_on(run):
     ],
 )
 @pytest.mark.parametrize("format", ["txt", "csv", "jsonl"])
+@pytest.mark.slow("a process for every format")
 def test_strange_text_stays_in_its_record(run, format, text):
     rows = {
         "txt": f"bad\n{text}\nbad\n",
@@ -228,6 +229,7 @@ def test_strange_text_stays_in_its_record(run, format, text):
         assert all(set(json.loads(line)) == {"text"} for line in made.split("\n")[:-1])
 
 
+@pytest.mark.slow("ten megabytes")
 def test_a_line_of_ten_megabytes_is_one_record(run):
     Path("in.txt").write_text("bad " * 2_500_000 + "\nbad\n")
     run("in.txt", "-o", "out.txt", "--report", "r")
@@ -373,6 +375,7 @@ DAMAGED = {
     ("name", "jobs"),
     [*((name, "1") for name in DAMAGED), ("utf8.csv", "2"), ("types.jsonl", "2")],
 )
+@pytest.mark.slow("a process for every format")
 def test_damaged_input_leaves_the_old_output_alone(run, folder, name, jobs):
     suffix = "".join(Path(name).suffixes)
     Path(name).write_bytes(DAMAGED[name])
@@ -475,6 +478,7 @@ def test_a_full_disk_leaves_neither_output_nor_temporary_file(shell, folder, for
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.slow("a process for every format")
 def test_a_full_device_is_an_error_and_no_release(shell, folder):
     Path("in.txt").write_text("bad\n")
     done = shell("in.txt", "-o", "/dev/full")

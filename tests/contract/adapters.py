@@ -155,6 +155,7 @@ class AdapterContract:
             assert set(words) <= set(WORDS)
         assert released != [record["text"] for record in records]
 
+    @pytest.mark.slow("every way in")
     def test_order_is_kept(self, adapter, job):
         sharp = {
             **job.spec,

@@ -248,6 +248,7 @@ def test_it_repeats_under_a_seed_and_not_otherwise(cls):
 
 
 @every
+@pytest.mark.slow("prepares every mechanism")
 def test_a_batch_equals_its_words_one_by_one_where_draws_are_integers(cls):
     state = state_of(cls, 1.0, cloud())
     if not has_law(state):

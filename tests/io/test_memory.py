@@ -66,6 +66,7 @@ NAMES = ["a.txt", "a.csv", "a.jsonl", "a.parquet", "dictionary.parquet"]
 
 # Measured: 10 (txt), 35 (csv), 30 (jsonl), 70 to 95 (Parquet: row groups of 16 MB).
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+@pytest.mark.slow("a file of 120 megabytes")
 def test_a_file_of_120_megabytes_passes_in_a_few_batches(tmp_path, name):
     assert growth(tmp_path, name, 120) < 120
 

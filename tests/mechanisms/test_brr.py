@@ -129,6 +129,7 @@ def test_the_bound_is_reached_where_codes_differ_in_one_bit():
 
 
 @on_tables
+@pytest.mark.slow("many draws by exhaustive search")
 def test_samples_follow_the_law(table):
     space = coded(table)
     state = Brr(epsilon=0.8).prepare(space)

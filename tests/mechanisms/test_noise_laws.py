@@ -108,6 +108,7 @@ def test_the_closed_form_of_two_words_gives_the_printed_numbers(
 
 @pytest.mark.parametrize("name", ["laplace", "vickrey", "mahalanobis"])
 @pytest.mark.parametrize(("n", "epsilon", "distance", "printed", "size"), TWO_WORDS)
+@pytest.mark.slow("millions of draws")
 def test_two_words_flip_as_often_as_the_closed_form_says(
     name, n, epsilon, distance, printed, size
 ):

@@ -154,6 +154,7 @@ AWKWARD = {
 @pytest.mark.parametrize("epsilon", [1e-6, 0.01, 1.0, 37.0, 1e4])
 @pytest.mark.parametrize("case", AWKWARD)
 @pytest.mark.parametrize("name", SELECTION)
+@pytest.mark.slow("all pairs and outputs, in exact arithmetic")
 def test_the_bound_holds_on_awkward_spaces(name, case, epsilon, dtype):
     with np.errstate(over="ignore"):
         points = np.array(AWKWARD[case]).astype(dtype)
@@ -474,6 +475,7 @@ def test_a_word_almost_at_the_centroid_is_the_unknown_point(name):
     assert_law(state_of(name, space, 8.0))
 
 
+@pytest.mark.slow("all pairs and outputs, in exact arithmetic")
 def test_a_beta_finer_than_the_integers_lowers_the_cutoff_and_says_so():
     space = cloud(1000, 5, scale=1e3)
     mechanism = mg.mechanism("tem", epsilon=1.0, beta=1e-9)

@@ -40,6 +40,7 @@ def excess_loss(state, claimed):
     epsilon=st.floats(0.3, 20),
     duplicates=st.booleans(),
 )
+@pytest.mark.slow("all pairs and outputs, in exact arithmetic")
 def test_the_bound_holds_wherever_there_is_a_solution(
     seed, size, dim, scale, epsilon, duplicates
 ):

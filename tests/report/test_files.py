@@ -11,6 +11,7 @@ from mondegreen.report.figures import figures
 from mondegreen.report.page import report_html, write_figures
 
 
+@pytest.mark.slow("draws every figure")
 def test_every_figure_becomes_an_svg(tmp_path):
     found = write_figures(study(), tmp_path / "new", "svg")
     assert [path.stem for path in found] == [each.key for each in figures(study())]

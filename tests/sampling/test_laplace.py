@@ -19,6 +19,7 @@ def laplace(epsilon):
 
 @pytest.mark.parametrize(("n", "rows"), DIMS)
 @pytest.mark.parametrize("epsilon", [0.5, 20.0])
+@pytest.mark.slow("millions of draws")
 def test_the_radius_is_gamma_and_the_direction_free(n, rows, epsilon):
     rng = np.random.default_rng([n, int(epsilon * 2)])
     assert noise_p_value(laplace(epsilon), epsilon, n, rows, rng) > ALPHA
@@ -63,6 +64,7 @@ def test_wrong_laws_are_rejected_in_every_dimension(wrong, n, rows):
 
 
 @pytest.mark.parametrize(("n", "rows"), DIMS[1:])
+@pytest.mark.slow("millions of draws")
 def test_noise_per_coordinate_is_rejected(n, rows):
     assert noise_p_value(independent, 1.0, n, rows, np.random.default_rng(n)) < ALPHA
 

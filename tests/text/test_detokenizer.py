@@ -199,6 +199,7 @@ def test_dropping_leaves_no_double_spaces_and_joins_no_words(words: list[str]) -
 
 
 @pytest.mark.parametrize("unit", ["Xyzzy . ", "Xyzzy ", "Xyzzy😀", "\nXyzzy😀"])
+@pytest.mark.slow("texts of megabytes")
 def test_dropping_many_words_takes_linear_time(unit: str) -> None:
     start = time.process_time()
     output = printed("it " + unit * 100_000 + "it", unknown="drop")

@@ -70,6 +70,7 @@ def test_words_at_one_point_come_by_their_ids_whatever_the_batch(decoder, k):
 @pytest.mark.parametrize("length", [0.0, 0.1, 3.0, 1e6, 1e25])
 @pytest.mark.parametrize("k", [1, 2, 12])
 @pytest.mark.parametrize("rows", [1, 90, 600])
+@pytest.mark.slow("distances in double precision")
 def test_the_words_are_those_of_double_precision(decoder, shape, length, k, rows):
     vectors = words(shape)
     points = noisy(vectors, rows, length)

@@ -89,10 +89,10 @@ def claim_of(state: State, epsilon: float | None, metric: str | None) -> Claim:
     guarantee, space = state.guarantee, state.space
     claimed = float(guarantee.epsilon if epsilon is None else epsilon)
     if metric is None:
-        return Claim(
-            guarantee.setting, claimed, guarantee.metric, state.distances, space
-        )
-    return Claim(guarantee.setting, claimed, *metric_named(metric, space), space)
+        measured: tuple[str, Distances] = guarantee.metric, state.distances
+    else:
+        measured = metric_named(metric, space)
+    return Claim(guarantee.setting, claimed, *measured, space)
 
 
 def metric_named(name: str, space: Space) -> tuple[str, Distances]:

@@ -65,13 +65,27 @@ class Tables:
             *(np.asarray(each) for each in (first, second, words))
         )
         shape, u, v, w = w.shape, u.ravel(), v.ravel(), w.ravel()
-        single = self.unigram_backoff[v].astype(float) + self.unigram_log[w]
-        pair = _found(self.pair_starts, self.pair_words, v, w)
-        behind = _stored(self.pair_log, pair, single)
         context = _found(self.pair_starts, self.pair_words, u, v)
-        gamma = _stored(self.pair_backoff, context, np.zeros(len(w)), largest=False)
+        shorter = self._backoff_at(context) + self.pair_log_prob(v, w)
         triple = _found(self.triple_starts, self.triple_words, context, w)
-        return _stored(self.triple_log, triple, gamma + behind).reshape(shape)
+        return _larger(self.triple_log, triple, shorter).reshape(shape)
+
+    def pair_log_prob(self, second: Any, words: Any) -> Floats:
+        """Score words behind one other, in arrays of one shape ``(T,)``."""
+        shorter = self.unigram_backoff[second].astype(float) + self.unigram_log[words]
+        places = _found(self.pair_starts, self.pair_words, second, words)
+        return _larger(self.pair_log, places, shorter)
+
+    def log_backoff(self, first: Any, second: Any) -> Floats:
+        """The logarithm of gamma of pairs, 0 where a pair is not kept."""
+        return self._backoff_at(
+            _found(self.pair_starts, self.pair_words, first, second)
+        )
+
+    def _backoff_at(self, places: Weights) -> Floats:
+        result, hit = np.zeros(len(places)), places >= 0
+        result[hit] = self.pair_backoff[places[hit]]
+        return result
 
 
 def starts_of(counts: Any) -> Weights:
@@ -98,11 +112,8 @@ def _found(starts: Weights, words: WordIds, rows: WordIds, wanted: WordIds) -> W
     return np.where(hit, low, -1)
 
 
-def _stored(
-    values: NDArray[Any], places: Weights, otherwise: Floats, *, largest: bool = True
-) -> Floats:
-    """Values where they are stored, and otherwise what is given."""
-    result, hit = otherwise.copy(), places >= 0
-    stored = values[places[hit]]
-    result[hit] = np.maximum(stored, otherwise[hit]) if largest else stored
+def _larger(values: NDArray[Any], places: Weights, shorter: Floats) -> Floats:
+    """What is stored, but never less than what is shorter says."""
+    result, hit = shorter.copy(), places >= 0
+    result[hit] = np.maximum(values[places[hit]], shorter[hit])
     return result

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import final
 
+import numpy as np
+
+from mondegreen.arrays import Ids
 from mondegreen.errors import LanguageError
 from mondegreen.language.counts import Counter, Counts
 from mondegreen.language.ngrams import NGrams
@@ -25,9 +28,7 @@ class TextCounter:
 
     def add(self, texts: Sequence[str | None]) -> None:
         """Add PUBLIC texts; a sentence never goes over the end of a text."""
-        batch = tokenize(texts)
-        ends = chain.from_iterable(sentence_ends(p[2::2]) for p in batch.parts if p)
-        self._counter.add(self._lookup.codes(batch), ends)
+        self._counter.add(*_words(texts, self._lookup))
 
     def finish(self) -> Counts:
         """Hand out what was counted; nothing can be added afterwards."""
@@ -80,3 +81,19 @@ def build_language(
         counter.add(texts)
     about = {"sources": sources, "licences": licences}
     return NGrams.from_counts(counter.finish(), space, least=least, **about)
+
+
+def read_words(
+    batches: Iterable[Sequence[str | None]], space: Space
+) -> tuple[Ids, list[bool]]:
+    """Read all words of texts as ids, and whether a sentence ends behind each."""
+    lookup = Lookup(space)
+    found = [_words(texts, lookup) for texts in batches]
+    ids = [np.zeros(0, np.int32), *(each for each, _ in found)]
+    return np.concatenate(ids), [end for _, ends in found for end in ends]
+
+
+def _words(texts: Sequence[str | None], lookup: Lookup) -> tuple[Ids, list[bool]]:
+    batch = tokenize(texts)
+    ends = chain.from_iterable(sentence_ends(p[2::2]) for p in batch.parts if p)
+    return lookup.codes(batch), list(ends)

@@ -177,11 +177,15 @@ class NGrams(Tables):
         """
         if not len(ids):
             return np.zeros(0)
+        begins = chained(ids, ends, self.boundary)[:-1] == self.boundary
+        scores = self.chain_log_probs(ids, ends)
+        return np.asarray(np.add.reduceat(scores, np.flatnonzero(begins)))
+
+    def chain_log_probs(self, ids: Ids, ends: Iterable[bool]) -> Floats:
+        """Score each word and each end of a sentence, in order."""
         chain = chained(ids, ends, self.boundary)
         before = np.concatenate([chain[:1], chain[:-2]])
-        scores = self.log_prob(before, chain[:-1], chain[1:])
-        starts = np.flatnonzero(chain[:-1] == self.boundary)
-        return np.asarray(np.add.reduceat(scores, starts))
+        return self.log_prob(before, chain[:-1], chain[1:])
 
     def perplexity(self, ids: Ids, ends: Iterable[bool]) -> float:
         """How many words it hesitates between, ends of sentences counted as words."""
@@ -209,7 +213,7 @@ def _digest(about: About, parts: Parts) -> str:
     head["parts"] = {n: [p.dtype.str, list(p.shape)] for n, p in parts.items()}
     found = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
     for part in parts.values():
-        found.update(np.ascontiguousarray(part))
+        found.update(np.ascontiguousarray(part).data)
     return found.hexdigest()
 
 

@@ -86,7 +86,7 @@ def main() -> None:
         batches(),
         space,
         least=LEAST,
-        sources=[source for source, _ in SOURCES.values()],
+        sources=[f"{source} ({licence})" for source, licence in SOURCES.values()],
         licences=sorted({licence for _, licence in SOURCES.values()}),
     )
     save_language(model, DEFAULT, force=True)

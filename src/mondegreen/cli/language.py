@@ -137,23 +137,20 @@ def mix(
 
     refuse_existing(output, force=force)
     say(_PUBLIC)
-    models, loaded = (
-        [load_language(name) for name in (first, second)],
-        load_space(space),
-    )
-    for model in models:
-        model.check_space(loaded)
-    found = mixed(*models, *read_words(_batches(held, format, columns, quiet), loaded))
+    one, other, loaded = load_language(first), load_language(second), load_space(space)
+    one.check_space(loaded)
+    ids, ends = read_words(_batches(held, format, columns, quiet), loaded)
+    found = mixed(one, other, ids, ends)
     save_language(found.model, output, force=force)
-    names = (f"perplexity of {first}", f"perplexity of {second}", "perplexity of both")
-    values: tuple[object, ...] = found.perplexities
+    made: dict[str, object]
     if as_json:
-        names, values = ("weight", "perplexities"), (found.weight, [*values])
+        made = {"weight": found.weight, "perplexities": [*found.perplexities]}
     else:
-        names = (f"weight of {first}", *names)
-        values = (f"{found.weight:.3f}", *(f"{each:,.1f}" for each in values))
+        made = {f"weight of {first}": f"{found.weight:.3f}"}
+        for name, each in zip((first, second, "both"), found.perplexities, strict=True):
+            made[f"perplexity of {name}"] = f"{each:,.1f}"
     facts = _facts(found.model, output, as_json=as_json)
-    echo_facts(dict(zip(names, values, strict=True)) | facts, as_json=as_json)
+    echo_facts(made | facts, as_json=as_json)
 
 
 for _verb in (list_languages, info, build, mix):

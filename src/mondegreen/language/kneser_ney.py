@@ -37,7 +37,7 @@ def estimated(counts: Counts, least: int = 1) -> Tables:
         raise InvalidParameterError("counts", "no words", "those of some text")
     size, triples, times = counts.size, counts.keys, counts.counts
     contexts, context = _grouped(triples // size)
-    totals: Floats = np.bincount(context, times)
+    totals = np.asarray(np.bincount(context, times), float)
     pairs, raw, adjusted = _pairs(counts, contexts, totals)
 
     # The continuation count of a word: behind how many different words it stands.

@@ -137,7 +137,7 @@ class TransformersScorer:
         return total
 
     def _causal_rows(self, sentences: Sequence[Sequence[str]]) -> list[Any]:
-        """For each sentence: which it is, its tokens, and what stands at which place."""
+        """A row for each sentence: which it is, its tokens, and which are wanted."""
         rows = []
         for owner, sentence in enumerate(sentences):
             ids = self._tokenizer.encode(" ".join(sentence), add_special_tokens=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,3 +34,12 @@ def rows_within(nbytes: int, width: int) -> int:
     (128, 1)
     """
     return 1 << ((nbytes // (8 * width)) or 1).bit_length() - 1
+
+
+def slices(count: int, size: int) -> Iterator[slice]:
+    """Cut ``count`` rows into slices of at most ``size``, so that memory is bounded.
+
+    >>> list(slices(5, 2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    return (slice(i, min(i + size, count)) for i in range(0, count, size))

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Floats, Ids, LogProbs
+from mondegreen.arrays import Floats, Ids, LogProbs, slices
 from mondegreen.audit.claim import Claim
 from mondegreen.audit.report import Evidence, Finding
 from mondegreen.audit.statistical import StateSampler
@@ -120,13 +120,13 @@ def _losses(log_law: LogProbs, i: int, others: NDArray[np.intp]) -> Floats:
     """The largest difference of row i to others; infinite at lone zeros."""
     size = max(1, _CHUNK_BYTES // (8 * log_law.shape[1]))
     found = np.empty(len(others))
-    for start in range(0, len(others), size):
-        some = others[start : start + size]
+    for part in slices(len(others), size):
+        some = others[part]
         first, last = int(some[0]), int(some[-1])
         # A view where the rows follow each other, instead of a copy.
         follow = last - first + 1 == len(some)
         gap = (log_law[first : last + 1] if follow else log_law[some]) - log_law[i]
-        found[start : start + size] = np.maximum(gap.max(axis=1), -gap.min(axis=1))
+        found[part] = np.maximum(gap.max(axis=1), -gap.min(axis=1))
     found[found > -_IMPOSSIBLE / 2] = np.inf
     return found
 

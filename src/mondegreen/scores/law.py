@@ -18,7 +18,7 @@ from typing import Final, TypeVar, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Ids, Weights
+from mondegreen.arrays import Floats, Ids, Weights, slices
 from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.definitions import N_W, S_W
@@ -179,7 +179,7 @@ def in_blocks(
     work: Callable[[Ids], Result], ids: Ids, size: int, progress: Progress = no_progress
 ) -> Iterator[Result]:
     """Yield what becomes of blocks of ids, in order, from a thread for each core."""
-    blocks = [ids[start : start + size] for start in range(0, len(ids), size)]
+    blocks = [ids[part] for part in slices(len(ids), size)]
     pool = ThreadPoolExecutor(os.cpu_count())
     try:
         for done, result in enumerate(pool.map(work, blocks), start=1):

@@ -11,7 +11,7 @@ from typing import Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Ids, Vectors
+from mondegreen.arrays import Floats, Ids, Vectors, slices
 from mondegreen.space.geometry import Neighbours, misstated
 from mondegreen.space.metric import distances, relative_error
 from mondegreen.space.space import Space
@@ -66,10 +66,10 @@ class Distances:
         """Yield some inputs at a time with their distances to all words."""
         # One large product for all of them, then roots while a stripe is in the cache.
         squared = self._squared(ids) if self._is_euclidean else None
-        for start in range(0, len(ids), size):
-            some = ids[start : start + size]
+        for part in slices(len(ids), size):
+            some = ids[part]
             if squared is not None:
-                table = squared[start : start + size]
+                table = squared[part]
                 np.sqrt(np.maximum(table, 0.0, out=table), out=table)
                 # A word at the very point of the input is at distance 0 exactly.
                 if self.has_duplicates:
@@ -219,6 +219,6 @@ class Distances:
             raise misstated(self.space.name)
 
 
-def stripes(rows: int) -> list[slice]:
+def stripes(rows: int) -> Iterator[slice]:
     """Cut the rows of a tile into stripes that stay in the cache while worked on."""
-    return [slice(start, start + _STRIPE) for start in range(0, rows, _STRIPE)]
+    return slices(rows, _STRIPE)

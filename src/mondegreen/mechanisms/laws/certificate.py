@@ -40,7 +40,7 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Floats, Ids, Weights
+from mondegreen.arrays import Floats, Ids, Weights, slices
 from mondegreen.mechanisms.base import Progress, no_progress
 from mondegreen.mechanisms.laws.integer import IntegerLaw
 from mondegreen.space.distances import Distances, stripes
@@ -210,8 +210,8 @@ class _Largest:
                 most = np.maximum(right.max() - left, left - right.min()) + charges[k]
                 limit = most / np.minimum(nearest, law.cutoff)
                 rows = apart[limit[apart] > self.values[k]]
-                for start in range(0, len(rows), _BLOCK):
-                    some = rows[start : start + _BLOCK]
+                for part in slices(len(rows), _BLOCK):
+                    some = rows[part]
                     gaps = table[some]
                     slopes = np.abs(left[some, None] - right)
                     slopes += charges[k]
@@ -263,8 +263,7 @@ class _Largest:
                 self.raise_to(pair.k, float(losses.max()))
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            blocks = range(0, len(order), _BLOCK)
-            list(pool.map(work, (order[start : start + _BLOCK] for start in blocks)))
+            list(pool.map(work, (order[part] for part in slices(len(order), _BLOCK))))
 
 
 @final

@@ -28,7 +28,7 @@ from typing import ClassVar, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Floats, Ids, Vectors, Weights, rows_within
+from mondegreen.arrays import Floats, Ids, Vectors, Weights, rows_within, slices
 from mondegreen.errors import MondegreenError, SpaceError
 from mondegreen.mechanisms.laws.rows import EqualFloors, OwnFloors, Row
 from mondegreen.mechanisms.laws.scan import EuclideanScan, Scan
@@ -128,8 +128,8 @@ class IntegerLaw:
             yield from self.blocks.rows(points)
             return
         size = rows_within(_TABLE_BYTES, self.space.vocab_size)
-        for start in range(0, len(points), size):
-            block = np.array(points[start : start + size], dtype=np.int32)
+        for part in slices(len(points), size):
+            block = np.array(points[part], dtype=np.int32)
             near = self.scan.near(block, self.cutoff)
             for point, (words, scores) in zip(block.tolist(), near, strict=True):
                 yield point, self.row(point, words, scores)
@@ -200,12 +200,11 @@ class BlockLaws:
     def rows(self, points: Sequence[int]) -> Iterator[tuple[int, Row]]:
         """Yield the law of each canonical input, in order, in bounded memory."""
         size = rows_within(_TABLE_BYTES, self._width)
-        for start in range(0, len(points), size):
-            block = np.array(points[start : start + size], dtype=np.int32)
+        for some in slices(len(points), size):
+            block = np.array(points[some], dtype=np.int32)
             table = np.empty((len(block), self._width))
             queries = self._scan.queries(block)
-            for first in range(0, self._width, _CHUNK_WORDS):
-                part = slice(first, min(first + _CHUNK_WORDS, self._width))
+            for part in slices(self._width, _CHUNK_WORDS):
                 self._squares(block, queries, part, table[:, part])
             for point, squares in zip(block.tolist(), table, strict=True):
                 yield point, self._row(squares)
@@ -219,8 +218,7 @@ class BlockLaws:
         out: Ids,
     ) -> None:
         """Turn the draws of each point, from a to b, into words of ``out``, exactly."""
-        for first in range(0, len(points), _SLAB_ROWS):
-            part = slice(first, first + _SLAB_ROWS)
+        for part in slices(len(points), _SLAB_ROWS):
             block = np.array(points[part], dtype=np.int32)
             spans = bounds[part]
             inputs = np.repeat(np.arange(len(block)), [b - a for a, b in spans])
@@ -348,7 +346,6 @@ class BlockLaws:
 def _passed(ends: Weights, rows: NDArray[np.intp], draws: Weights) -> NDArray[np.intp]:
     """How many of the running sums in its row each draw has passed."""
     found = np.empty(len(draws), dtype=np.intp)
-    for start in range(0, len(draws), _SLAB_DRAWS):
-        some = slice(start, start + _SLAB_DRAWS)
+    for some in slices(len(draws), _SLAB_DRAWS):
         found[some] = (ends[rows[some]] <= draws[some, None]).sum(axis=1)
     return found

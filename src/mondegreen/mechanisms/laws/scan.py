@@ -9,7 +9,7 @@ from typing import Final, Protocol, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Ids, Vectors
+from mondegreen.arrays import Floats, Ids, Vectors, slices
 from mondegreen.space.metric import distances, relative_error
 from mondegreen.space.space import Space
 
@@ -211,8 +211,6 @@ def _grid_error(space: Space, step: float) -> float:
     return farthest + max(farthest, moved(space.unknown[None]))
 
 
-def _parts(space: Space) -> list[slice]:
+def _parts(space: Space) -> Iterator[slice]:
     """The words, a chunk at a time: coordinates in float64 take much memory."""
-    size = space.vocab_size
-    chunks = range(0, size, _CHUNK_WORDS)
-    return [slice(start, min(start + _CHUNK_WORDS, size)) for start in chunks]
+    return slices(space.vocab_size, _CHUNK_WORDS)

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Final, TypeVar, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Ids, LogProbs, Vectors
-from mondegreen.errors import LawUnknownError
+from mondegreen.arrays import Floats, Ids, Vectors, slices
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
@@ -19,8 +18,8 @@ from mondegreen.mechanisms.base import (
     check_ids,
     check_space,
     parameter,
+    space_distances,
 )
-from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.sampling.laplace import multivariate_laplace
 from mondegreen.space.search import decoders
 from mondegreen.space.search.decoders import NeighbourSearch
@@ -107,6 +106,7 @@ class NoiseState(State):
     ``translate(points, noise)`` moves the noise from the origin to the points and may
     overwrite it. ``uniforms`` are drawn for each word that ``decode`` chooses for.
     ``whitening``, (n, n), turns the metric of the guarantee into that of the space.
+    The law has no closed form: a probability is an integral over a Voronoi cell.
     """
 
     space: Space
@@ -132,18 +132,11 @@ class NoiseState(State):
         self, ids: Ids, rng: np.random.Generator
     ) -> Generator[tuple[Vectors, Floats]]:
         """Yield noisy points, and the uniform numbers for them, block by block."""
-        for start in range(0, len(ids), BLOCK):
-            block = ids[start : start + BLOCK]
+        for part in slices(len(ids), BLOCK):
+            block = ids[part]
             noise = self.draw_noise(rng, (len(block), self.space.dim))
             uniforms = rng.random((len(block), self.uniforms))
             yield self.translate(self.space.points(block), noise), uniforms
-
-    def log_prob(self, ids: Ids) -> LogProbs:
-        # A probability is an integral over a Voronoi cell.
-        raise LawUnknownError(
-            f"{self.guarantee.mechanism} has no law in closed form; sample from it, or "
-            "use a selection mechanism such as tem"
-        )
 
     def distances(self, first: Ids, second: Ids) -> Floats:
         if self.whitening is None:

@@ -82,7 +82,7 @@ class Mahalanobis(AbstractNoise):
         range="[0, 1 - 1e-6]",
         help="share of the covariance of the space in the metric",
         # Nearer to 1 the metric could not be factorised where the space is flat.
-        within=(0.0, 1 - 1e-6, "in [0, 1 - 1e-6]"),
+        within=(0, 1 - 1e-6),
     )
     decoder: str = decoder_parameter()
 

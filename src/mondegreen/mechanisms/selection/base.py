@@ -17,12 +17,12 @@ from mondegreen.mechanisms.base import (
     Progress,
     State,
     check_ids,
+    discrete_distances,
     no_progress,
 )
 from mondegreen.mechanisms.laws import certified
 from mondegreen.mechanisms.laws.cache import LawCache, Waiting
 from mondegreen.mechanisms.laws.integer import IntegerLaw
-from mondegreen.mechanisms.metrics import discrete_distances
 from mondegreen.sampling.integers import TOTAL_BITS, draw_uniform
 from mondegreen.space.metric import METRICS
 from mondegreen.space.space import Space

@@ -43,7 +43,7 @@ class Calibrated(AbstractMechanism):
     epsilon : float in [1e-9, 1e9], per unit of distance
         Euclidean, or hyperbolic on a space in the Poincaré ball.
         What the certificate of the law stays within.
-    beta : float in (0, 0.5], or None
+    beta : float in [1e-12, 0.5], or None
         The law is that of TEM, with
         :math:`\gamma = \ln((1 - \beta)(V - 1) / \beta) / c`. Without it distances are
         cut off only where integers end.
@@ -82,9 +82,9 @@ class Calibrated(AbstractMechanism):
     )
     beta: float | None = parameter(
         0.001,
-        range="(0, 0.5], or null",
+        range="[1e-12, 0.5], or null",
         help="chance to leave the neighbourhood",
-        within=(1e-12, 0.5, "in (0, 0.5], at least 1e-12"),
+        within=(1e-12, 0.5),
     )
 
     name: ClassVar[str] = "calibrated"

@@ -10,7 +10,7 @@ from typing import ClassVar, Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Ids
+from mondegreen.arrays import Floats, Ids, slices
 from mondegreen.errors import SpaceError
 from mondegreen.mechanisms.base import (
     AbstractMechanism,
@@ -86,10 +86,7 @@ class Syntf(AbstractMechanism):
 
     epsilon: float = epsilon_parameter("nats", help="loss in nats for any two words")
     vector_share: float = parameter(
-        0.75,
-        range="[0, 1]",
-        help="share of the vectors in the rating",
-        within=(0.0, 1.0, "in [0, 1]"),
+        0.75, range="[0, 1]", help="share of the vectors in the rating", within=(0, 1)
     )
 
     name: ClassVar[str] = "syntf"
@@ -192,8 +189,7 @@ class Rating:
         space = self.space
         directions = space.points(block) * self._inverse_norms[block, None]
         found = np.empty((len(block), space.vocab_size))
-        for start in range(0, space.vocab_size, _CHUNK_WORDS):
-            part = slice(start, start + _CHUNK_WORDS)
+        for part in slices(space.vocab_size, _CHUNK_WORDS):
             wide = space.vectors[part].astype(np.float64)
             np.matmul(directions, wide.T, out=found[:, part])
         found *= self._inverse_norms[:-1]
@@ -283,4 +279,4 @@ def _inverse_norms(space: Space) -> Floats:
 def _inputs(space: Space, size: int) -> list[Ids]:
     """All inputs, so many at a time."""
     everyone = np.arange(space.vocab_size + 1, dtype=np.int32)
-    return [everyone[i : i + size] for i in range(0, len(everyone), size)]
+    return [everyone[part] for part in slices(len(everyone), size)]

@@ -32,10 +32,10 @@ class Tem(AbstractMechanism):
     epsilon : float in [1e-9, 1e9], per unit of distance
         Euclidean, or hyperbolic on a space in the Poincaré ball.
         The inner rate is half of it.
-    beta : float in (0, 0.5]
+    beta : float in [1e-12, 0.5]
         Largest chance that a word leaves its neighbourhood of radius
         :math:`\gamma`; the unknown word, which is no output, may leave more often.
-    gamma : float in (0, inf), unit of distance, optional
+    gamma : float in [1e-9, 1e9], unit of distance, optional
         Sets the threshold itself, in place of ``beta``.
 
     Raises
@@ -75,16 +75,16 @@ class Tem(AbstractMechanism):
     epsilon: float = epsilon_parameter()
     beta: float = parameter(
         0.001,
-        range="(0, 0.5]",
+        range="[1e-12, 0.5]",
         help="largest chance to leave the neighbourhood",
-        within=(1e-12, 0.5, "in (0, 0.5], at least 1e-12"),
+        within=(1e-12, 0.5),
     )
     gamma: float | None = parameter(
         None,
-        range="(0, 1e9], or null",
+        range="[1e-9, 1e9], or null",
         unit="distance",
         help="radius of the neighbourhood, in place of beta",
-        within=(1e-9, 1e9, "in [1e-9, 1e9]"),
+        within=(1e-9, 1e9),
     )
 
     name: ClassVar[str] = "tem"

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Floats, Ids, LogProbs, Weights
+from mondegreen.arrays import Floats, Ids, LogProbs, Weights, slices
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import (
@@ -322,8 +322,7 @@ class TreeState(State):
         check_ids(ids, self.space.vocab_size)
         out = np.empty(len(ids), dtype=np.int32)
         again: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
-        for start in range(0, len(ids), _BLOCK):
-            block = slice(start, start + _BLOCK)
+        for block in slices(len(ids), _BLOCK):
             draws = draw_uniform(rng, len(out[block]))
             levels, rest = self._levels(ids[block], draws)
             flat = levels * (self.space.vocab_size + 1)
@@ -333,7 +332,7 @@ class TreeState(State):
             place = (rest.view(np.uint64) // self._quotients.take(flat)).view(np.int64)
             if uneven.any():
                 (where,) = np.nonzero(uneven)
-                again.append((where + start, levels[where]))
+                again.append((where + block.start, levels[where]))
                 place[where] = 0
             place += self._starts.take(flat)
             out[block] = self.tree.order.take(place)

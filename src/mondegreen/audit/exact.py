@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -17,7 +17,7 @@ from mondegreen.audit.claim import Claim
 from mondegreen.audit.report import Evidence, Finding
 from mondegreen.audit.statistical import StateSampler
 from mondegreen.errors import LawUnknownError, MondegreenError
-from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.interval import lower_bound
 
 LARGEST_TABLE: Final = 4096
@@ -33,8 +33,6 @@ _COMPLETE: Final = 1e-6
 """How far the probabilities of an input may be from a sum of 1."""
 
 _CHUNK_BYTES: Final = 1 << 20
-
-Progress = Callable[[float], object]
 
 
 class LawTable(NamedTuple):
@@ -70,7 +68,7 @@ def worst_pair(
     table: LawTable,
     claim: Claim,
     pairs: Sequence[tuple[int, int]] | None = None,
-    progress: Progress = lambda share: None,
+    progress: Progress = no_progress,
 ) -> Evidence | None:
     r"""Find the pair of rows with the largest :math:`\max_y |\ln P/P'| / d`.
 

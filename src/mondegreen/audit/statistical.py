@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol, final
 
@@ -25,7 +25,7 @@ from mondegreen.arrays import Floats
 from mondegreen.audit.claim import Claim
 from mondegreen.audit.report import AuditReport, Evidence
 from mondegreen.errors import InvalidParameterError
-from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.interval import lower_bound, upper_bound
 from mondegreen.wording import amount
 
@@ -34,8 +34,6 @@ Counts = NDArray[np.int64]
 
 Input = tuple[int, str]
 """An id and a word: a sampler takes what it needs."""
-
-Progress = Callable[[float], object]
 
 _CAUTION: Final = 2.5
 """Deviations by which counts are mistrusted when events are compared."""
@@ -81,7 +79,7 @@ def measure_pairs(
     pairs: Sequence[Evidence],
     runs: int,
     alpha: float,
-    progress: Progress = lambda share: None,
+    progress: Progress = no_progress,
 ) -> list[Evidence]:
     """Certify a loss for each pair: lower bounds, or 0.
 

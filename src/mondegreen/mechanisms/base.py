@@ -211,8 +211,9 @@ class AbstractMechanism(ABC):
             if within and not (value is None and takes_none):
                 # Floats are kept: 8, 8.0 and np.float32(8) must be one mechanism, with
                 # one digest, and calculate in double precision.
+                low, high = within
                 allowed = f"in {declared.metadata['range']}"
-                number = check_interval(declared.name, value, *within, allowed)
+                number = check_interval(declared.name, value, low, high, allowed)
                 object.__setattr__(self, declared.name, number)
 
     @abstractmethod

@@ -101,6 +101,8 @@ def measure(
         # |fl(x.y) - x.y| <= n u |x||y| to first order; 4 covers the three terms of the
         # squared distance, and 8 more the rounding of the centred points to float32.
         slack = 4.0 * (vectors.shape[1] + 8) * 2.0**-24 * max(farthest, 1e-30)
+    # Not by `Distances`: it knows a space, which needs these numbers first, and float64
+    # tiles round otherwise, which would change the digest of every space.
     words, point = Neighbours(len(vectors)), canonical_ids(vectors)
     table: NDArray[np.floating]
     for i in range(0, len(vectors), _TILE_ROWS):

@@ -67,20 +67,16 @@ class SelectionState(State):
     @property
     def certificate_takes_long(self) -> bool:
         law = self.law
-        is_at_hand = not certified.is_kept(law) or certified.has_certificate(law)
-        return certified.is_certifiable(law) and not is_at_hand
+        return certified.is_certifiable(law) and not certified.has_certificate(law)
 
     @property
     def certified_bounds(self) -> tuple[float, float]:
         """Bounds of the exact epsilon: at least the rate of a law in the distance."""
         law, claimed = self.law, self.stated.epsilon
-        if law.certify is None:
-            exact = self.stated.certified or claimed
-        elif certified.has_certificate(law) or not certified.is_kept(law):
-            exact = certified.certificate_of(law)
-        else:
+        if law.certify is not None and not certified.has_certificate(law):
             return law.rate if law.takes_distances else 0.0, claimed
-        return min(exact, claimed), min(exact, claimed)
+        exact = min(self.certificate() or claimed, claimed)
+        return exact, exact
 
     def certificate(self, progress: Progress = no_progress) -> float | None:
         if self.law.certify is None:

@@ -31,14 +31,11 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Floats, Ids, Vectors, Weights, rows_within, slices
 from mondegreen.errors import MondegreenError, SpaceError
 from mondegreen.mechanisms.laws.rows import EqualFloors, OwnFloors, Row
-from mondegreen.mechanisms.laws.scan import EuclideanScan, Scan
+from mondegreen.mechanisms.laws.scan import LARGEST_WHOLE, EuclideanScan, Scan
 from mondegreen.sampling.integers import SHRINK, TOTAL, quantize
 from mondegreen.space.space import Space
 
 _TABLE_BYTES: Final = 72 << 20
-_LARGEST_WHOLE: Final = 4096
-"""Words of the largest space whose laws are always kept whole."""
-
 _MOST_LISTED: Final = 1024
 """Words of a law that is kept whole, on average: more than its block cdf would take."""
 
@@ -105,7 +102,7 @@ class IntegerLaw:
         are asked, always the same.
         """
         geometry, cutoff = self.space.geometry, self.cutoff
-        if self.space.vocab_size <= _LARGEST_WHOLE:
+        if self.space.vocab_size <= LARGEST_WHOLE:
             return False
         if cutoff > geometry.mean:
             return True

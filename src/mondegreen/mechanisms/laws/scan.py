@@ -14,8 +14,8 @@ from mondegreen.space.metric import distances, relative_error
 from mondegreen.space.space import Space
 
 _CHUNK_WORDS: Final = 8192
-_LARGE: Final = 4096
-"""Words from which a law may be made again in parts, which must then agree."""
+LARGEST_WHOLE: Final = 4096
+"""Words of the largest space whose laws are never made again in parts."""
 _HARMLESS: Final = 2.0**-13
 """Error of distances, as a share of the smallest, that rounding may bring."""
 
@@ -170,7 +170,7 @@ class EuclideanScan:
 
 def _grid(space: Space) -> float:
     """The step that coordinates are rounded to; 0 leaves them as they are."""
-    if space.vocab_size <= _LARGE:
+    if space.vocab_size <= LARGEST_WHOLE:
         return 0.0
     norms, sizes = [space.unknown @ space.unknown], [np.abs(space.unknown).max()]
     for part in _parts(space):

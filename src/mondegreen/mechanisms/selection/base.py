@@ -150,7 +150,7 @@ class SelectionState(State):
 def state_of(
     mechanism: AbstractMechanism, law: IntegerLaw, **stated: Any
 ) -> SelectionState:
-    """Prepare a law of distances, whose promise is in the metric min(d, cutoff)."""
+    """Prepare a law; unless stated, its promise is in the metric min(d, cutoff)."""
     space, geometry = law.space, law.space.geometry
     metric = METRICS[space.metric]
     if law.cutoff < geometry.diameter:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar, Final, final
 
@@ -20,7 +20,7 @@ from mondegreen.mechanisms.base import (
 )
 from mondegreen.mechanisms.laws.certificate import discrete_bounds, discrete_epsilons
 from mondegreen.mechanisms.laws.integer import IntegerLaw
-from mondegreen.mechanisms.selection.base import SelectionState
+from mondegreen.mechanisms.selection.base import SelectionState, state_of
 from mondegreen.mechanisms.selection.exponential import finest_cutoff, rounding
 from mondegreen.space.space import Space
 
@@ -99,21 +99,21 @@ class Syntf(AbstractMechanism):
         check_space(self, space)
         law = RatingLaw(rating_of(space, self.vector_share), self.epsilon)
         slope = 2 * law.rate * (1 + 1e-9)
-        guarantee = self.promise(
-            space,
+        state = state_of(
+            self,
+            law,
+            metric=self.metric,
             scale=dict.fromkeys(("closest", "nearest", "mean", "diameter"), 1.0),
-            certified_how="proof, for the integer weights that are sampled",
             equivalents=(
                 f"{self.epsilon:.6g}-local differential privacy of a word, from the "
                 f"measured sensitivity {law.rating.sensitivity:.6g} of the rating",
                 f"at most {slope:.6g} * D(v, v') + {law.kappa:.2g} nats, where D is "
                 "the largest difference of the ratings of v and v'",
             ),
-            assumptions=("every probability is an integer over 2^62, drawn exactly",),
         )
         # Words at one point differ in their letters, so each has a law of its own.
-        inputs = np.arange(space.vocab_size + 1, dtype=np.int32)
-        return SelectionState(space, guarantee, law, inputs=inputs)
+        everyone = np.arange(space.vocab_size + 1, dtype=np.int32)
+        return replace(state, inputs=everyone)
 
 
 @final

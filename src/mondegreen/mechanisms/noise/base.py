@@ -12,14 +12,7 @@ import numpy as np
 
 from mondegreen.arrays import Floats, Ids, Vectors, slices
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    State,
-    check_ids,
-    check_space,
-    parameter,
-    space_distances,
-)
+from mondegreen.mechanisms import base
 from mondegreen.sampling.laplace import multivariate_laplace
 from mondegreen.space.search import decoders
 from mondegreen.space.search.decoders import NeighbourSearch
@@ -44,7 +37,7 @@ BLOCK: Final = 4096
 """Words searched together: large enough for full speed, a few MB of noise."""
 
 
-class AbstractNoise(AbstractMechanism):
+class AbstractNoise(base.AbstractMechanism):
     """A mechanism on Euclidean vectors whose search for the nearest word is chosen."""
 
     __slots__ = ()
@@ -56,20 +49,20 @@ class AbstractNoise(AbstractMechanism):
     decoder: str
 
     def __post_init__(self) -> None:
-        AbstractMechanism.__post_init__(self)
+        base.AbstractMechanism.__post_init__(self)
         decoders.check_decoder(self.decoder)
 
     def to_dict(self) -> dict[str, Any]:
         # Without the default decoder: digests, and with them the keys of replays, stay
         # what they were before there was a choice.
-        found = AbstractMechanism.to_dict(self)
+        found = base.AbstractMechanism.to_dict(self)
         if found["parameters"]["decoder"] == "exact":
             del found["parameters"]["decoder"]
         return found
 
     def laplace_state(self, space: Space, **stated: Any) -> NoiseState:
         """Laplace noise that the nearest word decodes, under this guarantee."""
-        check_space(self, space)
+        base.check_space(self, space)
         search = decoders.decoder_search(self.decoder, space.vectors)
         return NoiseState(
             space,
@@ -80,7 +73,10 @@ class AbstractNoise(AbstractMechanism):
 
 
 def noise_guarantee(
-    mechanism: AbstractMechanism, space: Space, search: NeighbourSearch, **stated: Any
+    mechanism: base.AbstractMechanism,
+    space: Space,
+    search: NeighbourSearch,
+    **stated: Any,
 ) -> Guarantee:
     """What noise promises by proof, whatever search decodes it."""
     how = f"proof; decoder: {search.describe()}"
@@ -100,7 +96,7 @@ def _add(points: Vectors, noise: Vectors) -> Vectors:
 
 @final
 @dataclass(frozen=True, slots=True)
-class NoiseState(State):
+class NoiseState(base.State):
     """A noise mechanism prepared for one space.
 
     ``translate(points, noise)`` moves the noise from the origin to the points and may
@@ -119,7 +115,7 @@ class NoiseState(State):
     whitening: Vectors | None = None
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
-        check_ids(ids, self.space.vocab_size)
+        base.check_ids(ids, self.space.vocab_size)
         blocks = self.noisy(ids, rng)
         if len(ids) > BLOCK:
             blocks = drawn_ahead(blocks)
@@ -140,8 +136,8 @@ class NoiseState(State):
 
     def distances(self, first: Ids, second: Ids) -> Floats:
         if self.whitening is None:
-            return State.distances(self, first, second)
-        return space_distances(self.space, first, second, whitening=self.whitening)
+            return base.State.distances(self, first, second)
+        return base.space_distances(self.space, first, second, whitening=self.whitening)
 
 
 def drawn_ahead(items: Iterator[Item]) -> Generator[Item]:
@@ -162,7 +158,7 @@ def drawn_ahead(items: Iterator[Item]) -> Generator[Item]:
 
 def decoder_parameter() -> Any:
     """Declare the parameter that names the search for the nearest word."""
-    return parameter(
+    return base.parameter(
         "exact",
         range=", ".join(decoders.DECODERS),
         help="how the nearest word is found; no part of the promise depends on it",

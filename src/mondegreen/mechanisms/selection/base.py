@@ -12,14 +12,7 @@ import numpy as np
 
 from mondegreen.arrays import Floats, Ids, LogProbs
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    Progress,
-    State,
-    check_ids,
-    discrete_distances,
-    no_progress,
-)
+from mondegreen.mechanisms import base
 from mondegreen.mechanisms.laws import certified
 from mondegreen.mechanisms.laws.cache import LawCache, Waiting
 from mondegreen.mechanisms.laws.integer import IntegerLaw
@@ -30,7 +23,7 @@ from mondegreen.space.space import Space
 
 @final
 @dataclass(frozen=True, slots=True)
-class SelectionState(State):
+class SelectionState(base.State):
     """A selection mechanism prepared for one space.
 
     ``proved`` is what one call promises for each word by proof; ``inputs`` tells whose
@@ -78,13 +71,15 @@ class SelectionState(State):
         exact = min(self.certificate() or claimed, claimed)
         return exact, exact
 
-    def certificate(self, progress: Progress = no_progress) -> float | None:
+    def certificate(self, progress: base.Progress = base.no_progress) -> float | None:
         if self.law.certify is None:
             return self.stated.certified
         return certified.certificate_of(self.law, progress)
 
     @classmethod
-    def certify(cls, states: Sequence[Self], progress: Progress = no_progress) -> None:
+    def certify(
+        cls, states: Sequence[Self], progress: base.Progress = base.no_progress
+    ) -> None:
         """Compute the certificates of states: one pass over all pairs for each kind."""
         laws = [state.law for state in states if state.law.certify is not None]
         for kind in dict.fromkeys(map(type, laws)):
@@ -101,7 +96,7 @@ class SelectionState(State):
 
     def log_rows(self, ids: Ids, distances: Floats | None) -> tuple[Floats, Floats]:
         if distances is None or not self.takes_distances:
-            return State.log_rows(self, ids, distances)
+            return base.State.log_rows(self, ids, distances)
         return self.law.log_rows(ids, distances)
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
@@ -111,7 +106,7 @@ class SelectionState(State):
         once for each distinct word of a batch and kept for the next batches while
         there is room, frequent words first: memory is bounded whatever the corpus.
         """
-        check_ids(ids, self.space.vocab_size)
+        base.check_ids(ids, self.space.vocab_size)
         draws = draw_uniform(rng, len(ids))
         points = self._law_of(ids)
         order = np.argsort(points, kind="stable")
@@ -129,7 +124,7 @@ class SelectionState(State):
         self._cache.share(self.law, memory, lock)
 
     def log_prob(self, ids: Ids) -> LogProbs:
-        check_ids(ids, self.space.vocab_size)
+        base.check_ids(ids, self.space.vocab_size)
         points, inverse = np.unique(self._law_of(ids), return_inverse=True)
         table = np.empty((len(points), self.space.vocab_size))
         for i, (_, row) in enumerate(self.law.rows(points.tolist())):
@@ -139,8 +134,8 @@ class SelectionState(State):
 
     def distances(self, first: Ids, second: Ids) -> Floats:
         if self.inputs is not None:  # each input has a law of its own: all are 1 apart
-            return discrete_distances(first, second)
-        return State.distances(self, first, second)
+            return base.discrete_distances(first, second)
+        return base.State.distances(self, first, second)
 
     def _law_of(self, ids: Ids) -> Ids:
         inputs = self.space.canonical if self.inputs is None else self.inputs
@@ -148,7 +143,7 @@ class SelectionState(State):
 
 
 def state_of(
-    mechanism: AbstractMechanism, law: IntegerLaw, **stated: Any
+    mechanism: base.AbstractMechanism, law: IntegerLaw, **stated: Any
 ) -> SelectionState:
     """Prepare a law; unless stated, its promise is in the metric min(d, cutoff)."""
     space, geometry = law.space, law.space.geometry

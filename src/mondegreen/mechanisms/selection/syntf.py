@@ -12,12 +12,7 @@ import numpy as np
 
 from mondegreen.arrays import Floats, Ids, slices
 from mondegreen.errors import SpaceError
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    check_space,
-    epsilon_parameter,
-    parameter,
-)
+from mondegreen.mechanisms import base
 from mondegreen.mechanisms.laws.certificate import discrete_bounds, discrete_epsilons
 from mondegreen.mechanisms.laws.integer import IntegerLaw
 from mondegreen.mechanisms.selection.base import SelectionState, state_of
@@ -30,7 +25,7 @@ _TILE_ROWS: Final = 2048
 
 @final
 @dataclass(frozen=True, slots=True)
-class Syntf(AbstractMechanism):
+class Syntf(base.AbstractMechanism):
     r"""Draw a word by how well it is rated as a substitute; hide any word in any other.
 
     .. math::
@@ -84,8 +79,10 @@ class Syntf(AbstractMechanism):
     [[0.609, 0.387, 0.004]]
     """
 
-    epsilon: float = epsilon_parameter("nats", help="loss in nats for any two words")
-    vector_share: float = parameter(
+    epsilon: float = base.epsilon_parameter(
+        "nats", help="loss in nats for any two words"
+    )
+    vector_share: float = base.parameter(
         0.75, range="[0, 1]", help="share of the vectors in the rating", within=(0, 1)
     )
 
@@ -96,7 +93,7 @@ class Syntf(AbstractMechanism):
 
     def prepare(self, space: Space) -> SelectionState:
         """Measure the sensitivity of the rating; laws are computed when needed."""
-        check_space(self, space)
+        base.check_space(self, space)
         law = RatingLaw(rating_of(space, self.vector_share), self.epsilon)
         slope = 2 * law.rate * (1 + 1e-9)
         state = state_of(

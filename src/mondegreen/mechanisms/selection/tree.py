@@ -15,15 +15,7 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Floats, Ids, LogProbs, Weights, slices
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    State,
-    check_ids,
-    check_interval,
-    check_space,
-    epsilon_parameter,
-    parameter,
-)
+from mondegreen.mechanisms import base
 from mondegreen.mechanisms.laws.tree import (
     TreeLaw,
     scale_of,
@@ -50,7 +42,7 @@ Numbers = tuple[float, ...]
 
 @final
 @dataclass(frozen=True, slots=True)
-class Tree(AbstractMechanism):
+class Tree(base.AbstractMechanism):
     r"""Choose a level of a public tree of words; draw uniformly below the ancestor.
 
     .. math::
@@ -113,19 +105,21 @@ class Tree(AbstractMechanism):
     [[0.476, 0.476, 0.024, 0.024]]
     """
 
-    epsilon: float = epsilon_parameter("nats", help="loss in nats for any two words")
-    losses: tuple[float, ...] | None = parameter(
+    epsilon: float = base.epsilon_parameter(
+        "nats", help="loss in nats for any two words"
+    )
+    losses: tuple[float, ...] | None = base.parameter(
         None,
         range="[0, epsilon] each, or null",
         unit="nats",
         help="loss of two words of one group, of one branch, ...",
     )
-    level_probabilities: tuple[float, ...] | None = parameter(
+    level_probabilities: tuple[float, ...] | None = base.parameter(
         None,
         range="[0, 1] each, sum 1, or null",
         help="probability of each level, words first",
     )
-    of_class: tuple[tuple[str, tuple[float, ...]], ...] | None = parameter(
+    of_class: tuple[tuple[str, tuple[float, ...]], ...] | None = base.parameter(
         None,
         range="words, each with its probabilities, or null",
         help="other probabilities for the class of a word",
@@ -140,7 +134,7 @@ class Tree(AbstractMechanism):
     }
 
     def __post_init__(self) -> None:
-        AbstractMechanism.__post_init__(self)
+        base.AbstractMechanism.__post_init__(self)
         losses, shares, own = self.losses, self.level_probabilities, self.of_class
         if losses is not None:
             losses = _numbers("losses", losses, self.epsilon)
@@ -164,7 +158,7 @@ class Tree(AbstractMechanism):
         """Return name and parameters, ``of_class`` only where it is given."""
         # The digest of what was released before there was such a parameter, and with
         # it the keys of replays, stay what they were.
-        found = AbstractMechanism.to_dict(self)
+        found = base.AbstractMechanism.to_dict(self)
         own = found["parameters"].pop("of_class")
         if own is not None:
             found["parameters"]["of_class"] = {word: list(row) for word, row in own}
@@ -172,7 +166,7 @@ class Tree(AbstractMechanism):
 
     def prepare(self, space: Space) -> TreeState:
         """Find the tree, set the weights of its levels, and certify them."""
-        check_space(self, space)
+        base.check_space(self, space)
         tree = tree_for(space)
         law = TreeLaw(tree, self._weights(tree), self._own(space, tree))
         losses = law.losses()
@@ -262,7 +256,7 @@ class Tree(AbstractMechanism):
 
 
 @final
-class TreeState(State):
+class TreeState(base.State):
     """The tree mechanism prepared for one space.
 
     ``heights`` are the distances of two words by the level where they meet.
@@ -319,7 +313,7 @@ class TreeState(State):
         evenly to the words of a node, less than one draw in 2**44, the place is drawn
         again, after all others.
         """
-        check_ids(ids, self.space.vocab_size)
+        base.check_ids(ids, self.space.vocab_size)
         out = np.empty(len(ids), dtype=np.int32)
         again: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
         for block in slices(len(ids), _BLOCK):
@@ -341,7 +335,7 @@ class TreeState(State):
         return out
 
     def log_prob(self, ids: Ids) -> LogProbs:
-        check_ids(ids, self.space.vocab_size)
+        base.check_ids(ids, self.space.vocab_size)
         words, inverse = np.unique(ids, return_inverse=True)
         table = np.empty((len(words), self.space.vocab_size))
         for row, word in zip(table, words.tolist(), strict=True):
@@ -399,7 +393,7 @@ def _numbers(name: str, values: Any, largest: float) -> Numbers:
     allowed = f"numbers in [0, {largest:g}], as many as the tree has levels for"
     if not isinstance(values, tuple | list):
         raise InvalidParameterError(name, values, allowed)
-    return tuple(check_interval(name, x, 0.0, largest, allowed) for x in values)
+    return tuple(base.check_interval(name, x, 0.0, largest, allowed) for x in values)
 
 
 def _shares(name: str, values: Any) -> Numbers:

@@ -1,9 +1,14 @@
-"""Names of array shapes; lengths are V words, n dimensions, T tokens."""
+"""Names of array shapes, and work on large arrays in blocks and threads.
+
+Lengths are V words, n dimensions, T tokens.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, TypeAlias
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +27,8 @@ LogProbs: TypeAlias = NDArray[np.float64]
 
 Weights: TypeAlias = NDArray[np.int64]
 """Integer weights; a probability is a weight over the sum of its row."""
+
+Result = TypeVar("Result")
 
 
 def rows_within(nbytes: int, width: int) -> int:
@@ -43,3 +50,26 @@ def slices(count: int, size: int) -> Iterator[slice]:
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
     return (slice(i, min(i + size, count)) for i in range(0, count, size))
+
+
+def in_blocks(
+    work: Callable[[Any], Result],
+    items: Any,
+    size: int,
+    progress: Callable[[float], object] = lambda share: None,
+) -> Iterator[Result]:
+    """Yield what becomes of blocks of items, in order, from a thread for each core.
+
+    ``items`` is an array or a sequence; ``progress`` is told the share that is done.
+
+    >>> list(in_blocks(sum, [1, 2, 3], 2))
+    [3, 3]
+    """
+    blocks = [items[part] for part in slices(len(items), size)]
+    pool = ThreadPoolExecutor(os.cpu_count())
+    try:
+        for done, result in enumerate(pool.map(work, blocks), start=1):
+            yield result
+            progress(done / len(blocks))
+    finally:  # an interrupt must not wait for blocks that have not begun
+        pool.shutdown(cancel_futures=True)

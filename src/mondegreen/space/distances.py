@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Ids, Vectors, slices
+from mondegreen.arrays import Floats, Ids, Vectors, in_blocks, slices
 from mondegreen.space.geometry import Neighbours, misstated
 from mondegreen.space.metric import distances, relative_error
 from mondegreen.space.space import Space
@@ -102,7 +100,8 @@ class Distances:
         words = None if self._is_checked else Neighbours(self.count - 1)
         margin = 1 + self.relative_error  # here, so that threads find it
 
-        def run(i: int, j: int) -> None:
+        def run(tile: list[tuple[int, int]]) -> None:
+            [(i, j)] = tile
             table = self.between(self._ids(i), self._ids(j))
             if words is not None:
                 self._check_extremes(table, margin)
@@ -110,11 +109,7 @@ class Distances:
                 words.add(i, j, table[: last - i, : last - j])
             work(i, j, table)
 
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            futures = [pool.submit(run, i, j) for i, j in tiles]
-            for done, future in enumerate(futures, start=1):
-                future.result()
-                progress(done / len(tiles))
+        list(in_blocks(run, tiles, 1, progress))
         if words is not None:
             self._check_averages(words)
             self._is_checked = True

@@ -44,11 +44,6 @@ def is_certifiable(law: IntegerLaw) -> bool:
     return is_small or has_certificate(law)
 
 
-def certificate_of(law: IntegerLaw, progress: Progress = no_progress) -> float:
-    """The certificate of a law that can have one; see :func:`certificates_of`."""
-    return certificates_of([law], progress)[0]
-
-
 def certificates_of(
     laws: Sequence[IntegerLaw], progress: Progress = no_progress
 ) -> list[float]:
@@ -84,7 +79,6 @@ def shipped_rates(space: Space) -> list[tuple[float, float, float]]:
 
 
 def _find(law: IntegerLaw) -> float | None:
-    """A certificate that is at hand."""
     space, key = law.space, law.key
     found = _computed.get((space.digest, key))
     return _shipped(space.name, space.digest).get(key) if found is None else found
@@ -105,7 +99,6 @@ def _take_over(laws: Sequence[IntegerLaw]) -> None:
 
 @functools.lru_cache(maxsize=16)
 def _shipped(name: str, digest: str) -> dict[str, float]:
-    """The certificates that come with a space."""
     try:
         data = (_FOLDER / f"{name}.certificates.json").read_bytes()
     except OSError:

@@ -245,7 +245,6 @@ class BlockLaws:
         return True
 
     def _floors(self, block_cdfs: Weights) -> EqualFloors | OwnFloors:
-        """The floors of some inputs."""
         if self._law.floors is not None:
             return self._law.floors
         scales = block_cdfs[:, 0].view(np.float64)

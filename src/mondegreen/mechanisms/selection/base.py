@@ -50,9 +50,10 @@ class SelectionState(base.State):
         """
         if not certified.is_certifiable(self.law):
             return self.stated
+        (found,) = certified.certificates_of([self.law])
         return replace(
             self.stated,
-            certified=min(certified.certificate_of(self.law), self.stated.epsilon),
+            certified=min(found, self.stated.epsilon),
             certified_how="proof, and a certificate over all pairs of inputs of the "
             "integer law that is sampled",
         )
@@ -74,7 +75,7 @@ class SelectionState(base.State):
     def certificate(self, progress: base.Progress = base.no_progress) -> float | None:
         if self.law.certify is None:
             return self.stated.certified
-        return certified.certificate_of(self.law, progress)
+        return certified.certificates_of([self.law], progress)[0]
 
     @classmethod
     def certify(

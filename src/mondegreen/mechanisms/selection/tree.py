@@ -182,7 +182,6 @@ class Tree(base.AbstractMechanism):
         return TreeState(space, law, heights, promise)
 
     def _weights(self, tree: WordTree) -> tuple[int, ...]:
-        """The integer weights of the levels of a tree."""
         if (shares := self.level_probabilities) is not None:
             _check_count("level_probabilities", shares, tree.levels + 1)
             return weights_of(shares)

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Ids, slices
 from mondegreen.mechanisms.base import State
 from mondegreen.space.metric import distances
 from mondegreen.space.space import Space
@@ -108,8 +108,7 @@ def _among_nearest(space: Space, ids: Ids, outputs: Ids) -> NDArray[np.bool_]:
     found = np.empty(len(ids), dtype=bool)
     words = space.vectors.astype(np.float32)  # as good as ranks need, and quicker
     squares = np.einsum("ij,ij->i", words, words)
-    for start in range(0, len(ids), _BLOCK):
-        block = slice(start, start + _BLOCK)
+    for block in slices(len(ids), _BLOCK):
         table: NDArray[np.floating[Any]]
         if space.metric == "euclidean":
             table = words[ids[block]] @ words.T

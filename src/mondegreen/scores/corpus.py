@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats
+from mondegreen.arrays import Floats, slices
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.scores.law import pair_distances
 from mondegreen.space.space import Space
@@ -151,8 +151,7 @@ class CorpusScorer:
         first, second = inputs[known], outputs[known]
         owners = np.repeat(np.arange(len(counts)), counts)[known]
         sums = np.zeros((2, len(counts), self._space.dim))
-        for start in range(0, len(first), _WORDS):
-            part = slice(start, start + _WORDS)
+        for part in slices(len(first), _WORDS):
             gaps = pair_distances(self._space, first[part], second[part])
             if gaps is not None:
                 self._sums["distance"].add(gaps)

@@ -50,7 +50,9 @@ def to_mathml(source: str, *, block: bool = False) -> str:
     if "\\" in drawn or braces.count("{") != braces.count("}"):
         raise UnknownMacroError(f"an unknown macro, or unbalanced braces, in: {source}")
     tag, _, body = drawn.removesuffix("</math>").partition(">")
-    note = f'<annotation encoding="application/x-tex">{html.escape(source)}</annotation>'
+    note = (
+        f'<annotation encoding="application/x-tex">{html.escape(source)}</annotation>'
+    )
     return f"{tag}><semantics>{body}{note}</semantics></math>"
 
 

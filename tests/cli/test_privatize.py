@@ -24,8 +24,8 @@ import mondegreen as mg
 from mondegreen.cli.main import cli, main
 from mondegreen.mechanisms.laws import certified
 from mondegreen.privatizer.privatizer import Privatizer
+from strategies import WORDS
 
-WORDS = [f"{a}{b}{c}" for a in "bdfgklmnpr" for b in "aeiou" for c in "dgkmnprst"]
 CANARY = "zyxwoldemorth"
 SCRIPT = str(Path(sysconfig.get_path("scripts"), "mondegreen"))
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")

@@ -224,7 +224,7 @@ def _check_report(
     if html is not None:
         check_drawing("--html")
         Target(html, force=force)
-    return options.read_lines(sentences)
+    return options.lines_of(sentences)
 
 
 @final

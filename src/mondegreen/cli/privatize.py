@@ -13,6 +13,7 @@ import click
 from mondegreen.cli import options
 from mondegreen.cli.options import Column, File, argument, command, option
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
+from mondegreen.files import read_bytes
 from mondegreen.io.guess import Format
 from mondegreen.wording import amount
 
@@ -275,7 +276,7 @@ def _reported(report: str | None) -> list[Pass]:
     if report is None:
         return []
     try:
-        passes = json.loads(options.read_bytes(report, _LONGEST))["passes"]
+        passes = json.loads(read_bytes(report, _LONGEST))["passes"]
     except (ValueError, KeyError, TypeError, RecursionError):
         problem = "not a report of mondegreen privatize"
         raise SourceError(report, problem, hint="see --report") from None

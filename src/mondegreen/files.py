@@ -82,7 +82,8 @@ def read_lines(path: str | Path) -> list[str]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         row = data.count(b"\n", 0, error.start) + 1
-        raise DecodeError(path, row=row, offset=error.start) from None
+        hint = "save the list as UTF-8"
+        raise DecodeError(path, row=row, offset=error.start, hint=hint) from None
     return re.split(r"\r\n|\r|\n", text)
 
 

@@ -177,11 +177,11 @@ def privatize(
             # The end of the file tells more: how many records were passed over.
             disclosed = source.disclosed
             promise = privatizer.guarantee.with_text(disclosed, source.conditions)
-            passes = [*before, *(Pass(column, promise) for column in columns)]
+            passes = [*before, *(Pass(column, promise) for column in names)]
             counts = {"rows": source.rows_read, "words": words}
             if disclosed:
                 counts["records_without_a_column"] = source.missing_rows
-            given = {"format": source.format, "columns": list(columns)}
+            given = {"format": source.format, "columns": list(names)}
             told = _report(passes, promise, input=given, counts=counts)
             with _beside(target, told):
                 sink.commit({METADATA_KEY: to_json(passes)})

@@ -13,6 +13,7 @@ import click
 from mondegreen.cli import options
 from mondegreen.cli.options import Column, File, argument, command, option
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
+from mondegreen.files import read_bytes
 from mondegreen.io.guess import Format
 from mondegreen.wording import amount
 
@@ -176,11 +177,11 @@ def privatize(
             # The end of the file tells more: how many records were passed over.
             disclosed = source.disclosed
             promise = privatizer.guarantee.with_text(disclosed, source.conditions)
-            passes = [*before, *(Pass(column, promise) for column in columns)]
+            passes = [*before, *(Pass(column, promise) for column in names)]
             counts = {"rows": source.rows_read, "words": words}
             if disclosed:
                 counts["records_without_a_column"] = source.missing_rows
-            given = {"format": source.format, "columns": list(columns)}
+            given = {"format": source.format, "columns": list(names)}
             told = _report(passes, promise, input=given, counts=counts)
             with _beside(target, told):
                 sink.commit({METADATA_KEY: to_json(passes)})
@@ -275,7 +276,7 @@ def _reported(report: str | None) -> list[Pass]:
     if report is None:
         return []
     try:
-        passes = json.loads(options.read_bytes(report, _LONGEST))["passes"]
+        passes = json.loads(read_bytes(report, _LONGEST))["passes"]
     except (ValueError, KeyError, TypeError, RecursionError):
         problem = "not a report of mondegreen privatize"
         raise SourceError(report, problem, hint="see --report") from None

@@ -50,7 +50,9 @@ def ordinary_text(state: State, lookup: Lookup) -> tuple[float, float | None, st
     words, of = ordinary_words(), "ordinary English text"
     known = [word for word in words if word in state.space.index]
     if len(known) < len(words) / 2:
-        known, of = list(state.space.words[: len(words)]), "its vocabulary"
+        # A few words have as many draws as a thousand: one draw of each tells nothing.
+        times = max(1, len(words) // state.space.vocab_size)
+        known, of = list(state.space.words[: len(words)]) * times, "its vocabulary"
     elif lookup.unknown != "fail":  # that releases known words alone
         known = list(words)
     codes = lookup.codes(tokenize(known))

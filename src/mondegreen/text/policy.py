@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, final, get_args
@@ -12,11 +11,11 @@ import numpy as np
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import (
-    DecodeError,
     InvalidParameterError,
     OutOfVocabularyError,
     SourceError,
 )
+from mondegreen.files import read_lines
 from mondegreen.space.space import Space
 from mondegreen.text.structure import GAP, GAP_BITS, LISTED, SAME
 from mondegreen.text.tokenizer import (
@@ -209,18 +208,8 @@ def read_keep_list(path: str | Path) -> frozenset[str]:
     Entries come as they are written: a canonical form need not be one word (that of
     ``½`` is ``1⁄2``), and :class:`Lookup` makes it itself. Errors name the line.
     """
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        problem = error.strerror or type(error).__name__
-        raise SourceError(path, f"cannot read the keep-list: {problem}") from None
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        row = data.count(b"\n", 0, error.start) + 1
-        raise DecodeError(path, row=row, offset=error.start) from None
     spellings: dict[str, str] = {}
-    for row, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
+    for row, line in enumerate(read_lines(path), start=1):
         entry = line.partition("#")[0].strip()
         if not entry:
             continue

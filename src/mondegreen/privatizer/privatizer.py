@@ -19,10 +19,12 @@ from mondegreen.passes import Pass
 from mondegreen.privatizer.ordinary import ordinary_text
 from mondegreen.privatizer.release import Release, draw, texts_of, words_of
 from mondegreen.privatizer.spec import (
+    BEFORE,
     POLICIES,
     Kept,
     canonical_json,
     check_spec,
+    drawing,
     settings_digest,
     space_of,
     spec_of,
@@ -32,7 +34,8 @@ from mondegreen.sampling.records import BatchNumbers, SeenIds, record_ids
 from mondegreen.space.space import Space
 from mondegreen.space.store import load_space
 from mondegreen.text.detokenizer import Case, Detokenizer
-from mondegreen.text.policy import Lookup, Unknown
+from mondegreen.text.never_printed import replacements
+from mondegreen.text.policy import Lookup, Structure, Unknown
 from mondegreen.text.tokenizer import TokenizedBatch
 from mondegreen.wording import DEFAULT_SPACE
 
@@ -59,8 +62,17 @@ class Privatizer:
         :class:`mondegreen.text.policy.Lookup`. They are never copied to the output.
     keep : iterable of str
         *Public* words that pass in clear, which the guarantee says.
-    case : {"lower", "restore"}
+    case : {"lower", "restore", "truecase"}
         ``restore`` copies the case of each input word, which the guarantee says.
+        ``truecase`` writes names, ``I`` and the first word of a sentence with a
+        capital, and ``doesn't`` for ``doesn``, by public statistics: this costs nothing.
+    structure : {"keep", "plain"}
+        ``keep`` copies punctuation and spaces of the input, which the guarantee says.
+        ``plain`` prints single spaces and full stops of its own, so that of the input
+        only the number of words shows.
+    print_all : bool
+        Print obscenities and slurs too; else another word of their group is printed
+        for those of a public list. The mechanism draws the same words either way.
     noise : NoiseSource, optional
         :class:`OSNoise` if not given.
     allow_unproved : bool
@@ -98,6 +110,8 @@ class Privatizer:
         unknown: Unknown = "word",
         keep: Iterable[str] = (),
         case: Case = "lower",
+        structure: Structure = "keep",
+        print_all: bool = False,
         noise: NoiseSource | None = None,
         allow_unproved: bool = False,
     ) -> None:
@@ -115,7 +129,14 @@ class Privatizer:
         self.noise: NoiseSource = OSNoise() if noise is None else noise
         self.state: State = mechanism.prepare(self.space)
         self._lookup = Lookup(self.space, unknown, self._keep)
-        self._detokenizer = Detokenizer(self.space.words, case, self._lookup.keep)
+        self._print_all = bool(print_all)
+        self._detokenizer = Detokenizer(
+            self.space.words,
+            case,
+            self._lookup.keep,
+            replaced={} if print_all else replacements(self.space),
+            structure=structure,
+        )
         self._guarantee: Guarantee | None = None
         self._settings: bytes | None = None
         self._numbers = BatchNumbers()
@@ -127,8 +148,10 @@ class Privatizer:
             is_private = self.noise.is_private and self.mechanism.is_private
             self._guarantee = (
                 self.state.guarantee.with_text(
-                    self._lookup.disclosed + self._detokenizer.disclosed,
+                    self._lookup.disclosed_in(self._detokenizer.structure)
+                    + self._detokenizer.disclosed,
                     self._lookup.conditions + self._detokenizer.conditions,
+                    self._detokenizer.assumptions,
                 )
                 .with_ordinary_text(*ordinary_text(self.state, self._lookup))
                 .with_noise(self.noise.describe(), is_private=is_private)
@@ -353,7 +376,7 @@ class Privatizer:
         """
         check_spec(spec)
         named = spec["space"]
-        policies = {name: spec[name] for name in POLICIES}
+        policies = {name: spec.get(name, BEFORE.get(name)) for name in POLICIES}
         digest, law = str(named["digest"]), spec["mechanism"]
         return prepared(law, digest, lambda: space_of(named), policies).with_noise(
             noise
@@ -366,6 +389,8 @@ class Privatizer:
             "keep": sorted(set(self._keep)),
             "case": self._detokenizer.case,
             "allow_unproved": not self.mechanism.is_private,
+            "structure": self._detokenizer.structure,
+            "print_all": self._print_all,
         }
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -397,7 +422,7 @@ class Privatizer:
             raise InvalidParameterError("column", type(column).__name__, "a string")
         name = column.encode("utf-8", "surrogatepass")
         if self._settings is None:
-            policies = {**self._policies(), "keep": self._lookup.keep_digest}
+            policies = {**drawing(self._policies()), "keep": self._lookup.keep_digest}
             made_by = (self.mechanism, self.space, self.state)
             self._settings = settings_digest(*made_by, policies)
         return hashlib.sha256(self._settings + name).digest()

@@ -26,8 +26,20 @@ _FIELDS: Final = {
     "keep": list,
     "case": str,
     "allow_unproved": bool,
+    "structure": str,
+    "print_all": bool,
 }
-POLICIES: Final = ("unknown", "keep", "case", "allow_unproved")
+BEFORE: Final = {"structure": "keep", "print_all": True}
+"""What settings mean that were written before there were these fields."""
+
+POLICIES: Final = (
+    "unknown",
+    "keep",
+    "case",
+    "allow_unproved",
+    "structure",
+    "print_all",
+)
 
 _Value = TypeVar("_Value")
 
@@ -77,6 +89,18 @@ def settings_digest(
     return hashlib.sha256(canonical_json(settings).encode()).digest()
 
 
+def drawing(policies: Mapping[str, Any]) -> dict[str, Any]:
+    """Tell what of the policies shapes the draws: not how their words are printed.
+
+    ``case`` does since before there was more than one way to print without cost: a
+    release under ``restore`` is another one than under all others.
+    """
+    drawn = {name: value for name, value in policies.items() if name not in BEFORE}
+    if drawn["case"] != "restore":
+        drawn["case"] = "lower"
+    return drawn
+
+
 def check_spec(spec: Mapping[str, Any]) -> None:
     """Refuse what ``to_dict`` does not return; a setting that is lost would matter."""
     if not isinstance(spec, Mapping) or spec.get("format") != _FORMAT:
@@ -86,8 +110,8 @@ def check_spec(spec: Mapping[str, Any]) -> None:
         )
     named, law = spec.get("space", {}), spec.get("mechanism", {})
     has_all = (
-        set(spec) == set(_FIELDS)
-        and all(isinstance(spec[name], kind) for name, kind in _FIELDS.items())
+        set(spec) | set(BEFORE) == set(_FIELDS)
+        and all(isinstance(spec[name], _FIELDS[name]) for name in spec)
         and set(law or ()) == {"name", "parameters"}
         and isinstance(law["name"], str)
         and isinstance(law["parameters"], Mapping)

@@ -38,6 +38,7 @@ DROP: Final = -3
 """Code of an unknown word that is removed."""
 
 Unknown: TypeAlias = Literal["word", "mask", "drop", "fail"]
+Structure: TypeAlias = Literal["keep", "plain"]
 
 _MEMO_ENTRIES: Final = 1 << 18
 
@@ -123,16 +124,25 @@ class Lookup:
     @property
     def disclosed(self) -> tuple[str, ...]:
         """What passes in clear under this policy, each as ``name: explanation``."""
-        disclosed = [
-            "number and places of the words: every word is replaced where it stands",
-            f"white space and punctuation: {len(LISTED)} characters of a public list "
-            "(white space, line ends, ordinary punctuation, currency signs alone or "
-            f"beside a digit, which they tell of), at most {GAP} between two words of "
-            f"the text or at an end, where up to {SAME} equal characters of white space"
-            f" count as one, hence at most {GAP_BITS:.1f} bits; of more, the first two "
-            "and the last two",
-            "the ending 's: as it is written, within these bits",
-        ]
+        return self.disclosed_in("keep")
+
+    def disclosed_in(self, structure: Structure) -> tuple[str, ...]:
+        """What passes in clear where this structure is printed."""
+        plain = ["number of words: of each text, and which texts are null"]
+        disclosed = (
+            plain
+            if structure == "plain"
+            else [
+                "number and places of the words: every word is replaced where it stands",
+                f"white space and punctuation: {len(LISTED)} characters of a public list "
+                "(white space, line ends, ordinary punctuation, currency signs alone or "
+                f"beside a digit, which they tell of), at most {GAP} between two words of "
+                f"the text or at an end, where up to {SAME} equal characters of white space"
+                f" count as one, hence at most {GAP_BITS:.1f} bits; of more, the first two "
+                "and the last two",
+                "the ending 's: as it is written, within these bits",
+            ]
+        )
         unknown = {
             "mask": "which words are unknown: outside the vocabulary, each printed as "
             "[unk]",

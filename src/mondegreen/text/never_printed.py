@@ -65,8 +65,8 @@ def replacements(space: Space) -> dict[int, int]:
         return {}
     if len(mine) == space.vocab_size:
         raise ConfigurationError(
-            f"space {space.name!r} has only words that are never printed; to print them "
-            "all the same, pass print_all=True (--print-all)"
+            f"space {space.name!r} has only words that are never printed; to print "
+            "them all the same, pass print_all=True (--print-all)"
         )
     is_free = np.ones(space.vocab_size, dtype=np.bool_)
     is_free[mine] = False
@@ -83,7 +83,8 @@ def replacements(space: Space) -> dict[int, int]:
 
 def _in_group(tree: WordTree, word: int, is_free: NDArray[np.bool_]) -> int:
     """Find the first word to print of the lowest node over a word that has one."""
-    groups = (tree.members(i, n) for i, n in enumerate(tree.nodes[:, word].tolist()))
+    nodes = enumerate(tree.nodes[:, word].tolist())
+    groups = (tree.members(level, node) for level, node in nodes)
     return int(next(free.min() for g in groups if len(free := g[is_free[g]])))
 
 
@@ -92,4 +93,5 @@ def _nearest(space: Space, words: Ids, choice: Ids) -> Ids:
     if not space.has_vectors:
         return np.full_like(words, choice[0])
     gaps = distances(space.metric, space.points(words), space.points(choice))
-    return choice[gaps.argmin(axis=1)]
+    nearest: Ids = choice[gaps.argmin(axis=1)]
+    return nearest

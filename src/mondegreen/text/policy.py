@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, final, get_args
 
@@ -39,6 +39,20 @@ DROP: Final = -3
 
 Unknown: TypeAlias = Literal["word", "mask", "drop", "fail"]
 Structure: TypeAlias = Literal["keep", "plain"]
+
+_IN_CLEAR: Final[Mapping[Structure, tuple[str, ...]]] = {
+    "keep": (
+        "number and places of the words: every word is replaced where it stands",
+        f"white space and punctuation: {len(LISTED)} characters of a public list "
+        "(white space, line ends, ordinary punctuation, currency signs alone or "
+        f"beside a digit, which they tell of), at most {GAP} between two words of "
+        f"the text or at an end, where up to {SAME} equal characters of white space"
+        f" count as one, hence at most {GAP_BITS:.1f} bits; of more, the first two "
+        "and the last two",
+        "the ending 's: as it is written, within these bits",
+    ),
+    "plain": ("number of words: of each text, and which texts are null",),
+}
 
 _MEMO_ENTRIES: Final = 1 << 18
 
@@ -128,21 +142,7 @@ class Lookup:
 
     def disclosed_in(self, structure: Structure) -> tuple[str, ...]:
         """What passes in clear where this structure is printed."""
-        plain = ["number of words: of each text, and which texts are null"]
-        disclosed = (
-            plain
-            if structure == "plain"
-            else [
-                "number and places of the words: every word is replaced where it stands",
-                f"white space and punctuation: {len(LISTED)} characters of a public list "
-                "(white space, line ends, ordinary punctuation, currency signs alone or "
-                f"beside a digit, which they tell of), at most {GAP} between two words of "
-                f"the text or at an end, where up to {SAME} equal characters of white space"
-                f" count as one, hence at most {GAP_BITS:.1f} bits; of more, the first two "
-                "and the last two",
-                "the ending 's: as it is written, within these bits",
-            ]
-        )
+        disclosed = list(_IN_CLEAR[structure])
         unknown = {
             "mask": "which words are unknown: outside the vocabulary, each printed as "
             "[unk]",

@@ -52,8 +52,8 @@ def public_cases() -> Mapping[str, str]:
     ('London', None)
     """
     lines = _CASES.read_text(encoding="utf-8").splitlines()
-    pairs = (line.split("\t") for line in lines if line and not line.startswith("#"))
-    return {**dict(pairs), "i": "I"}  # type: ignore[arg-type]
+    pairs = (line.partition("\t") for line in lines)
+    return {word: printed for word, _, printed in pairs} | {"i": "I"}
 
 
 @final

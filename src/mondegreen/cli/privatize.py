@@ -60,8 +60,17 @@ def privatize(
         "Words outside the vocabulary: privatize, print [unk], remove, or stop."
     ),
     keep: File | None = options.KEEP,
-    case: Literal["lower", "restore"] = option(
-        "restore copies the case of each word, which then passes in clear."
+    case: Literal["lower", "truecase", "restore"] = option(
+        "lower: words as the space has them; truecase: names, first words and "
+        "contractions by public statistics, which costs nothing; restore copies the "
+        "case of each word, which then passes in clear."
+    ),
+    structure: Literal["keep", "plain"] = option(
+        "keep: punctuation and spacing of INPUT, in clear; they may tell a text from "
+        "all others. plain: single spaces and full stops; the number of words is left."
+    ),
+    print_all: bool = option(
+        "Print obscenities and slurs too; else a public list of them is never printed."
     ),
     report: File | None = option(
         "Write guarantee, settings and counts as JSON. Holds no text."
@@ -153,6 +162,8 @@ def privatize(
             unknown=unknown,
             keep=read_keep_list(keep) if keep else (),
             case=case,
+            structure=structure,
+            print_all=print_all,
             noise=noise,
             allow_unproved=allow_unproved,
         )

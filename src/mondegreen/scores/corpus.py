@@ -19,6 +19,7 @@ from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.scores.law import pair_distances
 from mondegreen.space.space import Space
 from mondegreen.text.policy import Lookup
+from mondegreen.text.print_forms import as_released
 from mondegreen.text.tokenizer import TokenizedBatch, canonical, tokenize
 
 SentenceModel: TypeAlias = Callable[[list[str]], Any]
@@ -124,7 +125,7 @@ class CorpusScorer:
     def _align(self, left: TokenizedBatch, right: TokenizedBatch) -> None:
         """Pair the words of texts that have equally many."""
         together = [
-            (mine, theirs)
+            (mine, theirs if len(mine) == len(theirs) else as_released(theirs))
             for mine, theirs in zip(left.parts, right.parts, strict=True)
             if mine is not None and theirs is not None
         ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, final, get_args
 
@@ -37,6 +37,21 @@ DROP: Final = -3
 """Code of an unknown word that is removed."""
 
 Unknown: TypeAlias = Literal["word", "mask", "drop", "fail"]
+Structure: TypeAlias = Literal["keep", "plain"]
+
+_IN_CLEAR: Final[Mapping[Structure, tuple[str, ...]]] = {
+    "keep": (
+        "number and places of the words: every word is replaced where it stands",
+        f"white space and punctuation: {len(LISTED)} characters of a public list "
+        "(white space, line ends, ordinary punctuation, currency signs alone or "
+        f"beside a digit, which they tell of), at most {GAP} between two words of "
+        f"the text or at an end, where up to {SAME} equal characters of white space"
+        f" count as one, hence at most {GAP_BITS:.1f} bits; of more, the first two "
+        "and the last two",
+        "the ending 's: as it is written, within these bits",
+    ),
+    "plain": ("number of words: of each text, and which texts are null",),
+}
 
 _MEMO_ENTRIES: Final = 1 << 18
 
@@ -122,16 +137,11 @@ class Lookup:
     @property
     def disclosed(self) -> tuple[str, ...]:
         """What passes in clear under this policy, each as ``name: explanation``."""
-        disclosed = [
-            "number and places of the words: every word is replaced where it stands",
-            f"white space and punctuation: {len(LISTED)} characters of a public list "
-            "(white space, line ends, ordinary punctuation, currency signs alone or "
-            f"beside a digit, which they tell of), at most {GAP} between two words of "
-            f"the text or at an end, where up to {SAME} equal characters of white space"
-            f" count as one, hence at most {GAP_BITS:.1f} bits; of more, the first two "
-            "and the last two",
-            "the ending 's: as it is written, within these bits",
-        ]
+        return self.disclosed_in("keep")
+
+    def disclosed_in(self, structure: Structure) -> tuple[str, ...]:
+        """What passes in clear where this structure is printed."""
+        disclosed = list(_IN_CLEAR[structure])
         unknown = {
             "mask": "which words are unknown: outside the vocabulary, each printed as "
             "[unk]",

@@ -72,6 +72,8 @@ def privatize(
     print_all: bool = option(
         "Print obscenities and slurs too; else a public list of them is never printed."
     ),
+    read: Literal["none", "words", "sentence"] = options.READ,
+    language: str | None = options.LANGUAGE,
     report: File | None = option(
         "Write guarantee, settings and counts as JSON. Holds no text."
     ),
@@ -164,6 +166,8 @@ def privatize(
             case=case,
             structure=structure,
             print_all=print_all,
+            read=read,
+            language=language,
             noise=noise,
             allow_unproved=allow_unproved,
         )

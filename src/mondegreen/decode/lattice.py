@@ -125,7 +125,7 @@ class Lattice:
         return total
 
     def triples(self) -> Singles:
-        """ln p(w | u, v) for places from the third step on, shape (places, K, K, K)."""
+        """Ln p(w | u, v) for places from the third step on, shape (places, K, K, K)."""
         first, second, third = self.offsets[:3].tolist()
         row = np.arange(third, self.offsets[-1]) - second
         last = _before(self.offsets)[row] - second
@@ -133,9 +133,10 @@ class Lattice:
         found = self.tables.pair_backoff[pairs][:, :, :, None] + scores[:, None, :, :]
         # A triple was kept only if both of its pairs were.
         likely = np.isfinite(self.channel)
-        now = likely[third:][:, None, None, :] & likely[_before(self.offsets)[row]][
-            :, None, :, None
-        ]
+        now = (
+            likely[third:][:, None, None, :]
+            & likely[_before(self.offsets)[row]][:, None, :, None]
+        )
         asked = self.tables.continues[pairs][:, :, :, None] & now
         asked &= (self.pairs[row] < self.tables.pairs)[:, None, :, :]
         place, u, v, w = np.nonzero(asked)

@@ -51,9 +51,10 @@ class Reading:
         self._state = state
         self.language: NGrams | None = None
         if read != "none":
-            is_open = isinstance(language, NGrams)
-            self.language = language if is_open else load_language(language)
-            self.language.check_space(state.space)
+            if not isinstance(language, NGrams):
+                language = load_language(language)
+            language.check_space(state.space)
+            self.language = language
 
     @cached_property
     def decoder(self) -> Decoder:

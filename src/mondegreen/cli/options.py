@@ -237,6 +237,9 @@ COLUMNS: Final = option(
     default=("text",),
 )
 KEEP: Final = option("PUBLIC words, one a line, that pass in clear, as spelled there.")
+PRINT_ALL: Final = option(
+    "Print obscenities and slurs too; else a public list of them is never printed."
+)
 FORCE: Final = option("Replace an output that exists.")
 UNPROVED: Final = option("Permit a mechanism without a proof.")
 JSON: Final = option("Print JSON, not a table.", "--json")

@@ -249,6 +249,9 @@ LANGUAGE: Final = option(
     "NAME|FILE",
     show_default="english",
 )
+PRINT_ALL: Final = option(
+    "Print obscenities and slurs too; else a public list of them is never printed."
+)
 FORCE: Final = option("Replace an output that exists.")
 UNPROVED: Final = option("Permit a mechanism without a proof.")
 JSON: Final = option("Print JSON, not a table.", "--json")

@@ -125,7 +125,7 @@ class Lattice:
         return total
 
     def triples(self) -> Singles:
-        """Score triples, ln p(w | u, v), shape (places from the third step on, K, K, K)."""
+        """Score triples, ln p(w | u, v): places from the third step on, (K, K, K)."""
         second, third = self.offsets[1:3].tolist()
         row = np.arange(third, self.offsets[-1]) - second
         last = _before(self.offsets)[row] - second

@@ -5,12 +5,12 @@ import itertools
 
 import numpy as np
 import pytest
+from tests.decode.conftest import WORDS
 
 from mondegreen.decode.decoder import Decoder
 from mondegreen.decode.released import Released
 from mondegreen.decode.tables import STEP, rounded
 from mondegreen.errors import InvalidParameterError
-from tests.decode.conftest import WORDS
 
 ALL = WORDS + 1
 

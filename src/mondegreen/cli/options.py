@@ -240,6 +240,18 @@ COLUMNS: Final = option(
     default=("text",),
 )
 KEEP: Final = option("PUBLIC words, one a line, that pass in clear, as spelled there.")
+READ: Final = option(
+    "Print what released words most likely stand for: each by itself, or the whole "
+    "sentence, by a public language model. It sees the release alone: no epsilon."
+)
+LANGUAGE: Final = option(
+    "Language model of PUBLIC text, for --read. See: mondegreen language list.",
+    "NAME|FILE",
+    show_default="english",
+)
+PRINT_ALL: Final = option(
+    "Print obscenities and slurs too; else a public list of them is never printed."
+)
 FORCE: Final = option("Replace an output that exists.")
 UNPROVED: Final = option("Permit a mechanism without a proof.")
 JSON: Final = option("Print JSON, not a table.", "--json")

@@ -69,9 +69,9 @@ def privatize(
         "keep: punctuation and spacing of INPUT, in clear; they may tell a text from "
         "all others. plain: single spaces and full stops; the number of words is left."
     ),
-    print_all: bool = option(
-        "Print obscenities and slurs too; else a public list of them is never printed."
-    ),
+    print_all: bool = options.PRINT_ALL,
+    read: Literal["none", "words", "sentence"] = options.READ,
+    language: str | None = options.LANGUAGE,
     report: File | None = option(
         "Write guarantee, settings and counts as JSON. Holds no text."
     ),
@@ -145,6 +145,7 @@ def privatize(
         encoding=encoding,
         missing=missing,
         metadata=metadata,
+        structure=structure,
     ) as source:
         _check_format("missing", missing, "stop", source, "jsonl")
         _check_format("metadata", metadata, "drop", source, "parquet")
@@ -164,6 +165,8 @@ def privatize(
             case=case,
             structure=structure,
             print_all=print_all,
+            read=read,
+            language=language,
             noise=noise,
             allow_unproved=allow_unproved,
         )

@@ -5,14 +5,17 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError, UnprovedGuaranteeError
 from mondegreen.guarantee import Guarantee
+from mondegreen.language.ngrams import NGrams
 from mondegreen.mechanisms import mechanism as registered
 from mondegreen.mechanisms.base import AbstractMechanism, State
 from mondegreen.passes import Pass
+from mondegreen.privatizer.reading import Read, Reading, named_language
 from mondegreen.privatizer.release import (
     Release,
     draw,
@@ -72,6 +75,11 @@ class Privatizer:
         prints single spaces and full stops of its own.
     print_all : bool
         Print obscenities and slurs of a public list too, and no words in their place.
+    read : {"none", "words", "sentence"}
+        Print what the released words most likely stand for, each by itself or as a
+        sentence, by a public language model. It sees nothing else, and costs nothing.
+    language : NGrams, str or path, optional
+        A model of PUBLIC text for it; the embedded one if not given.
     noise : NoiseSource, optional
         :class:`OSNoise` if not given.
     allow_unproved : bool
@@ -111,6 +119,8 @@ class Privatizer:
         case: Case = "lower",
         structure: Structure = "keep",
         print_all: bool = False,
+        read: Read = "none",
+        language: NGrams | str | Path | None = None,
         noise: NoiseSource | None = None,
         allow_unproved: bool = False,
     ) -> None:
@@ -130,9 +140,14 @@ class Privatizer:
         self._lookup = Lookup(self.space, unknown, self._keep)
         self._print_all = bool(print_all)
         replaced = {} if print_all else replacements(self.space)
-        words, kept = self.space.words, self._lookup.keep
+        self.reading = Reading(self.state, read, language)
         self._detokenizer = Detokenizer(
-            words, case, kept, replaced=replaced, structure=structure
+            self.space.words,
+            case,
+            self._lookup.keep,
+            replaced=replaced,
+            structure=structure,
+            ends=self.reading.ends,
         )
         self._guarantee: Guarantee | None = None
         self._settings: bytes | None = None
@@ -143,7 +158,8 @@ class Privatizer:
         """What every release of this privatizer promises."""
         if self._guarantee is None:
             is_private = self.noise.is_private and self.mechanism.is_private
-            stated = guarantee_of(self.state, self._lookup, self._detokenizer)
+            parts = self._lookup, self._detokenizer, self.reading
+            stated = guarantee_of(self.state, *parts)
             self._guarantee = stated.with_noise(
                 self.noise.describe(), is_private=is_private
             )
@@ -370,6 +386,8 @@ class Privatizer:
             "allow_unproved": not self.mechanism.is_private,
             "structure": self._detokenizer.structure,
             "print_all": self._print_all,
+            "read": self.reading.read,
+            "language": self.reading.to_dict(),
         }
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -378,6 +396,7 @@ class Privatizer:
         A copy does not know which numbers of batches are taken.
         """
         options = {**self._policies(), "keep": self._keep, "noise": self.noise}
+        options["language"] = self.reading.language
         build = functools.partial(Privatizer, **options)
         uncounted = {"_numbers": BatchNumbers(is_counting=False)}
         return build, (self.mechanism, self.space), uncounted
@@ -393,7 +412,8 @@ class Privatizer:
         """Cut the texts into tokens, and draw the codes that replace them."""
         scope, number = self._scope(column), self._numbers.next(number)
         batch = Batch(number, scope, texts_of(texts), records, places)
-        return draw(self.state, self._lookup, self.noise, batch)
+        tokens, codes = draw(self.state, self._lookup, self.noise, batch)
+        return tokens, self.reading(codes, tokens, self._detokenizer.structure)
 
     def _scope(self, column: str) -> bytes:
         """Digest the settings and the logical column."""
@@ -423,7 +443,8 @@ def prepared(
 
     def build() -> Privatizer:
         mechanism = registered(law["name"], **law["parameters"])
-        return Privatizer(mechanism, space(), **policies)
+        language = named_language(policies["language"])
+        return Privatizer(mechanism, space(), **{**policies, "language": language})
 
     key = {"mechanism": law, "space": digest, **policies}
     return _PREPARED.get(canonical_json(key), build)

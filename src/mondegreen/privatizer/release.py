@@ -14,6 +14,7 @@ from mondegreen.errors import InvalidParameterError, MondegreenError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import State
 from mondegreen.privatizer.ordinary import ordinary_text
+from mondegreen.privatizer.reading import Reading
 from mondegreen.sampling.noise import Batch, NoiseSource
 from mondegreen.text.detokenizer import Detokenizer, Span
 from mondegreen.text.policy import Lookup
@@ -68,12 +69,14 @@ def releases(
     ]
 
 
-def guarantee_of(state: State, lookup: Lookup, detokenizer: Detokenizer) -> Guarantee:
+def guarantee_of(
+    state: State, lookup: Lookup, detokenizer: Detokenizer, reading: Reading
+) -> Guarantee:
     """State what is promised of texts, whatever the noise."""
     return state.guarantee.with_text(
         lookup.disclosed_in(detokenizer.structure) + detokenizer.disclosed,
         lookup.conditions + detokenizer.conditions,
-        detokenizer.assumptions,
+        detokenizer.assumptions + reading.assumptions,
     ).with_ordinary_text(*ordinary_text(state, lookup))
 
 

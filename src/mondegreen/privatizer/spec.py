@@ -33,9 +33,16 @@ _FIELDS: Final = {
     "allow_unproved": bool,
     "structure": str,
     "print_all": bool,
+    "read": str,
+    "language": Mapping,
 }
 # What settings mean that were written before there were these fields.
-_BEFORE: Final = {"structure": "keep", "print_all": True}
+_BEFORE: Final[Mapping[str, Any]] = {
+    "structure": "keep",
+    "print_all": True,
+    "read": "none",
+    "language": {},
+}
 
 _Value = TypeVar("_Value")
 
@@ -107,6 +114,7 @@ def check_spec(spec: Mapping[str, Any]) -> None:
         and isinstance(law["name"], str)
         and isinstance(law["parameters"], Mapping)
         and set(named or ()) - {"path"} == {"name", "digest"}
+        and set(spec.get("language") or ()) in ({"name", "digest"}, set())
         and all(isinstance(v, str) for v in (*named.values(), *spec["keep"]))
     )
     if not has_all:

@@ -100,7 +100,11 @@ def mixed_tables(first: Tables, second: Tables, weight: float) -> Tables:
     """Mix all n-grams of two models, and make every distribution sum to 1."""
     size, both = first.vocab_size + 2, (first, second)
     shares = (weight, 1 - weight)
-    unigram = sum(
+    frequency: Any = sum(
+        share * model.frequency.astype(float)
+        for share, model in zip(shares, both, strict=True)
+    )
+    unigram: Any = sum(
         share * np.exp(model.unigram_log.astype(float))
         for share, model in zip(shares, both, strict=True)
     )
@@ -130,6 +134,7 @@ def mixed_tables(first: Tables, second: Tables, weight: float) -> Tables:
         pair[np.searchsorted(keys, triples % (size * size))],
     )
     return Tables(
+        frequency=frequency / frequency.sum(),
         unigram_log=np.log(unigram),
         unigram_backoff=np.log(gamma),
         pair_starts=starts_of(np.bincount(owner, minlength=size)),

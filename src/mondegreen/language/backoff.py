@@ -28,7 +28,10 @@ class Tables:
     :math:`\gamma` of what is not stored is 1.
     """
 
-    unigram_log: NDArray[Any]  # (V+2,) log p(w)
+    frequency: NDArray[Any]  # (V+1,) shares of running words, all above 0; sum 1
+    unigram_log: NDArray[
+        Any
+    ]  # (V+2,) log p(w) where nothing is known of what is before
     unigram_backoff: NDArray[Any]  # (V+2,) log gamma(v), 0 without pairs
     pair_starts: Weights  # (V+3,) where the pairs of each first word start
     pair_words: WordIds  # (n2,) second words, rising for each first word

@@ -120,23 +120,21 @@ class Lattice:
     def triples(self) -> Singles:
         """Score triples, ln p(w | u, v): places from the third step on, (K, K, K)."""
         second, third = self.offsets[1:3].tolist()
+        count = self.words.shape[1]
         row = np.arange(third, self.offsets[-1]) - second
-        last = _before(self.offsets)[row] - second
-        pairs, scores = self.pairs[last], self.scores[row]
-        found = self.tables.pair_backoff[pairs][:, :, :, None] + scores[:, None, :, :]
+        before = _before(self.offsets)[row]
+        pairs, scores = self.pairs[before - second], self.scores[row]
         # A triple was kept only if both of its pairs were.
-        likely = np.isfinite(self.channel)
-        now = (
-            likely[third:][:, None, None, :]
-            & likely[_before(self.offsets)[row]][:, None, :, None]
-        )
-        asked = self.tables.continues[pairs][:, :, :, None] & now
-        asked &= (self.pairs[row] < self.tables.pairs)[:, None, :, :]
-        place, u, v, w = np.nonzero(asked)
-        kept = self.tables.triple_scores(
-            pairs[place, u, v], self.words[third:][place, w]
-        )
-        found[place, u, v, w] = np.maximum(found[place, u, v, w], kept)
+        is_likely = np.isfinite(self.channel)
+        ends = self.pairs[row] < self.tables.pairs
+        ends &= is_likely[before][:, :, None] & is_likely[third:][:, None, :]
+        asked = self.tables.continues[pairs][:, :, :, None] & ends[:, None, :, :]
+        found = self.tables.pair_backoff[pairs][:, :, :, None] + scores[:, None, :, :]
+        place = np.flatnonzero(asked)
+        word = self.words[third:].ravel()[place // count**3 * count + place % count]
+        kept = self.tables.triple_scores(pairs.ravel()[place // count], word)
+        flat = found.reshape(-1)
+        flat[place] = np.maximum(flat[place], kept)
         return np.asarray(found)
 
 

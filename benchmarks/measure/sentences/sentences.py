@@ -1,0 +1,295 @@
+"""Releases and what is read of them, at equal success of a reader.
+
+    python -m benchmarks sentences [--quick] [--only SET] [--mechanism NAME] [--laws]
+
+Every row is kept in results/sentences.json and not measured again. A row is one draw of
+the test texts by one setting, and what stands for them after decoding by two language
+models: the embedded one (``embedded``) and its mixture with one of the kind of text
+(``kind``). See sentence_texts.py for who sees which text.
+
+- *reader*: words recovered by the strongest of four: the likeliest word of each output
+  by itself, and of each posterior of trigrams (beam 12), by both models; on the first
+  test texts, some 15,000 to 40,000 words. Intervals: bootstrap of texts.
+- *single*: the best guess of one word that knows the frequencies of these texts. Of a
+  law without a short form it looks at 48 inputs of each output, those with most mass.
+- *accuracy*: of a classifier trained on all clear training texts; ``trained``: of one
+  that was trained on releases of other texts, decoded as the test texts are.
+- *perplexity* of known words under trigrams that share no text with the decoder.
+- *linkage*: how often the first 5 words find the original of a release among 500.
+
+``--laws`` looks at the laws without a short form, which other rows need: half an hour.
+Needs scikit-learn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import sys
+import time
+from typing import Any, Final
+
+import numpy as np
+
+import mondegreen as mg
+from benchmarks import machine
+from benchmarks.measure.sentences import sentence_laws as laws
+from benchmarks.measure.sentences.sentence_judges import (
+    Judges,
+    by_text,
+    entropy,
+    linked,
+    lists_of,
+    perplexity,
+    type_token_ratio,
+)
+from benchmarks.measure.sentences.sentence_texts import SETS, Corpus, Data
+from mondegreen.calibration.guess import vulnerability
+from mondegreen.calibration.tree_levels import best_tree
+from mondegreen.decode.decoder import Decoder
+from mondegreen.decode.released import Released
+from mondegreen.language.ngrams import NGrams
+from mondegreen.language.store import load_language
+from mondegreen.space.store import tree_of
+
+RESULT = machine.RESULTS / "sentences.json"
+DEFAULT: Final = "tree, default"
+CHANCES: Final = "tree"
+GRID: Final[dict[str, tuple[float, ...]]] = {
+    DEFAULT: (10.0,),
+    CHANCES: (0.1, 0.15, 0.2, 0.25, 0.3, 0.4),
+    "exponential": (2.0, 2.2, 2.4, 2.6, 2.8),
+    "tem": (2.1, 2.4, 2.7),
+}
+"""Settings: epsilon; of "tree" the success of a guess of one word, at 10 nats."""
+CLOSED: Final = ("exponential", "tem", "calibrated")
+POWER: Final = 0.5
+NATS: Final = 10.0
+BEAM: Final = 12
+SEED: Final = 17
+
+
+class Bench:
+    """What all rows share, read when it is needed."""
+
+    def __init__(self) -> None:
+        self.space, self.embedded = mg.load_space(), load_language()
+        tree = tree_of(self.space)
+        if tree is None:
+            raise SystemExit("the default space has no word tree")
+        self.tree = tree
+
+    @functools.cached_property
+    def classes(self) -> Any:
+        """The usual grammatical class of each word."""
+        return lists_of(self.space)
+
+    @functools.lru_cache(maxsize=8)  # noqa: B019 - one bench lives as long as the run
+    def data(self, name: str) -> Data:
+        """A data set."""
+        return Data(name, self.space)
+
+    @functools.lru_cache(maxsize=8)  # noqa: B019
+    def judges(self, name: str) -> Judges:
+        """Those of a data set."""
+        return Judges(self.data(name), self.classes)
+
+    def own(self, name: str) -> Any:
+        """The frequencies of the test texts: what the strongest guesser knows."""
+        counts = np.bincount(self.data(name).test.ids, minlength=self.space.vocab_size + 1)
+        return counts / counts.sum()
+
+    def state(self, name: str, mechanism: str, setting: float) -> Any:
+        """Prepare a mechanism; that of chances is set for public texts of the kind."""
+        if mechanism == CHANCES:
+            prior = frequency(self.data(name).mixture.model)
+            return best_tree(
+                self.space, self.tree, prior, success=setting, epsilon=NATS, power=POWER
+            ).prepare(self.space)
+        kind = "tree" if mechanism == DEFAULT else mechanism
+        return mg.mechanism(kind, epsilon=setting).prepare(self.space)
+
+    def survey(self, mechanism: str) -> None:
+        """Look at all settings of a closed law that were not looked at before."""
+        keys = dict(zip(laws.names(mechanism, GRID[mechanism]), GRID[mechanism], strict=True))
+        missing = {key: setting for key, setting in keys.items() if not laws.stored(key)}
+        if missing:
+            models = [self.data(name).mixture.model for name in SETS]
+            likely = np.mean([frequency(each) for each in (self.embedded, *models)], axis=0)
+            states = {
+                key: self.state("", mechanism, setting) for key, setting in missing.items()
+            }
+            laws.survey(states, likely, np.array([self.own(name) for name in SETS]))
+
+
+def frequency(model: NGrams) -> Any:
+    """How often each word occurs, shape (V + 1,)."""
+    found = model.frequency.astype(np.float64)[: model.vocab_size + 1]
+    return found / found.sum()
+
+
+def clear(bench: Bench, name: str) -> dict[str, Any]:
+    """The test texts themselves, and their words in any order."""
+    data, judges = bench.data(name), bench.judges(name)
+    test, mixture = data.test, data.mixture
+    shuffled = test.ids.copy()
+    stops = np.flatnonzero(test.ends) + 1
+    rng = np.random.default_rng(SEED)
+    for start, stop in zip([0, *stops[:-1].tolist()], stops.tolist(), strict=True):
+        rng.shuffle(shuffled[start:stop])
+    most = np.bincount(test.labels).max() / len(test.labels)
+    trained = judges.trained(data.to_release, data.to_release.ids)
+    return {
+        "texts": len(test.labels),
+        "words": len(test.ids),
+        "unknown": float((test.ids == bench.space.vocab_size).mean()),
+        "largest_class": float(most),
+        **judges.reads(test.ids),
+        "trained": judges.accuracy(trained, test.ids),
+        "perplexity_shuffled": perplexity(data.judge, shuffled, test.ends),
+        "entropy": entropy(bench.own(name)),
+        "weight_of_embedded": mixture.weight,
+        "perplexities_held_back": list(mixture.perplexities),
+        "perplexity_under_embedded": perplexity(bench.embedded, test.ids, test.ends),
+        "perplexity_under_kind": perplexity(mixture.model, test.ids, test.ends),
+    }
+
+
+def row(bench: Bench, name: str, mechanism: str, setting: float) -> dict[str, Any]:
+    """One setting on one data set."""
+    data, judges = bench.data(name), bench.judges(name)
+    state = bench.state(name, mechanism, setting)
+    law = laws.stored(f"{mechanism}|{setting:g}") if mechanism in CLOSED else None
+    models = {"kind": data.mixture.model, "embedded": bench.embedded}
+    channels = {
+        each: laws.channel_for(state, law, frequency(model))
+        for each, model in models.items()
+    }
+    rng = np.random.default_rng(SEED)
+    test, to_train = data.test, data.to_release
+    drawn = state.sample(test.ids, rng)
+    found: dict[str, Any] = {"data": name, "mechanism": mechanism, "setting": setting}
+    found["raw"] = judges.reads(drawn)
+    for each, model in models.items():
+        decoder = Decoder(channels[each], model)
+        found[each] = judges.reads(decoder.sentence(Released(drawn, test.ends)))
+        if each == "kind":
+            released = state.sample(to_train.ids, rng)
+            read = decoder.sentence(Released(released, to_train.ends))
+            trained = judges.trained(to_train, released)
+            found["raw"]["trained"] = judges.accuracy(trained, drawn)
+            decoded = decoder.sentence(Released(drawn, test.ends))
+            trained = judges.trained(to_train, read)
+            found[each]["trained"] = judges.accuracy(trained, decoded)
+    found |= recovered(data.test.first(data.plan.read), drawn, models, channels)
+    return found | told(bench, name, state, law) | promised(state) | {
+        "linkage": linked(state, test, drawn)
+    }
+
+
+def recovered(
+    some: Corpus, drawn: Any, models: dict[str, NGrams], channels: dict[str, Any]
+) -> dict[str, Any]:
+    """What readers recover; the strongest counts."""
+    released = Released(drawn[: len(some.ids)], some.ends)
+    readers = {}
+    for each, model in models.items():
+        channel = channels[each]
+        alone = channel.candidates[channel.observation[released.ids], 0]
+        words, shares = Decoder(channel, model, beam=BEAM).marginals(released)
+        best = np.take_along_axis(words, shares.argmax(axis=1)[:, None], axis=1)[:, 0]
+        for kind, guess in (("words", alone), ("sentences", best)):
+            readers[f"{each}, {kind}"] = by_text((guess == some.ids).astype(float), some)
+    strongest = max(readers, key=lambda kind: readers[kind][0])
+    value, low, high = readers[strongest]
+    return {
+        "reader": value,
+        "reader_low": low,
+        "reader_high": high,
+        "reader_is": strongest,
+        "readers": {kind: value for kind, (value, _, _) in readers.items()},
+        "reader_words": len(some.ids),
+    }
+
+
+def told(bench: Bench, name: str, state: Any, law: laws.Law | None) -> dict[str, Any]:
+    """What one output tells of its word: by the law, and frequencies."""
+    own = bench.own(name)
+    if law is None:
+        if not hasattr(state, "law"):
+            return {}
+        return {"single": vulnerability(state.law, own)}
+    _, best = laws.guess_under(law.channel(own), own)
+    at = list(SETS).index(name)
+    return {
+        "single": float(best.sum()),
+        "information": entropy(law.totals[at]) - float(law.noise[at]),
+    }
+
+
+def promised(state: Any) -> dict[str, Any]:
+    """The loss between any two words, in nats, certified where that is known."""
+    promise = state.guarantee
+    far, certified = promise.scale["diameter"], promise.certified
+    return {"nats": promise.loss(far) if certified is None else certified * far}
+
+
+def stored() -> dict[str, Any]:
+    """What is known."""
+    found = json.loads(RESULT.read_text()) if RESULT.exists() else {}
+    return {"clear": {}, "rows": {}, **found}
+
+
+def save(kind: str, key: str, value: dict[str, Any]) -> None:
+    """Add one row to what is known by now; several processes may measure."""
+    content = stored()
+    content[kind][key] = rounded(value)
+    content["machine"] = machine.describe()
+    RESULT.write_text(json.dumps(content, indent=1) + "\n")
+
+
+def rounded(value: Any) -> Any:
+    """Numbers with five digits after the point."""
+    if isinstance(value, dict):
+        return {key: rounded(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [rounded(each) for each in value]
+    return round(float(value), 5) if isinstance(value, float) else value
+
+
+def main() -> None:
+    """Measure what is not known."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="every other setting")
+    parser.add_argument("--only", choices=list(SETS), help="one data set")
+    parser.add_argument("--mechanism", choices=list(GRID), help="one mechanism")
+    parser.add_argument("--laws", action="store_true", help="look at laws alone")
+    options = parser.parse_args()
+    bench = Bench()
+    for mechanism in CLOSED:
+        if mechanism in GRID and options.mechanism in (None, mechanism):
+            if options.laws:
+                bench.survey(mechanism)
+    if options.laws:
+        return
+    for name in [options.only] if options.only else SETS:
+        if name not in stored()["clear"]:
+            save("clear", name, clear(bench, name))
+        for mechanism, settings in GRID.items():
+            if options.mechanism not in (None, mechanism):
+                continue
+            for setting in settings[:: 2 if options.quick else 1]:
+                key = f"{name}|{mechanism}|{setting:g}"
+                if key in stored()["rows"]:
+                    continue
+                if mechanism in CLOSED and not laws.stored(f"{mechanism}|{setting:g}"):
+                    bench.survey(mechanism)
+                start = time.monotonic()
+                save("rows", key, row(bench, name, mechanism, setting))
+                spent = f"{time.monotonic() - start:.0f} s"
+                print(key, spent, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

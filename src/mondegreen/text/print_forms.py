@@ -89,14 +89,14 @@ class PrintForms:
             shown = [forms.get(word, word) for word in shown]
         self.inside = tuple(shown)
         self.first = tuple(map(_capital, shown)) if truecase else self.inside
-        self.refuses_genitive = np.fromiter(
-            (truecase and _refuses(word) for word in shown), np.bool_, len(shown)
-        )
+        self.refuses_genitive = np.zeros(len(shown), dtype=np.bool_)
+        if truecase:
+            self.refuses_genitive[:] = list(map(_refuses, shown))
 
     @property
     def digest(self) -> str:
         """SHA-256, in hex, of what is printed for each word."""
-        lines = "\n".join((*self.inside, *self.first))
+        lines = "\n".join(self.inside)  # what is printed first follows from it
         return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
 
 

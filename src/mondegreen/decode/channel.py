@@ -26,12 +26,6 @@ _DRAWS: Final = 1 << 18
 _LEAST: Final = 8
 
 
-def frequencies(language: NGrams) -> Floats:
-    """How often the words of a model occur, and the unknown word; above 0, sum 1."""
-    shares: Floats = np.exp(language.unigram_log[:-1].astype(np.float64))
-    return np.asarray(shares / shares.sum())
-
-
 def kept_channel(
     state: State, language: NGrams, count: int, progress: Progress = no_progress
 ) -> Channel:
@@ -40,7 +34,7 @@ def kept_channel(
     It is kept under :func:`~mondegreen.files.home`, by the digests of all that it
     depends on.
     """
-    prior = frequencies(language)
+    prior = language.frequency.astype(np.float64)
     found = state.channel(prior, count)
     if found is not None:
         return found

@@ -443,7 +443,7 @@ def prepared(
 
     def build() -> Privatizer:
         mechanism = registered(law["name"], **law["parameters"])
-        language = named_language(policies["language"])
+        language = named_language(policies.get("language", {}))
         return Privatizer(mechanism, space(), **{**policies, "language": language})
 
     key = {"mechanism": law, "space": digest, **policies}

@@ -290,6 +290,19 @@ def test_texts_become_the_model_of_their_sentences():
         build_language([["..."], []], SPACE)
 
 
+@pytest.mark.parametrize("corpus", [[[3]], [[0, 1]], sentences(count=5)])
+@pytest.mark.parametrize("least", [1, 3, 1000])
+def test_the_smallest_models_can_be_kept_too(tmp_path, corpus, least):
+    model = NGrams.from_counts(counted(corpus), SPACE, least=least)
+    save_language(model, tmp_path / "m.lm")
+    opened = NGrams.open(tmp_path / "m.lm")
+    assert opened.digest == model.digest
+    if least == 1000:
+        assert len(opened.pair_words) == len(opened.triple_words) == 0
+    sums = np.exp(opened.log_prob(*GRID)).reshape(-1, SIZE).sum(1)
+    np.testing.assert_allclose(sums, 1, atol=0.05)
+
+
 def test_models_have_names(model, tmp_path, monkeypatch):
     monkeypatch.setenv("MONDEGREEN_HOME", str(tmp_path))
     assert store.language_names() == ["english"]

@@ -119,7 +119,7 @@ def calibrate(
     from mondegreen.calibration.evaluate import Evaluator
     from mondegreen.calibration.plan import Plan
     from mondegreen.calibration.targets import parse_target
-    from mondegreen.cli.calibrate_report import write
+    from mondegreen.report.calibration import write
     from mondegreen.space.store import load_space
 
     asked = [parse_target(target, over, prior) for target in targets]

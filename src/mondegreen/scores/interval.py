@@ -108,7 +108,7 @@ def rarest_event(runs: int, alpha: float) -> float:
     return low / runs
 
 
-def wilson(hits: Weights, runs: int, z: float) -> tuple[Floats, Floats]:
+def wilson(hits: Weights | Floats, runs: float, z: float) -> tuple[Floats, Floats]:
     """Give rough bounds of many probabilities at once, to choose events by."""
     share = hits / runs
     centre = share + z * z / (2 * runs)

@@ -72,7 +72,7 @@ class Pairs:
     def interval(self, hits: Floats) -> Ends:
         """Bound the mean of a number for each word, by texts, 95 %."""
         owners = np.repeat(np.arange(self.texts), self.counts)
-        sums = np.bincount(owners, hits, self.texts)
+        sums: Floats = np.bincount(owners, hits, self.texts).astype(np.float64)
         return by_texts(sums, self.counts)
 
     def drawn(self, state: State, rng: np.random.Generator) -> Pairs:

@@ -130,6 +130,7 @@ def _head(path: Path) -> bytes:
 
 Column = NewType("Column", str)
 File = NewType("File", str)  # that is read or written, or - where that makes sense
+LanguageName = NewType("LanguageName", str)
 MechanismName = NewType("MechanismName", str)
 Seed = NewType("Seed", int)  # 0 or more
 SpaceName = NewType("SpaceName", str)
@@ -140,6 +141,12 @@ _KINDS: Final[Mapping[Any, tuple[click.ParamType[Any], str]]] = {
     int: (click.IntRange(min=1), "n"),
     Column: (_Offered(_columns), "name"),
     File: (click.Path(path_type=str), "file"),
+    LanguageName: (
+        _Offered(
+            lambda ctx: import_module("mondegreen.language.store").language_names()
+        ),
+        "name|path",
+    ),
     MechanismName: (
         _Offered(lambda ctx: import_module("mondegreen.mechanisms").names()),
         "name",

@@ -14,6 +14,7 @@ import numpy as np
 from mondegreen.arrays import Floats, Ids, LogProbs
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.guarantee import Guarantee
+from mondegreen.mechanisms.channel import Channel
 from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.space.metric import METRICS
 from mondegreen.space.space import Space
@@ -119,6 +120,10 @@ class State(ABC):
         probabilities = np.exp(logs)
         logs[probabilities == 0] = 0.0
         return logs, probabilities
+
+    def channel(self, prior: Floats, count: int) -> Channel | None:
+        """Find the likeliest inputs of outputs; None where only the rows can tell."""
+        return None
 
     # --- what else decides a draw, and what processes share
 

@@ -24,6 +24,7 @@ from mondegreen.mechanisms.base import (
     epsilon_parameter,
     parameter,
 )
+from mondegreen.mechanisms.channel import Channel
 from mondegreen.mechanisms.laws.tree import (
     TreeLaw,
     scale_of,
@@ -31,6 +32,7 @@ from mondegreen.mechanisms.laws.tree import (
     weights_of,
     weights_within,
 )
+from mondegreen.mechanisms.laws.tree_channel import tree_channel
 from mondegreen.sampling.integers import TOTAL, draw_uniform
 from mondegreen.space.space import Space
 from mondegreen.space.store import tree_of
@@ -306,6 +308,9 @@ class TreeState(State):
         parts = {"own": own, "tree": tree, "weights": law.weights}
         text = json.dumps(parts, sort_keys=True)
         return {"tree": tree, "law": hashlib.sha256(text.encode()).hexdigest()}
+
+    def channel(self, prior: Floats, count: int) -> Channel:
+        return tree_channel(self.law, prior, count)
 
     def distances(self, first: Ids, second: Ids) -> Floats:
         table: Floats = np.array(self.heights)[self.tree.meeting_levels(first, second)]

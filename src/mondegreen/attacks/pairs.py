@@ -6,6 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Final, final
 
 import numpy as np
@@ -18,6 +19,7 @@ from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import State
 from mondegreen.scores.interval import Ends
 from mondegreen.text.policy import Lookup
+from mondegreen.text.sentences import sentence_ends
 from mondegreen.text.tokenizer import TokenizedBatch, tokenize
 
 _LEAST: Final = 0.5
@@ -134,16 +136,13 @@ def _read(
 ) -> Pairs:
     counts = np.array(batch.counts(), dtype=np.int64)
     starts = np.append(0, np.cumsum(counts))
+    ends = (sentence_ends(parts[2::2]) for parts in batch.parts if parts)
     return Pairs(
-        lookup.codes(batch), starts, _ends(batch, starts), _numbered(batch, known)
+        lookup.codes(batch),
+        starts,
+        np.fromiter(chain.from_iterable(ends), np.bool_, int(starts[-1])),
+        _numbered(batch, known),
     )
-
-
-def _ends(batch: TokenizedBatch, starts: Weights) -> NDArray[np.bool_]:
-    """Tell after which words a sentence ends; it does at the end of a text."""
-    ends = np.zeros(int(starts[-1]), dtype=np.bool_)
-    ends[starts[1:][np.diff(starts) > 0] - 1] = True
-    return ends
 
 
 def _numbered(batch: TokenizedBatch, known: dict[tuple[str, ...], int]) -> Weights:

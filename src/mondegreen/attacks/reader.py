@@ -13,16 +13,24 @@ recovers, so the strongest of those at hand counts.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Protocol, final
+from dataclasses import dataclass, field
+from typing import Final, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Floats, Ids
+from mondegreen.arrays import Floats, Ids, Weights
 from mondegreen.attacks.attack import Attack
 from mondegreen.attacks.bayes import blind_success
 from mondegreen.attacks.pairs import Pairs
+from mondegreen.decode.channel import channel_of
+from mondegreen.decode.decoder import CANDIDATES, Decoder
+from mondegreen.decode.released import Released
+from mondegreen.language.ngrams import NGrams
+from mondegreen.mechanisms.base import State
+from mondegreen.scores.risk import frequency_prior
+
+_BEAM: Final = 12
 
 
 class Reader(Protocol):
@@ -41,6 +49,51 @@ class TableReader:
 
     def guesses(self, released: Ids, ends: NDArray[np.bool_]) -> Ids:
         return self.guess[released]
+
+
+@final
+class SentenceReader:
+    """Guesses the likeliest word of each posterior, by trigrams of public text."""
+
+    def __init__(self, state: State, language: NGrams) -> None:
+        channel = channel_of(state, language.frequencies(), CANDIDATES)
+        self._decoder = Decoder(channel, language, beam=_BEAM)
+
+    def guesses(self, released: Ids, ends: NDArray[np.bool_]) -> Ids:
+        words, beliefs = self._decoder.marginals(Released(released, ends))
+        best = beliefs.argmax(axis=1)[:, None]
+        return np.asarray(np.take_along_axis(words, best, axis=1)[:, 0])
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What adversaries know besides the mechanism.
+
+    Word frequencies, shape (V + 1,) with the unknown word last, and where these come
+    from; unless they are ``is_public`` they are of the texts that are attacked, whose
+    words must not be shown. ``readers`` go by what they know.
+    """
+
+    prior: Floats
+    says: str
+    is_public: bool
+    readers: Mapping[str, Reader] = field(default_factory=dict)
+
+    @classmethod
+    def of_language(cls, state: State, language: NGrams) -> Knowledge:
+        """Know a public language model, of the words of the same space."""
+        language.check_space(state.space)
+        name = "one" if language.path is None else language.path.stem
+        says = f"the public language model {name}"
+        reader = {f"{says}, of trigrams": SentenceReader(state, language)}
+        return cls(language.frequencies(), says, is_public=True, readers=reader)
+
+    @classmethod
+    def of_texts(cls, counts: Weights) -> Knowledge:
+        """Know the frequencies of the texts attacked; expect other words, if seldom."""
+        prior = frequency_prior(counts, smoothing=1 / len(counts))
+        return cls(prior, "how frequent each word is in these texts", is_public=False)
 
 
 def reader(pairs: Pairs, readers: Mapping[str, Reader], prior: Floats) -> Attack:

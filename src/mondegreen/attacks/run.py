@@ -16,11 +16,10 @@ from mondegreen.attacks.bayes import (
 )
 from mondegreen.attacks.categories import categories, category_sets
 from mondegreen.attacks.information import mutual_information
-from mondegreen.attacks.knowledge import Knowledge
 from mondegreen.attacks.linkage import linkage
 from mondegreen.attacks.outputs import has_closed_law, outputs_of
 from mondegreen.attacks.pairs import Pairs
-from mondegreen.attacks.reader import Reader, TableReader, reader
+from mondegreen.attacks.reader import Knowledge, Reader, TableReader, reader
 from mondegreen.attacks.worst_words import worst_words
 from mondegreen.mechanisms.base import State
 from mondegreen.scores.risk import frequency_prior

@@ -19,6 +19,7 @@ from mondegreen.wording import amount, figure
 if TYPE_CHECKING:
     from mondegreen.attacks.attack import Attack
     from mondegreen.attacks.pairs import Pairs
+    from mondegreen.attacks.reader import Knowledge
     from mondegreen.io.base import AbstractSource
     from mondegreen.mechanisms.base import State
     from mondegreen.space.space import Space
@@ -48,6 +49,7 @@ def attack(
     name: options.MechanismName = options.MECHANISM,
     settings: tuple[str, ...] = options.SETTINGS,
     space: options.SpaceName = options.SPACE,
+    language: options.LanguageName | None = options.LANGUAGE,
     texts: int = option("How many texts to attack, from the first.", default=2000),
     seed: options.Seed = option(
         "Fixes what is drawn, for the attack alone.", default=0
@@ -71,7 +73,6 @@ def attack(
     """  # noqa: D301
     import numpy as np
 
-    from mondegreen.attacks.knowledge import of_these_texts
     from mondegreen.attacks.run import attack_all
     from mondegreen.space.store import load_space
 
@@ -86,7 +87,8 @@ def attack(
         pairs = pairs.drawn(state, np.random.default_rng(seed))
     else:
         pairs = _checked(pairs, state)
-    knowledge = of_these_texts(pairs.frequencies(loaded.vocab_size + 1))
+    show("the channel")
+    knowledge = _knowledge(state, pairs, language)
     found = attack_all(state, pairs, knowledge, show)
     show("")
     if as_json:
@@ -131,6 +133,17 @@ def _read(
     if not len(pairs.inputs):
         raise SourceError(sample, "it has no words in these columns")
     return pairs
+
+
+def _knowledge(state: State, pairs: Pairs, language: str | None) -> Knowledge:
+    """What adversaries know: a public model, or, of words without one, the texts."""
+    from mondegreen.attacks.reader import Knowledge
+    from mondegreen.language.store import load_language
+
+    model = load_language(language)
+    if language is None and not model.is_for(state.space):
+        return Knowledge.of_texts(pairs.frequencies(state.space.vocab_size + 1))
+    return Knowledge.of_language(state, model)
 
 
 def _checked(pairs: Pairs, state: State) -> Pairs:

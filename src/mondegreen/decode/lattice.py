@@ -125,7 +125,7 @@ class Lattice:
         return total
 
     def triples(self) -> Singles:
-        """ln p(w | u, v) for places from the third step on, shape (places, K, K, K)."""
+        """Ln p(w | u, v) for places from the third step on, shape (places, K, K, K)."""
         first, second, third = self.offsets[:3].tolist()
         row = np.arange(third, self.offsets[-1]) - second
         last = _before(self.offsets)[row] - second

@@ -70,6 +70,17 @@ def test_words_below_the_least_count_are_all_alike():
     assert log[0] > log[2]
 
 
+def test_frequencies_are_those_of_the_text():
+    corpus = [[0, 1, 0, 1], [0, 1], [2, 0], [3, 3]] * 50
+    found = estimated(counted(corpus), least=3).frequencies()
+    words = np.bincount(np.concatenate(corpus), minlength=SIZE - 1)
+    np.testing.assert_allclose(found, words / words.sum(), atol=1e-3)
+    assert found.sum() == pytest.approx(1)
+    assert found.min() > 0
+    rare = estimated(counted(corpus[:4]), least=3).frequencies()
+    assert rare[2] == rare[3] == rare[-1]  # twice at most: all alike
+
+
 def test_discounts_of_a_tiny_corpus_are_sane():
     found = discount_of(np.array([1, 1, 2, 9]))
     assert found.tolist() == [0.5, 0.5, 1.0, 1.5]

@@ -66,6 +66,7 @@ def test_arrays_have_the_names_and_shapes_that_decoders_count_on(model):
     pairs, triples = len(model.pair_words), len(model.triple_words)
     assert (model.vocab_size, model.boundary) == (len(WORDS), BOUNDARY)
     for name, length, kind in (
+        ("frequency_log", SIZE, np.float32),
         ("unigram_log", SIZE, np.float32),
         ("unigram_backoff", SIZE, np.float32),
         ("pair_starts", SIZE + 1, np.int64),
@@ -207,6 +208,8 @@ def forged(model, path, **changes):
         ("books", lambda a: np.full_like(a, np.nan)),
         ("books", lambda a: a[:2]),
         ("unigram_log", lambda a: a[:-1]),
+        ("frequency_log", lambda a: a[:-1]),
+        ("frequency_log", lambda a: np.full_like(a, -np.inf)),
         ("unigram_backoff", lambda a: np.full_like(a, -np.inf)),
         ("pair_log", lambda a: a[:-1]),
         ("triple_log", lambda a: np.concatenate([a, a])),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,6 @@ from mondegreen.arrays import Floats, Weights
 
 WordIds: TypeAlias = NDArray[Any]
 """Ids of words: integers of any width."""
-
-_ROUNDS: Final = 40  # by which frequencies are settled to six digits
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -30,6 +28,7 @@ class Tables:
     :math:`\gamma` of what is not stored is 1.
     """
 
+    frequency_log: NDArray[Any]  # (V+2,) log of the share of all words and ends
     unigram_log: NDArray[Any]  # (V+2,) log p(w)
     unigram_backoff: NDArray[Any]  # (V+2,) log gamma(v), 0 without pairs
     pair_starts: Weights  # (V+3,) where the pairs of each first word start
@@ -79,27 +78,13 @@ class Tables:
         return _larger(self.pair_log, places, shorter)
 
     def frequencies(self) -> Floats:
-        r"""Tell how frequent each word is in the long run, shape (V + 1,), of sum 1.
+        """Tell how frequent each word is, shape (V + 1,), of sum 1; none has 0.
 
-        The stationary distribution of the pairs, sentences one after the other,
-
-        .. math:: \pi(w) = \sum_v \pi(v)\, p(w \mid v)
-
-        since p(w) of a single word is no frequency: in Kneser-Ney smoothing it is how
-        many words w follows. The unknown word is last; no word has 0.
+        The unknown word is last. This is no p(w), which in Kneser-Ney smoothing is
+        behind how many different words w stands.
         """
-        single = np.exp(self.unigram_log.astype(np.float64))
-        gamma = np.exp(self.unigram_backoff.astype(np.float64))
-        owner = np.repeat(np.arange(len(single)), np.diff(self.pair_starts))
-        second = np.asarray(self.pair_words, dtype=np.int64)
-        shorter = gamma[owner] * single[second]
-        more = np.maximum(np.exp(self.pair_log.astype(np.float64)) - shorter, 0.0)
-        shares = single / single.sum()
-        for _ in range(_ROUNDS):
-            found = (shares @ gamma) * single
-            found += np.bincount(second, shares[owner] * more, len(single))
-            shares = found / found.sum()
-        return np.asarray(shares[:-1] / shares[:-1].sum())
+        shares = np.exp(np.asarray(self.frequency_log[:-1], dtype=np.float64))
+        return np.asarray(shares / shares.sum())
 
     def log_backoff(self, first: Any, second: Any) -> Floats:
         """The logarithm of gamma of pairs, 0 where a pair is not kept."""

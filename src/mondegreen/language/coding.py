@@ -16,7 +16,9 @@ Parts: TypeAlias = Mapping[str, NDArray[Any]]
 
 _CODED: Final = ("pair_log", "pair_backoff", "triple_log")  # in the order of the books
 _WHOLE: Final = frozenset({"U8", "U16", "U32"})
+_SINGLE: Final = ("frequency_log", "unigram_log", "unigram_backoff")
 KINDS: Final = {
+    "frequency_log": ({"F32"}, 1),
     "unigram_log": ({"F32"}, 1),
     "unigram_backoff": ({"F32"}, 1),
     "books": ({"F32"}, 2),  # what the codes of each kind of logarithm stand for
@@ -39,8 +41,7 @@ def encoded(tables: Tables) -> dict[str, NDArray[Any]]:
     books, codes = zip(*(coded(getattr(tables, name)) for name in _CODED), strict=True)
     parts = dict(zip(_CODED, codes, strict=True))
     parts |= {
-        "unigram_log": tables.unigram_log.astype(np.float32),
-        "unigram_backoff": tables.unigram_backoff.astype(np.float32),
+        **{name: getattr(tables, name).astype(np.float32) for name in _SINGLE},
         "books": np.stack(books),
         "pair_counts": _small(np.diff(tables.pair_starts)),
         "pair_words": _small(tables.pair_words),
@@ -69,7 +70,7 @@ def decoded(parts: Parts) -> dict[str, Any]:
         tables |= {f"{name}_starts": starts, f"{name}_words": words}
     for name, book in zip(_CODED, parts["books"], strict=True):
         tables[name] = book[parts[name]]
-    for name in ("unigram_log", "unigram_backoff"):
+    for name in _SINGLE:
         tables[name] = np.array(parts[name])
     for array in tables.values():
         array.flags.writeable = False
@@ -81,6 +82,7 @@ def _check_shapes(parts: Parts, size: int) -> None:
     require(parts.keys() == KINDS.keys(), "a tensor is missing")
     pairs, triples = len(parts["pair_words"]), len(parts["triple_words"])
     for name, length in (
+        ("frequency_log", size),
         ("unigram_backoff", size),
         ("pair_counts", size),
         ("pair_log", pairs),
@@ -90,7 +92,7 @@ def _check_shapes(parts: Parts, size: int) -> None:
     ):
         require(len(parts[name]) == length, f"{name} has a wrong length")
     require(size > 2 and parts["books"].shape == (3, 256), "books has a wrong shape")
-    for name in ("unigram_log", "unigram_backoff", "books"):
+    for name in (*_SINGLE, "books"):
         require(bool(np.isfinite(parts[name]).all()), f"{name} has no finite numbers")
 
 

@@ -42,7 +42,9 @@ def estimated(counts: Counts, least: int = 1) -> Tables:
 
     # The continuation count of a word: behind how many different words it stands.
     single = np.bincount(pairs % size, minlength=size)
-    often = np.bincount(pairs % size, raw, minlength=size) >= least
+    each = np.bincount(pairs % size, raw, minlength=size)
+    often = each >= least
+    frequency = np.where(often, each, 0.0) + (1 + each[~often].sum()) / size
     kept = np.where(often, single - discount_of(single), 0.0) / single.sum()
     unigram = kept + (1 - kept.sum()) / size
 
@@ -61,6 +63,7 @@ def estimated(counts: Counts, least: int = 1) -> Tables:
     pair_gamma = 1 - np.bincount(owner, share, minlength=len(pairs))
     triple = share + pair_gamma[owner] * pair[lower]
     return Tables(
+        frequency_log=np.log(frequency / frequency.sum()),
         unigram_log=np.log(unigram),
         unigram_backoff=np.log(gamma),
         pair_starts=starts_of(np.bincount(first, minlength=size)),

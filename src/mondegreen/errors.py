@@ -174,11 +174,11 @@ class DecodeError(SourceError):
         row: int | None = None,
         offset: int | None = None,
         encoding: str | None = None,
+        hint: str = "say what it is with --encoding, such as --encoding latin-1",
     ) -> None:
         self.offset = offset
         at = f" at byte {offset}" if offset is not None else ""
         problem = f"not valid {encoding or 'UTF-8'}{at}"
-        hint = "say what it is with --encoding, such as --encoding latin-1"
         super().__init__(path, problem, row=row, hint=hint)
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from conftest import WORDS
 from mondegreen.cli.main import cli
+from strategies import WORDS
 
 SECRET = "zyxwoldemorth"
 NAMES = (
@@ -35,7 +35,7 @@ def run(folder, space_file):
         csv.writer(stream).writerows([["text"], *([text] for text in texts)])
 
     def invoke(*arguments, expect=0):
-        done = CliRunner().invoke(cli, [*arguments, "--space", space_file])
+        done = CliRunner().invoke(cli, [*arguments, "--space", str(space_file)])
         assert done.exit_code == expect, (done.output, done.exception)
         assert SECRET not in done.output
         return done

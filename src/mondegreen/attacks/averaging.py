@@ -17,16 +17,14 @@ from typing import Final
 import numpy as np
 
 from mondegreen.arrays import Floats, Ids
-from mondegreen.attacks.attack import Attack
+from mondegreen.attacks.attack import Attack, wilson
 from mondegreen.attacks.outputs import law_blocks, level_shares, logarithms, tree_law
 from mondegreen.attacks.pairs import Pairs
 from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.laws.tree import TreeLaw
-from mondegreen.scores.interval import wilson
 
 RELEASES: Final = (1, 2, 5, 20)
 _WORDS: Final = 500
-_Z: Final = 1.96
 
 
 def averaging(
@@ -47,11 +45,10 @@ def averaging(
         else _by_levels(law, outputs, prior)
     )
     right = (guesses == words).mean(axis=1)
-    lows, highs = wilson(right * count, count, _Z)
-    by = [
-        {"releases": k, "value": float(x), "low": float(a), "high": min(1.0, float(b))}
-        for k, x, a, b in zip(RELEASES, right, lows, highs, strict=True)
-    ]
+    by: list[dict[str, float]] = []
+    for releases, share in zip(RELEASES, right.tolist(), strict=True):
+        low, high = wilson(share * count, count)
+        by.append({"releases": releases, "value": share, "low": low, "high": high})
     return Attack(
         "averaging",
         f"guesses each word from {most} releases of it, drawn anew each time",

@@ -18,12 +18,12 @@ from typing import Any, Final, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Floats, Ids, Weights
+from mondegreen.arrays import Floats, Ids, Weights, in_blocks
 from mondegreen.attacks.attack import Attack, by_texts
 from mondegreen.attacks.outputs import has_closed_law, law_blocks, logarithms
 from mondegreen.attacks.pairs import Pairs
 from mondegreen.mechanisms.base import State
-from mondegreen.scores.law import in_blocks, to_words
+from mondegreen.scores.law import to_words
 from mondegreen.space.store import tree_of
 
 FIRST: Final = (5, 20)

@@ -20,13 +20,13 @@ from typing import Final, TypeVar, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Ids
+from mondegreen.arrays import Floats, Ids, in_blocks
 from mondegreen.calibration.guess import class_of_words
 from mondegreen.errors import LawUnknownError
 from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.laws.tree import TreeLaw
 from mondegreen.sampling.integers import TOTAL
-from mondegreen.scores.law import in_blocks, to_words
+from mondegreen.scores.law import to_words
 from mondegreen.space.tree import WordTree
 
 Result = TypeVar("Result")

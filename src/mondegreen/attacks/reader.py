@@ -23,11 +23,12 @@ from mondegreen.arrays import Floats, Ids, Weights
 from mondegreen.attacks.attack import Attack
 from mondegreen.attacks.bayes import blind_success
 from mondegreen.attacks.pairs import Pairs
-from mondegreen.decode.channel import channel_of
+from mondegreen.decode.channel import kept_channel
 from mondegreen.decode.decoder import CANDIDATES, Decoder
 from mondegreen.decode.released import Released
 from mondegreen.language.ngrams import NGrams
 from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.channel import Channel
 from mondegreen.scores.risk import frequency_prior
 
 _BEAM: Final = 12
@@ -55,8 +56,7 @@ class TableReader:
 class SentenceReader:
     """Guesses the likeliest word of each posterior, by trigrams of public text."""
 
-    def __init__(self, state: State, language: NGrams) -> None:
-        channel = channel_of(state, language.frequencies(), CANDIDATES)
+    def __init__(self, channel: Channel, language: NGrams) -> None:
         self._decoder = Decoder(channel, language, beam=_BEAM)
 
     def guesses(self, released: Ids, ends: NDArray[np.bool_]) -> Ids:
@@ -86,8 +86,9 @@ class Knowledge:
         language.check_space(state.space)
         name = "one" if language.path is None else language.path.stem
         says = f"the public language model {name}"
-        reader = {f"{says}, of trigrams": SentenceReader(state, language)}
-        return cls(language.frequencies(), says, is_public=True, readers=reader)
+        channel = kept_channel(state, language, CANDIDATES)
+        readers = {f"{says}, of trigrams": SentenceReader(channel, language)}
+        return cls(language.frequencies(), says, is_public=True, readers=readers)
 
     @classmethod
     def of_texts(cls, counts: Weights) -> Knowledge:

@@ -49,7 +49,7 @@ def attack(
     name: options.MechanismName = options.MECHANISM,
     settings: tuple[str, ...] = options.SETTINGS,
     space: options.SpaceName = options.SPACE,
-    language: options.LanguageName | None = options.LANGUAGE,
+    language: options.LanguageName | None = options.KNOWN_LANGUAGE,
     texts: int = option("How many texts to attack, from the first.", default=2000),
     seed: options.Seed = option(
         "Fixes what is drawn, for the attack alone.", default=0

@@ -46,6 +46,7 @@ def explain(
         type=click.IntRange(min=2),
     ),
     seed: options.Seed | None = option("Repeat the same runs."),
+    print_all: bool = options.PRINT_ALL,
     plot: File | None = option("Draw the likeliest outputs, as .png or .svg."),
     force: bool = options.FORCE,
     allow_unproved: bool = options.UNPROVED,
@@ -67,6 +68,7 @@ def explain(
 
     from mondegreen.scores.word import score_word
     from mondegreen.space.store import load_space
+    from mondegreen.text.never_printed import never_printed
     from mondegreen.text.policy import KEEP, read_keep_list
 
     target = _picture(plot, force=force)
@@ -76,6 +78,7 @@ def explain(
         load_space(space),
         quiet=quiet,
         keep=kept,
+        print_all=print_all,
         allow_unproved=allow_unproved,
     )
     code, form = _code_of(word, privatizer, kept)
@@ -111,7 +114,8 @@ def explain(
         stated = {"guarantee": guarantee.to_dict()}
         echo_json({**facts, **stated, **scores.to_dict()})
     else:
-        click.echo("\n".join(_lines(word, form, scores, guarantee)))
+        listed = frozenset() if print_all else never_printed()
+        click.echo("\n".join(_lines(word, form, scores, guarantee, listed)))
 
 
 def _picture(plot: str | None, *, force: bool) -> Any:
@@ -145,7 +149,11 @@ def _code_of(
 
 
 def _lines(
-    word: str, form: str, scores: WordScores, guarantee: Guarantee
+    word: str,
+    form: str,
+    scores: WordScores,
+    guarantee: Guarantee,
+    listed: frozenset[str],
 ) -> Iterator[str]:
     runs = scores.runs
     how = "exact" if runs is None else f"{amount(runs, 'run')}, 95 % intervals"
@@ -162,7 +170,8 @@ def _lines(
     for output in scores.outputs:
         itself = " (itself)" if scores.is_known and output.word == own else ""
         away = "" if output.distance is None else f"{output.distance:.3g} away"
-        rows.append((output.word + itself, _shown(output.probability, "percent"), away))
+        name = "(never printed)" if output.word in listed else output.word
+        rows.append((name + itself, _shown(output.probability, "percent"), away))
     yield from [*table(rows, indent="  "), "", "odds"]
     for odds in scores.odds:
         yield from _odds(odds, word)

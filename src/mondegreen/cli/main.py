@@ -136,7 +136,9 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Interrupted; no output was written.", err=True)
+        # A pipe or a terminal has what went there; it is released text alone.
+        end = "no file was written, and standard output may end early"
+        click.echo(f"Interrupted; {end}.", err=True)
         sys.exit(_INTERRUPTED)
     except _ReaderGoneError:
         sys.exit(0)

@@ -23,12 +23,8 @@ from typing import (
 
 import click
 
-from mondegreen.errors import (
-    DecodeError,
-    InvalidParameterError,
-    SourceError,
-    UnprovedGuaranteeError,
-)
+from mondegreen.errors import InvalidParameterError, UnprovedGuaranteeError
+from mondegreen.files import read_bytes, read_lines
 from mondegreen.io.guess import format_of
 from mondegreen.wording import DEFAULT_SPACE
 
@@ -238,10 +234,11 @@ SPACE: Final = option(
     "Vocabulary that words are drawn from. See: mondegreen space list.",
     default=DEFAULT_SPACE,
 )
-LANGUAGE: Final = option(
+KNOWN_LANGUAGE: Final = option(
     "Public language model that adversaries know; one of texts of the kind of SAMPLE "
     "is the strong case. See: mondegreen language list.  [default: the one that comes "
-    "with the package]"
+    "with the package]",
+    "--language",
 )
 COLUMNS: Final = option(
     "Column with text; JSON and struct paths such as msg.body. Repeatable.",
@@ -249,6 +246,18 @@ COLUMNS: Final = option(
     default=("text",),
 )
 KEEP: Final = option("PUBLIC words, one a line, that pass in clear, as spelled there.")
+READ: Final = option(
+    "Print what released words most likely stand for: each by itself, or the whole "
+    "sentence, by a public language model. It sees the release alone: no epsilon."
+)
+LANGUAGE: Final = option(
+    "Language model of PUBLIC text, for --read. See: mondegreen language list.",
+    "NAME|FILE",
+    show_default="english",
+)
+PRINT_ALL: Final = option(
+    "Print obscenities and slurs too; else a public list of them is never printed."
+)
 FORCE: Final = option("Replace an output that exists.")
 UNPROVED: Final = option("Permit a mechanism without a proof.")
 JSON: Final = option("Print JSON, not a table.", "--json")
@@ -306,22 +315,7 @@ def _stored(path: str) -> dict[str, Any]:
     return found
 
 
-def read_bytes(path: str, limit: int = -1) -> bytes:
-    """Read a file that an option names, up to so many bytes."""
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(limit)
-    except OSError as error:
-        problem = error.strerror or type(error).__name__
-        raise SourceError(path, f"cannot be read: {problem}") from None
-
-
-def read_lines(path: str | None) -> tuple[str, ...]:
-    """Read the lines of a text that an option names; none without a file."""
-    if path is None:
-        return ()
-    try:
-        text = read_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DecodeError(path, offset=error.start) from None
-    return tuple(line.strip() for line in text.splitlines() if line.strip())
+def lines_of(path: str | None) -> tuple[str, ...]:
+    """Read the lines of a public text that an option names; none without a file."""
+    lines = () if path is None else read_lines(path)
+    return tuple(line.strip() for line in lines if line.strip())

@@ -110,6 +110,8 @@ def prepared(
     if state.certificate_takes_long and not quiet:
         say("Computing the exact epsilon of this setting, once; it is kept.")
         state.certificate(lambda share: show(f"exact epsilon {share:.0%}"))
+    if privatizer.reading.read != "none":
+        privatizer.reading.warm_up(lambda share: show(f"reader {share:.0%}"))
     show("")
     return privatizer
 

@@ -62,9 +62,10 @@ class Decoder:
             printable = np.arange(size + 1) < size
         is_printed = printable[self._words] & np.isfinite(self._law)
         self._readable = np.where(is_printed, self._law, np.float32(-np.inf))
-        scores = np.where(is_printed, self._law + self.tables.unigram[self._words], -np.inf)
-        chosen = np.take_along_axis(self._words, scores.argmax(axis=1)[:, None], 1)
-        self._single = np.where(is_printed.any(axis=1), chosen[:, 0], -1)
+        # Candidates come by falling posterior, so the first that can be printed.
+        first = is_printed.argmax(axis=1)
+        self._single = self._words[np.arange(len(first)), first]
+        self._single[~is_printed.any(axis=1)] = -1
 
     def words(self, released: Released) -> Ids:
         """The likeliest input of each word by itself, shape (T,); codes stay."""

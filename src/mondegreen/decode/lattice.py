@@ -125,17 +125,18 @@ class Lattice:
         return total
 
     def triples(self) -> Singles:
-        """Ln p(w | u, v) for places from the third step on, shape (places, K, K, K)."""
-        first, second, third = self.offsets[:3].tolist()
+        """Score triples, ln p(w | u, v): places from the third step on, (K, K, K)."""
+        second, third = self.offsets[1:3].tolist()
         row = np.arange(third, self.offsets[-1]) - second
         last = _before(self.offsets)[row] - second
         pairs, scores = self.pairs[last], self.scores[row]
         found = self.tables.pair_backoff[pairs][:, :, :, None] + scores[:, None, :, :]
         # A triple was kept only if both of its pairs were.
         likely = np.isfinite(self.channel)
-        now = likely[third:][:, None, None, :] & likely[_before(self.offsets)[row]][
-            :, None, :, None
-        ]
+        now = (
+            likely[third:][:, None, None, :]
+            & likely[_before(self.offsets)[row]][:, None, :, None]
+        )
         asked = self.tables.continues[pairs][:, :, :, None] & now
         asked &= (self.pairs[row] < self.tables.pairs)[:, None, :, :]
         place, u, v, w = np.nonzero(asked)
@@ -143,7 +144,7 @@ class Lattice:
             pairs[place, u, v], self.words[third:][place, w]
         )
         found[place, u, v, w] = np.maximum(found[place, u, v, w], kept)
-        return found
+        return np.asarray(found)
 
 
 def _within(sizes: Indices) -> Indices:

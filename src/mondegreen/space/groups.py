@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from mondegreen.arrays import Vectors
+from mondegreen.arrays import Vectors, slices
 
 _ROUNDS: Final = 5
 _SWEEPS: Final = 3
@@ -128,8 +128,7 @@ def _candidates(points: Points, middles: Points) -> tuple[Labels, Labels]:
     most = min(_CANDIDATES, len(middles))
     step = max(1, _TILE_BYTES // (8 * len(middles)))
     choices, costs = np.empty((2, len(points), most), dtype=np.int64)
-    for start in range(0, len(points), step):
-        rows = slice(start, start + step)
+    for rows in slices(len(points), step):
         table = _costs(points[rows], middles)
         near = np.sort(np.argpartition(table, most - 1, axis=1)[:, :most], axis=1)
         value = np.take_along_axis(table, near, axis=1)

@@ -72,6 +72,15 @@ class Reading:
             return self.decoder.words(released)
         return self.decoder.sentence(released)
 
+    def recovered(self, codes: Ids, batch: TokenizedBatch, inputs: Ids) -> float:
+        """Tell which share of PUBLIC inputs a reader of sentences guesses right."""
+        from mondegreen.decode.released import Released
+
+        released = Released(codes, _ends(batch, "keep"))
+        words, shares = self.decoder.marginals(released)
+        guess = np.take_along_axis(words, shares.argmax(axis=1)[:, None], axis=1)[:, 0]
+        return float(np.mean((guess == inputs)[codes >= 0]))
+
     @property
     def ends(self) -> SentenceEnds:
         """Where sentences end that are printed without the structure of the input."""

@@ -226,6 +226,7 @@ def forged(model, path, **changes):
         ("triple_words", lambda a: a[:-1]),
         ("pair_counts", lambda a: a + np.eye(len(a), dtype=a.dtype)[0]),
         ("triple_counts", lambda a: a[:-1]),
+        ("triple_counts", lambda a: a + np.eye(len(a), dtype=a.dtype)[-1]),
         ("books", lambda a: np.full_like(a, np.nan)),
         ("books", lambda a: a[:2]),
         ("unigram_log", lambda a: a[:-1]),

@@ -82,6 +82,26 @@ class Pairs:
         released = state.sample(self.inputs, rng)
         return replace(self, released=released, shapes=self.structures)
 
+    def some(self, words: int) -> Pairs:
+        """Take texts at equal distances, of about so many words in all."""
+        return self.every(max(1, round(len(self.inputs) / words)))
+
+    def every(self, step: int, first: int = 0) -> Pairs:
+        """Take every so many texts, from one of the first on."""
+        chosen = np.zeros(self.texts, dtype=np.bool_)
+        chosen[first::step] = True
+        words = np.repeat(chosen, self.counts)
+        shapes = self.shapes[chosen] if len(self.shapes) else self.shapes
+        return replace(
+            self,
+            inputs=self.inputs[words],
+            starts=np.append(0, np.cumsum(self.counts[chosen])),
+            ends=self.ends[words],
+            structures=self.structures[chosen],
+            released=None if self.released is None else self.released[words],
+            shapes=shapes,
+        )
+
     def frequencies(self, size: int) -> Weights:
         """Count the inputs, shape (size,)."""
         return np.bincount(self.inputs, minlength=size)

@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -70,15 +71,27 @@ def test_words_below_the_least_count_are_all_alike():
     assert log[0] > log[2]
 
 
-def test_frequencies_are_those_of_the_text():
-    corpus = [[0, 1, 0, 1], [0, 1], [2, 0], [3, 3]] * 50
-    found = estimated(counted(corpus), least=3).frequencies()
-    words = np.bincount(np.concatenate(corpus), minlength=SIZE - 1)
-    np.testing.assert_allclose(found, words / words.sum(), atol=1e-3)
+def test_frequencies_are_shares_of_running_words():
+    corpus = [[0, 1, 0, 1], [0, 1], [2, 0], [UNKNOWN]]
+    found = estimated(counted(corpus)).frequency
+    assert found[0] / found[1] == pytest.approx(4 / 3)
+    assert found[2] == found[UNKNOWN] == pytest.approx(found[1] / 3)
+    # The nine words that do not occur have one occurrence together.
+    assert found[3:12] == pytest.approx([found[2] / 9] * 9)
     assert found.sum() == pytest.approx(1)
-    assert found.min() > 0
-    rare = estimated(counted(corpus[:4]), least=3).frequencies()
-    assert rare[2] == rare[3] == rare[-1]  # twice at most: all alike
+    cut = estimated(counted(corpus), least=2).frequency
+    assert cut[2:] == pytest.approx([2 / 9 / 11] * 11)
+
+
+def test_a_stored_score_below_its_back_off_counts_for_nothing():
+    tables = estimated(counted(CORPUS))
+    low = replace(
+        tables, triple_log=tables.triple_log - 50, pair_log=tables.pair_log - 50
+    )
+    u, v, w = GRID.T
+    single = tables.unigram_backoff[v] + tables.unigram_log[w]
+    wanted = tables.log_backoff(u, v) + single
+    np.testing.assert_allclose(low.log_prob(u, v, w), wanted)
 
 
 def test_discounts_of_a_tiny_corpus_are_sane():

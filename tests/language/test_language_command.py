@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 from corpora import SPACE, WORDS, sentences
 
-from mondegreen.cli.language import language as command
+from mondegreen.cli.public.language import language as command
 from mondegreen.errors import LanguageError, UnknownNameError
 from mondegreen.language.store import load_language
 from mondegreen.space.space import Space

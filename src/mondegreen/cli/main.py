@@ -30,11 +30,15 @@ _VERBS: Final = {
     "chances": ("chances", "chances", "Tune the default mechanism by a target."),
     "doctor": ("audit", "doctor", "Show versions, spaces and the random source."),
     "explain": ("explain", "explain", "Show what one setting means for a word."),
-    "language": ("language", "language", "List, show, build and mix language models."),
+    "language": (
+        "public.language",
+        "language",
+        "List, show, build and mix language models.",
+    ),
     "mechanisms": ("explain", "mechanisms", "List the mechanisms."),
     "privatize": ("privatize", "privatize", "Privatize a file or a stream of text."),
     "score": ("score", "score", "Judge a finished release by its originals."),
-    "space": ("space", "space", "List, show, build, verify and fetch spaces."),
+    "space": ("public.space", "space", "List, show, build, verify and fetch spaces."),
 }
 
 _SETTINGS: Final = {"help_option_names": ["-h", "--help"], "show_default": True}

@@ -17,7 +17,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.decode.lattice import Indices, Lattice
+from mondegreen.decode.book import Indices
+from mondegreen.decode.lattice import Lattice
 from mondegreen.decode.tables import Singles
 
 Combine = Callable[[Singles, int], Singles]

@@ -100,10 +100,15 @@ def mixed_tables(first: Tables, second: Tables, weight: float) -> Tables:
     """Mix all n-grams of two models, and make every distribution sum to 1."""
     size, both = first.vocab_size + 2, (first, second)
     shares = (weight, 1 - weight)
-    frequency, unigram = (
-        _mixed(shares, [getattr(model, name) for model in both])
-        for name in ("frequency_log", "unigram_log")
+    frequency: Any = sum(
+        share * model.frequency.astype(float)
+        for share, model in zip(shares, both, strict=True)
     )
+    unigram: Any = sum(
+        share * np.exp(model.unigram_log.astype(float))
+        for share, model in zip(shares, both, strict=True)
+    )
+    unigram = unigram / unigram.sum()
 
     keys = np.union1d(*(_pair_keys(model, size) for model in both))
     owner, word = keys // size, keys % size
@@ -129,7 +134,7 @@ def mixed_tables(first: Tables, second: Tables, weight: float) -> Tables:
         pair[np.searchsorted(keys, triples % (size * size))],
     )
     return Tables(
-        frequency_log=np.log(frequency),
+        frequency=frequency / frequency.sum(),
         unigram_log=np.log(unigram),
         unigram_backoff=np.log(gamma),
         pair_starts=starts_of(np.bincount(owner, minlength=size)),
@@ -140,14 +145,6 @@ def mixed_tables(first: Tables, second: Tables, weight: float) -> Tables:
         triple_words=w,
         triple_log=np.log(triple),
     )
-
-
-def _mixed(shares: tuple[float, float], logs: Sequence[Floats]) -> Floats:
-    found: Any = sum(
-        share * np.exp(log.astype(float))
-        for share, log in zip(shares, logs, strict=True)
-    )
-    return np.asarray(found / found.sum())
 
 
 def _level(

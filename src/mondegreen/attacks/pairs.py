@@ -49,6 +49,7 @@ class Pairs:
     structures: Weights
     released: Ids | None = None
     shapes: Weights = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    printed: Ids | None = None  # words of a release that were not drawn, but decoded
     left_out: int = 0  # texts whose release has other words or signs
 
     @property
@@ -71,11 +72,15 @@ class Pairs:
             )
         return self.released
 
-    def interval(self, hits: Floats) -> Ends:
+    def interval(self, hits: Floats | NDArray[np.bool_]) -> Ends:
         """Bound the mean of a number for each word, by texts, 95 %."""
         owners = np.repeat(np.arange(self.texts), self.counts)
         sums: Floats = np.bincount(owners, hits, self.texts).astype(np.float64)
         return by_texts(sums, self.counts)
+
+    def as_printed(self) -> Pairs:
+        """Take released words for what they are: printed, and not what was drawn."""
+        return replace(self, released=None, printed=self.released)
 
     def drawn(self, state: State, rng: np.random.Generator) -> Pairs:
         """Draw a release."""

@@ -74,7 +74,7 @@ def test_a_table_says_it_to_people(run):
     for words in ("a reader of sentences", "mutual information", "linked by"):
         assert words in said
     assert "where these are private" in said
-    assert "\nguessed most often" not in said  # they are words of the sample
+    assert "words guessed most often" not in said  # they are words of the sample
 
 
 def test_a_release_is_read_back(run):
@@ -91,7 +91,8 @@ def test_another_setting_did_not_draw_a_release(run):
     done = run("attack", "sample.csv", "out.csv", "--epsilon", "1", "--json")
     assert "did not draw its words" in done.stderr
     found = json.loads(done.stdout)
-    assert "reader" not in found
+    assert "as it is printed" in found["reader"]["adversary"]
+    assert found["reader"]["value"] > 0.1
     assert found["linkage"]["value"] is None
     assert {way["by"] for way in found["linkage"]["by"]} == {
         *("structure", "number of words")
@@ -105,6 +106,57 @@ def test_where_the_law_is_not_closed_some_attacks_are_not_known(run):
     assert found["worst_word"]["value"] is None
     assert 0 < found["single_word"]["value"] <= 1
     assert "not known" in run("attack", "sample.csv", *arguments).stdout
+
+
+@pytest.fixture
+def model(run, folder):
+    run("language", "build", "sample.csv", "-o", "m.lm")
+    return "--language", "m.lm"
+
+
+def test_a_language_model_makes_a_reader_and_names_words(run, model):
+    found = attacked(run, "--epsilon", "30", *model)
+    readers = found["reader"]["readers"]
+    assert len(readers) == 2
+    assert found["reader"]["value"] == max(readers.values())
+    assert "model m" in found["reader"]["adversary"]
+    words = found["worst_word"]["words"]
+    assert len(words) == 10
+    assert words[0][1] == found["worst_word"]["value"]
+    assert (
+        "words guessed most often"
+        in run("attack", "sample.csv", "--epsilon", "30", *model).stdout
+    )
+
+
+@pytest.mark.slow("a bisection of linear programs")
+def test_chances_are_found_for_a_reader(run, model):
+    arguments = "sample.csv", "-o", "c.json", "--epsilon", "9", "--json"
+    done = run("chances", *arguments, "--reader", "0.5", *model)
+    found = json.loads(done.stdout)
+    assert abs(found["reader"]["value"] - 0.5) < 0.15  # on the other half
+    for both in ((), ("--reader", "0.5", "--success", "0.5")):
+        run("chances", *arguments, *both, *model, "--force", expect=2)
+    low = run("chances", *arguments, "--reader", "0.001", *model, "--force", expect=2)
+    assert "cannot be had" in low.output
+
+
+@pytest.mark.slow("a search with some twenty measurements")
+def test_calibrate_takes_a_reader_and_the_worst_word_as_targets(run, model):
+    targets = "--target", "reader=0.4", "--target", "worst_word=0.9"
+    arguments = "sample.csv", "--mechanism", "exponential", *targets, *model
+    found = json.loads(run("calibrate", *arguments, "--quick", "--json").stdout)
+    scores = found["chosen"]["scores"]
+    assert scores["reader"][1] <= 0.4
+    assert scores["worst_word"][1] <= 0.9
+    said = run("calibrate", *arguments, "--quick").stdout
+    assert "reader of sentences recovers at most 0.4" in said
+    assert "worst word" in said
+
+
+def test_a_reader_needs_a_language_model_of_the_space(run):
+    done = run("calibrate", "sample.csv", "--target", "reader=0.4", expect=3)
+    assert "language build" in done.output
 
 
 @pytest.mark.parametrize(

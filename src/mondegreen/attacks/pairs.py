@@ -49,6 +49,7 @@ class Pairs:
     structures: Weights
     released: Ids | None = None
     shapes: Weights = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    printed: Ids | None = None  # words of a release that were not drawn, but decoded
     left_out: int = 0  # texts whose release has other words or signs
 
     @property
@@ -71,16 +72,40 @@ class Pairs:
             )
         return self.released
 
-    def interval(self, hits: Floats) -> Ends:
+    def interval(self, hits: Floats | NDArray[np.bool_]) -> Ends:
         """Bound the mean of a number for each word, by texts, 95 %."""
         owners = np.repeat(np.arange(self.texts), self.counts)
         sums: Floats = np.bincount(owners, hits, self.texts).astype(np.float64)
         return by_texts(sums, self.counts)
 
+    def as_printed(self) -> Pairs:
+        """Take released words for what they are: printed, and not what was drawn."""
+        return replace(self, released=None, printed=self.released)
+
     def drawn(self, state: State, rng: np.random.Generator) -> Pairs:
         """Draw a release."""
         released = state.sample(self.inputs, rng)
         return replace(self, released=released, shapes=self.structures)
+
+    def some(self, words: int) -> Pairs:
+        """Take texts at equal distances, of about so many words in all."""
+        return self.every(max(1, round(len(self.inputs) / words)))
+
+    def every(self, step: int, first: int = 0) -> Pairs:
+        """Take every so many texts, from one of the first on."""
+        chosen = np.zeros(self.texts, dtype=np.bool_)
+        chosen[first::step] = True
+        words = np.repeat(chosen, self.counts)
+        shapes = self.shapes[chosen] if len(self.shapes) else self.shapes
+        return replace(
+            self,
+            inputs=self.inputs[words],
+            starts=np.append(0, np.cumsum(self.counts[chosen])),
+            ends=self.ends[words],
+            structures=self.structures[chosen],
+            released=None if self.released is None else self.released[words],
+            shapes=shapes,
+        )
 
     def frequencies(self, size: int) -> Weights:
         """Count the inputs, shape (size,)."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Protocol, final
+from typing import Any, Final, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,19 +110,29 @@ def reader(pairs: Pairs, readers: Mapping[str, Reader], prior: Floats) -> Attack
         For the guess that looks at no output.
     """
     hits = {
-        knows: (each.guesses(pairs.outputs, pairs.ends) == pairs.inputs).astype(float)
+        knows: each.guesses(pairs.outputs, pairs.ends) == pairs.inputs
         for knows, each in readers.items()
     }
     shares = {knows: float(found.mean()) for knows, found in hits.items()}
     strongest = max(shares, key=lambda knows: shares[knows])
-    low, high = pairs.interval(hits[strongest])
-    return Attack(
-        "reader",
-        f"reads whole sentences; knows the mechanism and {strongest}",
-        shares[strongest],
-        low,
-        high,
-        blind_success(pairs, prior),
-        len(pairs.inputs),
-        details={"readers": shares},
-    )
+    says = f"reads whole sentences; knows the mechanism and {strongest}"
+    return _found(pairs, hits[strongest], says, prior, {"readers": shares})
+
+
+def printed_words(pairs: Pairs, prior: Floats) -> Attack:
+    """Take the words of a decoded release for those of the originals."""
+    says = "reads the release as it is printed, and takes its words for the original"
+    hits: NDArray[np.bool_] = np.asarray(pairs.printed == pairs.inputs)
+    return _found(pairs, hits, says, prior, {})
+
+
+def _found(
+    pairs: Pairs,
+    hits: NDArray[np.bool_],
+    says: str,
+    prior: Floats,
+    details: Mapping[str, Any],
+) -> Attack:
+    share, (low, high) = float(hits.mean()), pairs.interval(hits)
+    chance, count = blind_success(pairs, prior), len(hits)
+    return Attack("reader", says, share, low, high, chance, count, details=details)

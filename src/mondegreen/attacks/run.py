@@ -19,7 +19,13 @@ from mondegreen.attacks.information import mutual_information
 from mondegreen.attacks.linkage import linkage
 from mondegreen.attacks.outputs import has_closed_law, outputs_of
 from mondegreen.attacks.pairs import Pairs
-from mondegreen.attacks.reader import Knowledge, Reader, TableReader, reader
+from mondegreen.attacks.reader import (
+    Knowledge,
+    Reader,
+    TableReader,
+    printed_words,
+    reader,
+)
 from mondegreen.attacks.worst_words import worst_words
 from mondegreen.mechanisms.base import State
 from mondegreen.scores.risk import frequency_prior
@@ -82,6 +88,8 @@ def attack_all(
         tell("sentences")
         alone: dict[str, Reader] = {f"{knows}, word by word": TableReader(guess)}
         found.append(reader(pairs, {**alone, **knowledge.readers}, prior))
+    if pairs.printed is not None:
+        found.append(printed_words(pairs, prior))
     tell("linkage")
     found.append(linkage(state, pairs))
     by_name = {each.name: each for each in found}

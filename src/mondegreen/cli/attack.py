@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
@@ -156,7 +155,7 @@ def _checked(pairs: Pairs, state: State) -> Pairs:
         problem = "its texts are not those of SAMPLE word for word"
     elif has_closed_law(state) and not looks_drawn(state, pairs):
         problem = "this setting did not draw its words: another did, or it was decoded"
-        pairs = replace(pairs, released=None)
+        pairs = pairs.as_printed()
     elif pairs.left_out:
         left = amount(pairs.left_out, "text")
         say(f"RELEASE: {left} left out, which are not those of SAMPLE word for word.")
@@ -181,9 +180,13 @@ def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
         chance = "" if each.chance is None else figure(each.chance, kind) + sign
         rows.append([_HEADINGS[name], shown, chance, each.adversary])
     yield from table(rows, align="<>><")
+    own = found.get("single_word")
+    if own is not None and "exactly_these_frequencies" in own.details:
+        share = figure(own.details["exactly_these_frequencies"], "percent")
+        yield f"\none word by itself, knowing how frequent each word is here: {share} %"
     if "worst_word" in found and (words := found["worst_word"].details.get("words")):
         listed = ", ".join(f"{word} {100 * share:.0f} %" for word, share in words)
-        yield f"\nguessed most often  {listed}"
+        yield f"words guessed most often: {listed}"
     for way in found["linkage"].details["by"]:
         chance = figure(way["chance"], "percent")
         value = figure(way["value"], "percent")

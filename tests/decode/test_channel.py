@@ -90,7 +90,7 @@ def test_what_took_long_is_kept_and_a_broken_file_is_made_again(tmp_path, monkey
     language = load_language()
     space = mg.load_space()
     state = mg.mechanism("tree", epsilon=10.0).prepare(space)
-    prior = language.frequency.astype(float)
+    prior = language.frequencies()
     assert prior.sum() == pytest.approx(1, abs=1e-6)
     assert prior.min() > 0
     calls = []

@@ -77,7 +77,7 @@ def test_a_draw_has_the_law_of_the_posterior(language, law, channel):
 def test_single_words_are_read_by_prior_times_law(language, law, channel):
     from mondegreen.mechanisms.channel import ranked
 
-    prior = language.frequency.astype(float)
+    prior = language.frequencies()
     observation = np.arange(WORDS, dtype=np.int32)
     candidates = np.tile(np.arange(ALL, dtype=np.int32), (WORDS, 1))
     own = ranked(observation, candidates, law.T.copy(), prior, ALL, "exact")

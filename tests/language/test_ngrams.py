@@ -4,6 +4,7 @@ import itertools
 import json
 import pickle
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from mondegreen.language.ngrams import NGrams
 from mondegreen.language.store import load_language, save_language
 from mondegreen.space.space import Space
 
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "language-format.md"
 GRID = np.array(list(itertools.product(range(SIZE), repeat=3))).T
 CORPUS = sentences()
 
@@ -125,13 +127,32 @@ def test_a_file_holds_the_model(model, path):
     assert again.getvalue() == path.read_bytes()
 
 
-def test_another_reader_finds_the_tensors(model, path):
+def test_the_page_describes_what_is_written(model, path):
     from safetensors import safe_open
 
     with safe_open(path, framework="numpy") as file:
-        assert set(file.keys()) == set(model.parts)
-        codes, books = file.get_tensor("triple_log"), file.get_tensor("books")
-    np.testing.assert_array_equal(books[2][codes], model.triple_log)
+        tensors = {name: file.get_tensor(name) for name in model.parts}
+        assert set(file.keys()) == set(tensors)
+        metadata = file.metadata()
+    page = PAGE.read_text("utf-8")
+    named = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+    assert named == [*tensors, "format", "about", "digest"]
+    assert set(metadata) == {"format", "about", "digest"}
+    about = json.loads(metadata["about"])
+    assert all(f"`{name}`" in page for name in about)
+    assert f"`{metadata['format']}`" in page
+
+    shapes = {name: [each.dtype.str, [*each.shape]] for name, each in tensors.items()}
+    head = {"about": about, "format": metadata["format"], "parts": shapes}
+    found = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
+    for each in tensors.values():
+        found.update(each.tobytes())
+    assert found.hexdigest() == metadata["digest"] == model.digest
+    words = hashlib.sha256("\n".join(WORDS).encode()).hexdigest()
+    assert about["vocabulary"] == words
+    np.testing.assert_array_equal(
+        tensors["books"][2][tensors["triple_log"]], model.triple_log
+    )
 
 
 @pytest.mark.parametrize("from_file", [False, True])
@@ -205,6 +226,7 @@ def forged(model, path, **changes):
         ("triple_words", lambda a: a[:-1]),
         ("pair_counts", lambda a: a + np.eye(len(a), dtype=a.dtype)[0]),
         ("triple_counts", lambda a: a[:-1]),
+        ("triple_counts", lambda a: a + np.eye(len(a), dtype=a.dtype)[-1]),
         ("books", lambda a: np.full_like(a, np.nan)),
         ("books", lambda a: a[:2]),
         ("unigram_log", lambda a: a[:-1]),
@@ -267,6 +289,19 @@ def test_texts_become_the_model_of_their_sentences():
     assert (ids.tolist(), ends) == (wanted[0].tolist(), wanted[1])
     with pytest.raises(LanguageError, match="no words"):
         build_language([["..."], []], SPACE)
+
+
+@pytest.mark.parametrize("corpus", [[[3]], [[0, 1]], sentences(count=5)])
+@pytest.mark.parametrize("least", [1, 3, 1000])
+def test_the_smallest_models_can_be_kept_too(tmp_path, corpus, least):
+    model = NGrams.from_counts(counted(corpus), SPACE, least=least)
+    save_language(model, tmp_path / "m.lm")
+    opened = NGrams.open(tmp_path / "m.lm")
+    assert opened.digest == model.digest
+    if least == 1000:
+        assert len(opened.pair_words) == len(opened.triple_words) == 0
+    sums = np.exp(opened.log_prob(*GRID)).reshape(-1, SIZE).sum(1)
+    np.testing.assert_allclose(sums, 1, atol=0.05)
 
 
 def test_models_have_names(model, tmp_path, monkeypatch):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # By alphabet. Verb: (module, attribute, one line of help); loaded when it is used.
 _VERBS: Final = {
+    "attack": ("attack", "attack", "Measure what an adversary recovers."),
     "audit": ("audit", "audit", "Check whether a mechanism keeps its promise."),
     "calibrate": ("calibrate", "calibrate", "Choose epsilon by a target."),
     "chances": ("chances", "chances", "Tune the default mechanism by a target."),

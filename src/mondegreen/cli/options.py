@@ -234,6 +234,12 @@ SPACE: Final = option(
     "Vocabulary that words are drawn from. See: mondegreen space list.",
     default=DEFAULT_SPACE,
 )
+KNOWN_LANGUAGE: Final = option(
+    "Public language model that adversaries know; one of texts of the kind of SAMPLE "
+    "is the strong case. See: mondegreen language list.  [default: the one that comes "
+    "with the package]",
+    "--language",
+)
 COLUMNS: Final = option(
     "Column with text; JSON and struct paths such as msg.body. Repeatable.",
     "-c --column",

@@ -117,7 +117,13 @@ def prepared(
 
 
 def read_public(
-    path: str, format: Any, columns: tuple[str, ...], space: Space, *, quiet: bool
+    path: str,
+    format: Any,
+    columns: tuple[str, ...],
+    space: Space,
+    *,
+    quiet: bool,
+    keep: int = 0,
 ) -> Sample:
     """Count the words of a public sample, which ``calibrate`` and ``chances`` take."""
     from mondegreen.calibration.sample import read_sample
@@ -127,7 +133,7 @@ def read_public(
         open_source(path, format=format, columns=columns, missing="pass") as source,
         progress(source, quiet=quiet) as advance,
     ):
-        sample = read_sample(source, space, advance)
+        sample = read_sample(source, space, advance, keep=keep)
     if not quiet:
         say("SAMPLE must be PUBLIC: what is chosen on a text tells about that text.")
     return sample

@@ -34,7 +34,7 @@ def kept_channel(
     It is kept under :func:`~mondegreen.files.home`, by the digests of all that it
     depends on.
     """
-    prior = language.frequency.astype(np.float64)
+    prior = language.frequencies()
     found = state.channel(prior, count)
     if found is not None:
         return found

@@ -51,6 +51,11 @@ class Tables:
         """Id of the begin and the end of a sentence."""
         return self.vocab_size + 1
 
+    def frequencies(self) -> Floats:
+        """How often words occur, the unknown one last: (V + 1,), above 0, of sum 1."""
+        shares = self.frequency.astype(np.float64)
+        return np.asarray(shares / shares.sum())
+
     def log_prob(self, first: Any, second: Any, words: Any) -> Floats:
         """Score words behind two others: natural logarithms, at most 0.
 

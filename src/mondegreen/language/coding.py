@@ -60,16 +60,17 @@ def decoded(parts: Parts) -> dict[str, Any]:
     _check_shapes(parts, size)
     tables: dict[str, Any] = {}
     for name in ("pair", "triple"):
-        starts, words = starts_of(parts[f"{name}_counts"]), parts[f"{name}_words"]
+        starts = starts_of(parts[f"{name}_counts"])
+        words = np.asarray(parts[f"{name}_words"])
         require(int(starts[-1]) == len(words), f"{name}_counts do not add up")
-        rises = np.diff(words.astype(np.int64)) > 0
+        rises = words[1:] > words[:-1]
         inner = starts[1:-1]
         rises[inner[(0 < inner) & (inner < len(words))] - 1] = True  # another row
         require(bool(rises.all()), f"{name}_words are not in order")
         require(not len(words) or int(words.max()) < size, f"{name}_words has no word")
         tables |= {f"{name}_starts": starts, f"{name}_words": words}
     for name, book in zip(_CODED, parts["books"], strict=True):
-        tables[name] = book[parts[name]]
+        tables[name] = np.asarray(book)[parts[name]]
     for name in _SINGLES:
         tables[name] = np.array(parts[name])
     for array in tables.values():

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError, UnprovedGuaranteeError
 from mondegreen.guarantee import Guarantee
-from mondegreen.language.ngrams import NGrams
-from mondegreen.mechanisms import mechanism as registered
 from mondegreen.mechanisms.base import AbstractMechanism, State
 from mondegreen.passes import Pass
-from mondegreen.privatizer.reading import Read, Reading, named_language
+from mondegreen.privatizer.reading import Read, Reading, named
 from mondegreen.privatizer.release import (
     Release,
     draw,
@@ -25,10 +23,9 @@ from mondegreen.privatizer.release import (
     words_of,
 )
 from mondegreen.privatizer.spec import (
-    Kept,
-    canonical_json,
     check_spec,
     policies_in,
+    prepared,
     scope_of,
     settings_digest,
     space_of,
@@ -47,6 +44,7 @@ from mondegreen.wording import DEFAULT_SPACE
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from mondegreen.language.ngrams import NGrams
     from mondegreen.privatizer.arrow import Replace
 
 _STREAM_TEXTS: Final = 1024
@@ -347,7 +345,8 @@ class Privatizer:
         your own; one in memory alone is refused. The keep-list is public and is in it.
         Noise is not, and no key.
         """
-        return spec_of(self.mechanism, self.space, self._policies())
+        policies = {**self._policies(), "language": named(self.reading.language)}
+        return spec_of(self.mechanism, self.space, policies)
 
     @classmethod
     def from_dict(
@@ -375,7 +374,7 @@ class Privatizer:
         named = spec["space"]
         digest, law = str(named["digest"]), spec["mechanism"]
         settings = law, digest, lambda: space_of(named), policies_in(spec)
-        return prepared(*settings).with_noise(noise)
+        return prepared(cls, *settings).with_noise(noise)
 
     def _policies(self) -> dict[str, Any]:
         """What is set besides mechanism and space, as JSON values."""
@@ -387,7 +386,6 @@ class Privatizer:
             "structure": self._detokenizer.structure,
             "print_all": self._print_all,
             "read": self.reading.read,
-            "language": self.reading.to_dict(),
         }
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -428,23 +426,3 @@ class Privatizer:
             f"Privatizer({self.mechanism!r}, {self.space.name!r}, "
             f"unknown={self._lookup.unknown!r}, case={self._detokenizer.case!r})"
         )
-
-
-_PREPARED: Final[Kept[Privatizer]] = Kept()
-
-
-def prepared(
-    law: Mapping[str, Any],
-    digest: str,
-    space: Callable[[], Space],
-    policies: Mapping[str, Any],
-) -> Privatizer:
-    """Find the privatizer of a mechanism on the space of a digest, or build it."""
-
-    def build() -> Privatizer:
-        mechanism = registered(law["name"], **law["parameters"])
-        language = named_language(policies.get("language", {}))
-        return Privatizer(mechanism, space(), **{**policies, "language": language})
-
-    key = {"mechanism": law, "space": digest, **policies}
-    return _PREPARED.get(canonical_json(key), build)

@@ -7,24 +7,22 @@ from collections.abc import Mapping
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Literal, TypeAlias, final, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
-from mondegreen.decode.channel import kept_channel
-from mondegreen.decode.decoder import CANDIDATES, Decoder
-from mondegreen.decode.released import Released
-from mondegreen.decode.segment import likely_ends
 from mondegreen.errors import ConfigurationError, InvalidParameterError, LanguageError
-from mondegreen.language.ngrams import NGrams
-from mondegreen.language.store import DEFAULT, load_language
 from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.text.plain import SentenceEnds, last_alone
 from mondegreen.text.policy import Structure
 from mondegreen.text.sentences import sentence_ends
 from mondegreen.text.tokenizer import TokenizedBatch
+
+if TYPE_CHECKING:
+    from mondegreen.decode.decoder import Decoder
+    from mondegreen.language.ngrams import NGrams
 
 Read: TypeAlias = Literal["none", "words", "sentence"]
 
@@ -41,20 +39,11 @@ class Reading:
     def __init__(
         self, state: State, read: Read, language: NGrams | str | Path | None
     ) -> None:
-        if read not in get_args(Read):
-            allowed = "one of " + ", ".join(get_args(Read))
-            raise InvalidParameterError("read", read, allowed)
-        if read == "none" and language is not None:
-            allowed = 'none with read="none": it would not be used'
-            raise InvalidParameterError("language", str(language), allowed)
         self.read: Read = read
         self._state = state
-        self.language: NGrams | None = None
-        if read != "none":
-            if not isinstance(language, NGrams):
-                language = load_language(language)
-            language.check_space(state.space)
-            self.language = language
+        self.language = opened(read, language)
+        if self.language is not None:
+            self.language.check_space(state.space)
 
     @cached_property
     def decoder(self) -> Decoder:
@@ -63,6 +52,9 @@ class Reading:
 
     def warm_up(self, progress: Progress = no_progress) -> Decoder:
         """Make the decoder: at once for a tree, in a minute for other laws."""
+        from mondegreen.decode.channel import kept_channel
+        from mondegreen.decode.decoder import CANDIDATES, Decoder
+
         if self.language is None:
             raise InvalidParameterError("read", self.read, "words or sentence")
         channel = kept_channel(self._state, self.language, CANDIDATES, progress)
@@ -73,30 +65,30 @@ class Reading:
         """Read the codes of texts; of the batch, only its structure is looked at."""
         if self.read == "none" or not len(codes):
             return codes
+        from mondegreen.decode.released import Released
+
         released = Released(codes, _ends(batch, structure))
         if self.read == "words":
             return self.decoder.words(released)
         return self.decoder.sentence(released)
+
+    def recovered(self, codes: Ids, batch: TokenizedBatch, inputs: Ids) -> float:
+        """Tell which share of PUBLIC inputs a reader of sentences guesses right."""
+        from mondegreen.decode.released import Released
+
+        released = Released(codes, _ends(batch, "keep"))
+        words, shares = self.decoder.marginals(released)
+        guess = np.take_along_axis(words, shares.argmax(axis=1)[:, None], axis=1)[:, 0]
+        return float(np.mean((guess == inputs)[codes >= 0]))
 
     @property
     def ends(self) -> SentenceEnds:
         """Where sentences end that are printed without the structure of the input."""
         if self.language is None:
             return last_alone
-        return functools.partial(likely_ends, self.language)
+        from mondegreen.decode.segment import likely_ends
 
-    def to_dict(self) -> dict[str, str]:
-        """Name the model, for another process; nothing where there is none."""
-        if self.language is None:
-            return {}
-        path, digest = self.language.path, self.language.digest
-        if path is None:
-            raise ConfigurationError(
-                "the language model is in memory alone, where no other process finds "
-                "it: write it with save_language and read it with load_language"
-            )
-        name = "english" if path == DEFAULT.resolve() else str(path.absolute())
-        return {"name": name, "digest": digest}
+        return functools.partial(likely_ends, self.language)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -112,11 +104,52 @@ class Reading:
         )
 
 
+def opened(read: Read, language: NGrams | str | Path | None) -> NGrams | None:
+    """Open the model that texts are read with; None where they are not."""
+    if read not in get_args(Read):
+        allowed = "one of " + ", ".join(get_args(Read))
+        raise InvalidParameterError("read", read, allowed)
+    if read == "none":
+        if language is not None:
+            allowed = 'absent with read="none": it would not be used'
+            raise InvalidParameterError("language", "a model", allowed)
+        return None
+    if language is None:
+        return _embedded()
+    return _loaded(language) if isinstance(language, str | Path) else language
+
+
+@functools.cache
+def _embedded() -> NGrams:
+    return _loaded(None)
+
+
+def _loaded(name: str | Path | None) -> NGrams:
+    from mondegreen.language.store import load_language
+
+    return load_language(name)
+
+
+def named(language: NGrams | None) -> dict[str, str]:
+    """Name a model, for another process; nothing where there is none."""
+    if language is None:
+        return {}
+    if language.path is None:
+        raise ConfigurationError(
+            "the language model is in memory alone, where no other process finds it: "
+            "write it with save_language and read it with load_language"
+        )
+    from mondegreen.language.store import DEFAULT
+
+    name = "english" if language.path == DEFAULT.resolve() else str(language.path)
+    return {"name": name, "digest": language.digest}
+
+
 def named_language(named: Mapping[str, str]) -> NGrams | None:
     """Open the model that settings name, if it is the same one here."""
     if not named:
         return None
-    found = load_language(named["name"])
+    found = _loaded(named["name"])
     if found.digest != named["digest"]:
         raise LanguageError(
             f"the language model {named['name']!r} is another one here than the "

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import slices
+from mondegreen.attacks.outputs import Outputs
 from mondegreen.decode.channel import channel_of
 from mondegreen.decode.decoder import CANDIDATES
 from mondegreen.errors import LawUnknownError
@@ -49,20 +50,19 @@ class Law:
         how = "exact, of the inputs that were kept"
         return ranked(observation, self.inputs, self.law, prior, CANDIDATES, how)
 
+    def outputs(self, prior: Floats, at: int | None = None) -> Outputs:
+        """The best guess of each output; sums of prior number ``at``, if given."""
+        channel = self.channel(prior)
+        guess = channel.candidates[:, 0]
+        best = np.exp(channel.log_law[:, 0]) * prior[guess]
+        total = np.zeros_like(best) if at is None else self.totals[at]
+        noise = 0.0 if at is None else float(self.noise[at])
+        return Outputs(prior, guess, best, total, np.zeros((0, len(best))), noise)
+
 
 def channel_for(state: Any, law: Law | None, prior: Floats) -> Channel:
     """The channel of a state, from its law where one was surveyed."""
     return channel_of(state, prior, CANDIDATES) if law is None else law.channel(prior)
-
-
-def guess_under(channel: Channel, prior: Floats) -> tuple[NDArray[np.int32], Floats]:
-    """The likeliest input of each output, and its joint probability with it.
-
-    The channel must be that of the prior.
-    """
-    guess = channel.candidates[channel.observation, 0]
-    law = np.exp(channel.log_law[channel.observation, 0])
-    return guess, law * prior[guess]
 
 
 def stored(name: str) -> Law | None:

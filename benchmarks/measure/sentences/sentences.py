@@ -15,6 +15,9 @@ models: the embedded one (``embedded``) and its mixture with one of the kind of 
 - *accuracy*: of a classifier trained on all clear training texts; ``trained``: of one
   that was trained on releases of other texts, decoded as the test texts are.
 - *perplexity* of known words under trigrams that share no text with the decoder.
+- *worst*: how often the word of content is guessed that is guessed most often, by one
+  who knows the frequencies of the embedded model; *often*: the share of words that are
+  of content and guessed above 0.6.
 - *linkage*: how often the first 5 words find the original of a release among 500.
 
 ``--laws`` looks at the laws without a short form, which other rows need: half an hour.
@@ -26,6 +29,7 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+import os
 import sys
 import time
 from typing import Any, Final
@@ -45,7 +49,8 @@ from benchmarks.measure.sentences.sentence_judges import (
     type_token_ratio,
 )
 from benchmarks.measure.sentences.sentence_texts import SETS, Corpus, Data
-from mondegreen.calibration.guess import vulnerability
+from mondegreen.attacks.outputs import outputs_of
+from mondegreen.attacks.worst_words import content_words, worst_of
 from mondegreen.calibration.tree_levels import best_tree
 from mondegreen.decode.decoder import Decoder
 from mondegreen.decode.released import Released
@@ -67,6 +72,7 @@ CLOSED: Final = ("exponential", "tem", "calibrated")
 POWER: Final = 0.5
 NATS: Final = 10.0
 BEAM: Final = 12
+OFTEN: Final = 0.6
 SEED: Final = 17
 
 
@@ -183,9 +189,7 @@ def row(bench: Bench, name: str, mechanism: str, setting: float) -> dict[str, An
             trained = judges.trained(to_train, read)
             found[each]["trained"] = judges.accuracy(trained, decoded)
     found |= recovered(data.test.first(data.plan.read), drawn, models, channels)
-    return found | told(bench, name, state, law) | promised(state) | {
-        "linkage": linked(state, test, drawn)
-    }
+    return found | promised(state) | {"linkage": linked(state, test, drawn)}
 
 
 def recovered(
@@ -213,18 +217,23 @@ def recovered(
     }
 
 
-def told(bench: Bench, name: str, state: Any, law: laws.Law | None) -> dict[str, Any]:
+def told(bench: Bench, name: str, mechanism: str, setting: float) -> dict[str, Any]:
     """What one output tells of its word: by the law, and frequencies."""
-    own = bench.own(name)
+    state, own = bench.state(name, mechanism, setting), bench.own(name)
+    public, words = frequency(bench.embedded), bench.data(name).test.ids
+    law = laws.stored(f"{mechanism}|{setting:g}") if mechanism in CLOSED else None
     if law is None:
-        if not hasattr(state, "law"):
-            return {}
-        return {"single": vulnerability(state.law, own)}
-    _, best = laws.guess_under(law.channel(own), own)
-    at = list(SETS).index(name)
+        of_own, of_public = outputs_of(state, [own, public])
+    else:
+        at = list(SETS).index(name)
+        of_own, of_public = law.outputs(own, at), law.outputs(public)
+    often = of_public.recovered() > OFTEN
+    often[:-1] &= content_words(bench.space)
     return {
-        "single": float(best.sum()),
-        "information": entropy(law.totals[at]) - float(law.noise[at]),
+        "single": of_own.success,
+        "information": entropy(of_own.total) - of_own.noise,
+        "worst": worst_of(bench.space, of_public),
+        "often": float(often[words].mean()),
     }
 
 
@@ -238,7 +247,7 @@ def promised(state: Any) -> dict[str, Any]:
 def stored() -> dict[str, Any]:
     """What is known."""
     found = json.loads(RESULT.read_text()) if RESULT.exists() else {}
-    return {"clear": {}, "rows": {}, **found}
+    return {"clear": {}, "rows": {}, "told": {}, **found}
 
 
 def save(kind: str, key: str, value: dict[str, Any]) -> None:
@@ -246,7 +255,9 @@ def save(kind: str, key: str, value: dict[str, Any]) -> None:
     content = stored()
     content[kind][key] = rounded(value)
     content["machine"] = machine.describe()
-    RESULT.write_text(json.dumps(content, indent=1) + "\n")
+    whole = RESULT.with_suffix(f".{os.getpid()}")
+    whole.write_text(json.dumps(content, indent=1) + "\n")
+    whole.replace(RESULT)
 
 
 def rounded(value: Any) -> Any:
@@ -280,15 +291,15 @@ def main() -> None:
             if options.mechanism not in (None, mechanism):
                 continue
             for setting in settings[:: 2 if options.quick else 1]:
-                key = f"{name}|{mechanism}|{setting:g}"
-                if key in stored()["rows"]:
-                    continue
+                point = name, mechanism, setting
                 if mechanism in CLOSED and not laws.stored(f"{mechanism}|{setting:g}"):
                     bench.survey(mechanism)
-                start = time.monotonic()
-                save("rows", key, row(bench, name, mechanism, setting))
-                spent = f"{time.monotonic() - start:.0f} s"
-                print(key, spent, file=sys.stderr, flush=True)
+                for kind, measured in (("rows", row), ("told", told)):
+                    key, start = f"{name}|{mechanism}|{setting:g}", time.monotonic()
+                    if key not in stored()[kind]:
+                        save(kind, key, measured(bench, *point))
+                        spent = f"{time.monotonic() - start:.0f} s"
+                        print(kind, key, spent, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

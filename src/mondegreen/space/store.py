@@ -17,7 +17,9 @@ from mondegreen.wording import DEFAULT_SPACE
 
 _SUFFIX = ".safetensors"
 _BUNDLED = Path(__file__).parent / "data"
-# For the digest of a space: the file of its codes, or tree, and the digest of those.
+# For the digest of a space: the file of its codes, and their digest; and the same for
+# its trees, the default one first. None is ever taken out, or keyed releases made
+# with it could not be repeated.
 _BUNDLED_CODES: Final = {
     "02ecad8b7461565077a158cc5f0300ecfb09e0af64b7eee8a73599c57f5ba4fc": (
         "codes/glove-840b-34k.codes-256.safetensors",
@@ -25,10 +27,11 @@ _BUNDLED_CODES: Final = {
     ),
 }
 _BUNDLED_TREES: Final = {
-    "02ecad8b7461565077a158cc5f0300ecfb09e0af64b7eee8a73599c57f5ba4fc": (
-        "trees/glove-840b-34k.tree",
-        "d6538cb1373fef1c69b24f55a1326372bf8b4ea083969de6174bf4b6a45d68e8",
-    ),
+    "02ecad8b7461565077a158cc5f0300ecfb09e0af64b7eee8a73599c57f5ba4fc": {
+        "trees/glove-840b-34k.tree": (
+            "d6538cb1373fef1c69b24f55a1326372bf8b4ea083969de6174bf4b6a45d68e8"
+        ),
+    },
 }
 
 
@@ -92,16 +95,25 @@ def codes_of(space: Space) -> Codes:
     return codes
 
 
-def tree_of(space: Space) -> WordTree | None:
-    """The word tree of a space: its own, or the one of the package, if any."""
-    if space.tree is not None or space.digest not in _BUNDLED_TREES:
-        return space.tree
-    name, digest = _BUNDLED_TREES[space.digest]
+def tree_of(space: Space, digest: str = "") -> WordTree | None:
+    """The word tree of a space: its own, or one of the package, if any.
+
+    Of several of the package, the one whose digest begins with ``digest``; the default
+    one if that is empty.
+    """
+    known = _BUNDLED_TREES.get(space.digest, {}) if space.tree is None else {}
+    found = {name: whole for name, whole in known.items() if whole.startswith(digest)}
+    if not found:
+        own = space.tree
+        if digest and not (own and own.digest.startswith(digest)):
+            raise UnknownNameError("tree", digest, {x[:12] for x in known.values()})
+        return own
+    name, whole = next(iter(found.items()))
     try:
         tree = WordTree.from_bytes((_BUNDLED / name).read_bytes())
     except OSError as error:
         raise SpaceError(f"{_BUNDLED / name}: {error.strerror}") from error
-    if tree.digest != digest or tree.vocab_size != space.vocab_size:
+    if tree.digest != whole or tree.vocab_size != space.vocab_size:
         raise SpaceIntegrityError(f"{_BUNDLED / name}: another tree than promised")
     return tree
 

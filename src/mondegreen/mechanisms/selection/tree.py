@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, final
@@ -41,6 +42,8 @@ _BLOCK: Final = 1 << 15
 
 _SMALL: Final = 4096
 """Words of the largest space whose tree is built where it is needed."""
+
+_DIGITS: Final = re.compile("[0-9a-f]{6,64}")
 
 _GROUPED: Final = 2
 """Levels of a tree that has something between the words and the root."""
@@ -130,6 +133,11 @@ class Tree(AbstractMechanism):
         range="words, each with its probabilities, or null",
         help="other probabilities for the class of a word",
     )
+    tree: str | None = parameter(
+        None,
+        range="first digits of a digest, or null",
+        help="a tree of the package that is not the default one",
+    )
 
     name: ClassVar[str] = "tree"
     family: ClassVar[str] = "selection"
@@ -156,24 +164,41 @@ class Tree(AbstractMechanism):
                 raise InvalidParameterError("of_class", own, allowed)
         if shares is not None:
             shares = _shares("level_probabilities", shares)
+        if self.tree is not None and not _DIGITS.fullmatch(str(self.tree)):
+            allowed = "6 to 64 hexadecimal digits, or null"
+            raise InvalidParameterError("tree", self.tree, allowed)
         object.__setattr__(self, "losses", losses)
         object.__setattr__(self, "level_probabilities", shares)
         object.__setattr__(self, "of_class", own)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return name and parameters, ``of_class`` only where it is given."""
+        """Return name and parameters; ``of_class`` and ``tree`` only if given."""
         # The digest of what was released before there was such a parameter, and with
         # it the keys of replays, stay what they were.
         found = AbstractMechanism.to_dict(self)
-        own = found["parameters"].pop("of_class")
+        parameters = found["parameters"]
+        own = parameters.pop("of_class")
         if own is not None:
-            found["parameters"]["of_class"] = {word: list(row) for word, row in own}
+            parameters["of_class"] = {word: list(row) for word, row in own}
+        if self.tree is None:
+            del parameters["tree"]
+        return found
+
+    @classmethod
+    def digested(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return parameters under their first names, without that of the tree.
+
+        The digest of settings holds that of the tree itself, so a release repeats
+        where its tree is named, and where it is the default.
+        """
+        found = super(Tree, cls).digested(parameters)
+        found.pop("tree", None)
         return found
 
     def prepare(self, space: Space) -> TreeState:
         """Find the tree, set the weights of its levels, and certify them."""
         check_space(self, space)
-        tree = tree_for(space)
+        tree = tree_for(space, self.tree or "")
         law = TreeLaw(tree, self._weights(tree), self._own(space, tree))
         losses = law.losses()
         if losses[-1] > self.epsilon:
@@ -379,9 +404,9 @@ class TreeState(State):
         return found
 
 
-def tree_for(space: Space) -> WordTree:
+def tree_for(space: Space, digest: str = "") -> WordTree:
     """The tree of a space; a small one gets a tree when it has none."""
-    found = tree_of(space)
+    found = tree_of(space, digest)
     if found is not None:
         return found
     if space.vocab_size > _SMALL:

@@ -28,3 +28,18 @@ def cache_of_its_own(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MONDEGREEN_HOME", str(tmp_path_factory.mktemp("home")))
         yield
+
+
+@pytest.fixture(scope="session")
+def space_file(tmp_path_factory):
+    """Save a small public space; return its path."""
+    import numpy as np  # not before the number of threads is set
+
+    import mondegreen as mg
+    from mondegreen.space.store import save_space
+    from strategies import WORDS
+
+    vectors = np.random.default_rng(0).normal(size=(len(WORDS), 8))
+    path = tmp_path_factory.mktemp("space") / "small.safetensors"
+    save_space(mg.Space.from_arrays("small", WORDS, vectors), path)
+    return str(path)

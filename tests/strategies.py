@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from mondegreen.space.space import Space
 
-__all__ = ["epsilons", "spaces", "words"]
+__all__ = ["WORDS", "epsilons", "spaces", "words"]
+
+WORDS = [f"{a}{b}{c}" for a in "bdfgklmnpr" for b in "aeiou" for c in "dgkmnprst"]
+"""The words of the small public space that ``space_file`` holds."""
 
 
 def epsilons(low: float = 0.01, high: float = 100.0) -> st.SearchStrategy[float]:

@@ -20,14 +20,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import mondegreen as mg
-from mondegreen.space.store import save_space
+from strategies import WORDS
 
 MEGABYTE = 1_000_000
 ROW_BYTES = 4000
 ALLOWANCE = 100 * MEGABYTE
 SCRIPT = str(Path(sysconfig.get_path("scripts"), "mondegreen"))
-WORDS = [f"{a}{b}{c}" for a in "bdfgklmnpr" for b in "aeiou" for c in "dgkmnprst"]
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="getrusage is of POSIX")
 
 # A small process in between: a child starts with the peak of the one that made it.
@@ -38,14 +36,6 @@ peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 print(peak * (1 if sys.platform == "darwin" else 1024))
 sys.exit(code)
 """
-
-
-@pytest.fixture(scope="module")
-def space_file(tmp_path_factory):
-    vectors = np.random.default_rng(0).normal(size=(len(WORDS), 8))
-    path = tmp_path_factory.mktemp("space") / "small.safetensors"
-    save_space(mg.Space.from_arrays("small", WORDS, vectors), path)
-    return str(path)
 
 
 @pytest.fixture

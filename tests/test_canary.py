@@ -27,7 +27,7 @@ from mondegreen.space.binarize import with_codes
 COUNT = 1000
 EPSILONS = ("0.1", "1", "10", "100")
 POLICIES = ("word", "mask", "drop")
-CASES = ("lower", "restore")
+CASES = ("lower", "restore", "truecase")
 SCRIPT = str(Path(sysconfig.get_path("scripts"), "mondegreen"))
 BEFORE, BETWEEN = "I met", "paid"
 pytestmark = pytest.mark.filterwarnings("error")

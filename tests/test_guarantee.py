@@ -138,7 +138,7 @@ def test_conditions_are_in_the_formula_and_in_its_other_forms():
     assert "that are written in the same case" in one.summary()
 
 
-def test_texts_that_differ_in_a_stratum_have_no_bound():
+def test_texts_that_differ_in_what_is_disclosed_have_no_bound():
     one = promise().with_text((), ("are written in the same case",))
     with pytest.raises(mg.errors.ConfigurationError, match="same case"):
         one.text_loss(1)

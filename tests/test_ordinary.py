@@ -34,6 +34,14 @@ def test_an_unknown_word_never_stays(space):
     assert shares_kept(state, np.zeros(0, dtype=np.int32)) == (0.0, 0.0)
 
 
+def test_a_vocabulary_of_few_words_is_drawn_from_often():
+    space = mg.Space.from_arrays("twins", ["cat", "dog"], [[0.0], [0.0]])
+    for epsilon in (1.0, 5.0):
+        made = mg.Privatizer(mg.mechanism("tem", epsilon=epsilon), space)
+        stay = made.guarantee.ordinary_text["stay"]
+        assert stay == pytest.approx(0.5, abs=0.06)  # the twins share one law
+
+
 def test_one_percent_of_a_small_space_is_near(space):
     state = mg.mechanism("tem", epsilon=4.0).prepare(space)
     ids = np.full(60, 500, dtype=np.int32)

@@ -742,7 +742,7 @@ def test_the_guarantee_lists_all_that_passes_in_clear(make):
     for part in ("[unk]", "public list of 1 entry", "case: of each word"):
         assert part in added
     shown = str(make(**options).guarantee)
-    assert all(stratum in shown for stratum in disclosed)
+    assert all(one in shown for one in disclosed)
     for unknown in ("drop", "fail"):
         assert len(make(unknown=unknown).guarantee.disclosed) == 4
 

@@ -1,8 +1,14 @@
-"""Names of array shapes; lengths are V words, n dimensions, T tokens."""
+"""Names of array shapes, and work on large arrays in blocks and threads.
+
+Lengths are V words, n dimensions, T tokens.
+"""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +28,8 @@ LogProbs: TypeAlias = NDArray[np.float64]
 Weights: TypeAlias = NDArray[np.int64]
 """Integer weights; a probability is a weight over the sum of its row."""
 
+Result = TypeVar("Result")
+
 
 def rows_within(nbytes: int, width: int) -> int:
     """Return how many float64 rows of a width to compute together: a power of two.
@@ -33,3 +41,35 @@ def rows_within(nbytes: int, width: int) -> int:
     (128, 1)
     """
     return 1 << ((nbytes // (8 * width)) or 1).bit_length() - 1
+
+
+def slices(count: int, size: int) -> Iterator[slice]:
+    """Cut ``count`` rows into slices of at most ``size``, so that memory is bounded.
+
+    >>> list(slices(5, 2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    return (slice(i, min(i + size, count)) for i in range(0, count, size))
+
+
+def in_blocks(
+    work: Callable[[Any], Result],
+    items: Any,
+    size: int,
+    progress: Callable[[float], object] = lambda share: None,
+) -> Iterator[Result]:
+    """Yield what becomes of blocks of items, in order, from a thread for each core.
+
+    ``items`` is an array or a sequence; ``progress`` is told the share that is done.
+
+    >>> list(in_blocks(sum, [1, 2, 3], 2))
+    [3, 3]
+    """
+    blocks = [items[part] for part in slices(len(items), size)]
+    pool = ThreadPoolExecutor(os.cpu_count())
+    try:
+        for done, result in enumerate(pool.map(work, blocks), start=1):
+            yield result
+            progress(done / len(blocks))
+    finally:  # an interrupt must not wait for blocks that have not begun
+        pool.shutdown(cancel_futures=True)

@@ -15,6 +15,7 @@
     │   ├── EmbeddingFormatError (ValueError)
     │   ├── SpaceIntegrityError
     │   └── FetchError
+    ├── LanguageError                                3
     ├── LawUnknownError                              2
     └── PrivacyError                                 4
         ├── UnprovedGuaranteeError
@@ -41,6 +42,7 @@ __all__ = [
     "EmbeddingFormatError",
     "FetchError",
     "InvalidParameterError",
+    "LanguageError",
     "LawUnknownError",
     "MissingColumnError",
     "MondegreenError",
@@ -115,7 +117,13 @@ class OptionalDependencyError(MondegreenError, ImportError):
 
 
 _DISTRIBUTIONS = {"faiss": "faiss-cpu"}  # of modules with another name
-_EXTRAS = dict(jinja2="report", matplotlib="report", pooch="fetch", torch="torch")
+_EXTRAS = {
+    "jinja2": "report",
+    "matplotlib": "report",
+    "pooch": "fetch",
+    "torch": "torch",
+    "transformers": "transformers",
+}
 
 
 class DataError(MondegreenError):
@@ -166,11 +174,11 @@ class DecodeError(SourceError):
         row: int | None = None,
         offset: int | None = None,
         encoding: str | None = None,
+        hint: str = "say what it is with --encoding, such as --encoding latin-1",
     ) -> None:
         self.offset = offset
         at = f" at byte {offset}" if offset is not None else ""
         problem = f"not valid {encoding or 'UTF-8'}{at}"
-        hint = "say what it is with --encoding, such as --encoding latin-1"
         super().__init__(path, problem, row=row, hint=hint)
 
 
@@ -196,6 +204,12 @@ class SpaceIntegrityError(SpaceError):
 
 class FetchError(SpaceError):
     """Raised when a download did not complete or was refused."""
+
+
+class LanguageError(MondegreenError):
+    """Raised when a language model cannot be read, built or used."""
+
+    exit_code = 3
 
 
 class LawUnknownError(ConfigurationError):

@@ -1,14 +1,17 @@
-"""Files that appear whole or not at all, and those that were computed before."""
+"""Files that appear whole or not at all, those computed before, and public lists."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+from mondegreen.errors import DecodeError, SourceError
 
 try:
     import fcntl
@@ -60,6 +63,28 @@ def whole_file(path: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
             temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def read_bytes(path: str | Path, limit: int = -1) -> bytes:
+    """Read a file that somebody has named, up to so many bytes."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(limit)
+    except OSError as error:
+        problem = error.strerror or type(error).__name__
+        raise SourceError(path, f"cannot be read: {problem}") from None
+
+
+def read_lines(path: str | Path) -> list[str]:
+    """Read the lines of a public list, which is UTF-8; errors name the line."""
+    data = read_bytes(path)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        row = data.count(b"\n", 0, error.start) + 1
+        hint = "save the list as UTF-8"
+        raise DecodeError(path, row=row, offset=error.start, hint=hint) from None
+    return re.split(r"\r\n|\r|\n", text)
 
 
 def sync_folder(folder: Path) -> None:

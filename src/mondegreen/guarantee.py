@@ -146,7 +146,10 @@ class Guarantee:
         return min(pure, rho + 2 * math.sqrt(rho * math.log(1 / delta)))
 
     def with_text(
-        self, disclosed: tuple[str, ...], conditions: tuple[str, ...] = ()
+        self,
+        disclosed: tuple[str, ...],
+        conditions: tuple[str, ...] = (),
+        assumptions: tuple[str, ...] = (),
     ) -> Guarantee:
         """Add what a reader of texts leaves in clear; conditions bind all forms."""
         only = " (only between words that meet the conditions)" if conditions else ""
@@ -154,6 +157,7 @@ class Guarantee:
             self,
             disclosed=self.disclosed + disclosed,
             conditions=self.conditions + conditions,
+            assumptions=self.assumptions + assumptions,
             equivalents=tuple(each + only for each in self.equivalents),
         )
 

@@ -13,9 +13,9 @@ import mondegreen
 ROOT = Path(mondegreen.__file__).parent
 LAYERS = [
     {"arrays", "errors", "files", "guarantee", "passes", "processes", "threads"}
-    | {"wording"},
+    | {"tensors", "wording"},
     {"sampling", "text", "space"},
-    {"mechanisms"},
+    {"language", "mechanisms"},
     {"io", "privatizer", "scores"},
     {"attacks", "audit", "calibration"},
     {"integrations", "experiments", "report"},

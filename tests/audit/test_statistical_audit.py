@@ -16,9 +16,16 @@ import mondegreen as mg
 from mondegreen.audit.claim import Claim, choose_pairs, metric_named
 from mondegreen.audit.report import Evidence
 from mondegreen.audit.run import audit_mechanism
-from mondegreen.audit.statistical import measure_pairs, power_nats, strongest
+from mondegreen.audit.statistical import (
+    measure_pairs,
+    power_nats,
+    rarest_event,
+    strongest,
+    wilson,
+)
 from mondegreen.audit.target import Target, audit_target, chance_of_agreement
 from mondegreen.errors import ConfigurationError, InvalidParameterError, LawUnknownError
+from mondegreen.scores.interval import lower_bound, upper_bound
 
 FALSE_ALARMS = 1e-6
 """Of the tests in this file themselves."""
@@ -150,6 +157,25 @@ def test_without_a_violation_the_largest_certified_epsilon_is_reported():
     assert strongest(found).ids == (0, 2)
     assert strongest(found).epsilon > 2.5 / 9
     assert strongest([]) is None
+
+
+@pytest.mark.parametrize("pairs", [1, 4])
+def test_power_is_that_of_the_extreme_counts(pairs):
+    level = 0.02 / (2 * pairs)
+    never = upper_bound(0, 1000, level)
+    most = math.log(lower_bound(1000, 1000, level) / never)
+    assert power_nats(2000, 0.02, pairs) == pytest.approx(most)
+    hits = round(rarest_event(2000, 0.02, pairs) * 1000)
+    assert lower_bound(hits, 1000, level) > never
+    assert never >= lower_bound(hits - 1, 1000, level)
+
+
+def test_rough_bounds_surround_the_share():
+    hits = np.array([0, 1, 50, 100])
+    low, high = wilson(hits, 100, 2.5)
+    assert (low <= hits / 100).all()
+    assert (high >= hits / 100).all()
+    assert low[0] == 0
 
 
 def test_power_grows_with_runs_and_is_reached():

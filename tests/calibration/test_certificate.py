@@ -314,6 +314,7 @@ def test_a_cache_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
 
 def test_a_space_too_large_to_certify_unasked_keeps_its_proof(monkeypatch):
     monkeypatch.setattr(certified, "LARGEST", 5)
+    monkeypatch.setattr(certified, "_SMALL", 0)
     monkeypatch.setattr(certified, "_computed", {})
     state = mg.mechanism("tem", epsilon=1.375).prepare(make_space(2))
     assert state.guarantee.certified is None

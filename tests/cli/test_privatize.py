@@ -24,8 +24,8 @@ import mondegreen as mg
 from mondegreen.cli.main import cli, main
 from mondegreen.mechanisms.laws import certified
 from mondegreen.privatizer.privatizer import Privatizer
+from strategies import WORDS
 
-WORDS = [f"{a}{b}{c}" for a in "bdfgklmnpr" for b in "aeiou" for c in "dgkmnprst"]
 CANARY = "zyxwoldemorth"
 SCRIPT = str(Path(sysconfig.get_path("scripts"), "mondegreen"))
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
@@ -306,7 +306,7 @@ def test_settings_reach_the_mechanism(run):
         (["."], 3, "name its files one by one"),
         (["in.csv", "-o", "no/such/folder.csv"], 3, "folder"),
         (["in.csv", "-o", "."], 3, "folder"),
-        (["in.csv", "--keep", "absent.txt"], 3, "keep-list"),
+        (["in.csv", "--keep", "absent.txt"], 3, "absent.txt: cannot be read"),
         (["in.csv", "--id", "id"], 2, "--key-file"),
         (["in.csv", "--key-file", "key"], 2, "--id"),
         (["in.csv", "--key-file", "key", "--id", "id", "--seed", "1"], 2, "exclude"),
@@ -712,6 +712,14 @@ def test_the_report_holds_the_guarantee_and_no_function_of_private_words(run):
     guarantee = mg.Guarantee.from_dict(report["guarantee"])
     assert guarantee.is_private
     assert guarantee.epsilon == 2
+
+
+def test_a_column_that_is_named_twice_is_one_pass(run):
+    Path("in.csv").write_text("text\nbad\n")
+    run("in.csv", "-c", "text", "-c", "text", "--report", "r.json")
+    report = json.loads(Path("r.json").read_bytes())
+    assert [each["column"] for each in report["passes"]] == ["text"]
+    assert report["input"]["columns"] == ["text"]
 
 
 def test_the_report_can_go_to_standard_output(run):

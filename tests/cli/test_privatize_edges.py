@@ -20,8 +20,8 @@ import pytest
 from click.testing import CliRunner
 
 from mondegreen.cli.main import cli
+from strategies import WORDS
 
-WORDS = [f"{a}{b}{c}" for a in "bdfgklmnpr" for b in "aeiou" for c in "dgkmnprst"]
 CANARY = "zorblatt"
 SCRIPT = str(Path(sysconfig.get_path("scripts"), "mondegreen"))
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes and locks of POSIX")

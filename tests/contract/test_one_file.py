@@ -23,9 +23,9 @@ from mondegreen.mechanisms.base import (
     AbstractMechanism,
     State,
     check_space,
+    discrete_distances,
     epsilon_parameter,
 )
-from mondegreen.mechanisms.metrics import discrete_distances
 from mondegreen.scores.word import score_word
 from mondegreen.space.store import save_space
 

@@ -147,6 +147,7 @@ def test_paths_of_files_in_the_repository_exist(page):
 def test_every_formula_can_be_drawn(page, monkeypatch):
     monkeypatch.syspath_prepend(str(DOCS))
     markdown = pytest.importorskip("markdown")
+    pytest.importorskip("latex2mathml")
     import mathml
 
     extensions = ["fenced_code", "tables", mathml.MathExtension()]
@@ -154,3 +155,15 @@ def test_every_formula_can_be_drawn(page, monkeypatch):
     html = markdown.markdown(text, extensions=extensions)
     html = re.sub(r"<(annotation|code|pre)\b.*?</\1>", "", html, flags=re.DOTALL)
     assert "\\" not in re.sub(r"<[^>]+>", "", html)
+
+
+@pytest.mark.parametrize("formula", [r"\nosuchmacro x", r"\frac{a}{b", "a}"])
+def test_a_formula_that_cannot_be_drawn_is_refused(formula, monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS))
+    pytest.importorskip("markdown")
+    pytest.importorskip("latex2mathml")
+    import mathml
+
+    assert "<mfrac>" in mathml.to_mathml(r"\frac{\arg\min_y \ln y}{2}")
+    with pytest.raises(mathml.UnknownMacroError):
+        mathml.to_mathml(formula)

@@ -1,5 +1,6 @@
 """One pass over all pairs gives what the whole table gives, for every known law."""
 
+import os
 import threading
 import time
 
@@ -207,7 +208,7 @@ def test_progress_ends_at_one_and_an_interrupt_stops_soon(space, monkeypatch):
         return rows(self, ids, size)
 
     monkeypatch.setattr(one_pass.Distances, "stripes", slowly)
-    monkeypatch.setattr(one_pass.os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
     blocks = len(shares)
     with pytest.raises(KeyboardInterrupt):
         law_scores([state], progress=interrupt)

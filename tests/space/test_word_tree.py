@@ -342,12 +342,17 @@ def test_the_command_builds_saves_and_shows_a_branch(tmp_path):
     assert run("space", "info", source, "--branch", "w7").exit_code == 3
 
 
-def test_a_pair_that_is_none_is_an_error(tmp_path):
+@pytest.mark.parametrize(
+    ("listed", "said"),
+    [(b"one two\n\nthree\n", "line 3: two words"), (b"one two\nol\xe9 no\n", "row 2")],
+)
+def test_a_pair_that_is_none_is_an_error(tmp_path, listed, said):
     source, pairs = tmp_path / "s.safetensors", tmp_path / "pairs.txt"
     save_space(cloud(50), source)
-    pairs.write_text("one two three\n")
+    pairs.write_bytes(listed)
     done = run(
         *("space", "tree", source, "-o", tmp_path / "t.safetensors"),
         *("--opposites", pairs),
     )
     assert done.exit_code == 3
+    assert f"pairs.txt, {said}" in done.stderr

@@ -187,6 +187,9 @@ def kinds() -> set[str]:
 @example("a's--------")
 @example(" " * 257)
 @example("\n\r" * 5)
+@example("a" + "'s" * 9)
+@example("a" + "'S'S's" * 9 + " b")
+@example("a's'S.......")
 def test_no_gap_carries_more_than_is_stated(text: str) -> None:
     for gap in parts_of(text)[::2]:
         units = units_of(gap)
@@ -237,8 +240,10 @@ def test_layout_that_people_write_passes() -> None:
 @given(
     st.text(alphabet=st.sampled_from("nNtTsSdmlrevacwoi1 ''.,\n$$\0\x1f"), max_size=16)
 )
+@example("a's'S's's'S's's's's's")
 def test_the_ascii_and_the_unicode_pattern_agree(text: str) -> None:
     assert tokenizer._ASCII(text) == tokenizer._UNICODE(text)
+    assert parts_of(text) == structure.cut_gaps(tokenizer._UNICODE(text))
 
 
 @pytest.mark.parametrize(

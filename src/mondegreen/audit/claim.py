@@ -18,8 +18,7 @@ from mondegreen.errors import (
     InvalidParameterError,
     UnknownNameError,
 )
-from mondegreen.mechanisms import metrics
-from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.base import State, discrete_distances, space_distances
 from mondegreen.space.metric import METRICS
 from mondegreen.space.space import Space
 from mondegreen.space.store import codes_of
@@ -100,16 +99,15 @@ def metric_named(name: str, space: Space) -> tuple[str, Distances]:
     if name not in _METRIC_NAMES:
         raise UnknownNameError("metric", name, _METRIC_NAMES)
     if name == "discrete":
-        return "discrete distance", metrics.discrete_distances
+        return "discrete distance", discrete_distances
     if name == "hamming":
-        between = partial(metrics.code_distances, codes_of(space))
-        return "Hamming distance of codes", between
+        return "Hamming distance of codes", codes_of(space).distances
     if name != space.metric:
         raise ConfigurationError(
             f"the metric of space {space.name!r} is {space.metric}; audit in that, or "
             "build the space anew"
         )
-    return METRICS[name], partial(metrics.space_distances, space)
+    return METRICS[name], partial(space_distances, space)
 
 
 def choose_pairs(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -12,12 +12,12 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Floats, Ids, LogProbs
+from mondegreen.arrays import Floats, Ids, LogProbs, slices
 from mondegreen.audit.claim import Claim
 from mondegreen.audit.report import Evidence, Finding
 from mondegreen.audit.statistical import StateSampler
 from mondegreen.errors import LawUnknownError, MondegreenError
-from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.interval import lower_bound
 
 LARGEST_TABLE: Final = 4096
@@ -33,8 +33,6 @@ _COMPLETE: Final = 1e-6
 """How far the probabilities of an input may be from a sum of 1."""
 
 _CHUNK_BYTES: Final = 1 << 20
-
-Progress = Callable[[float], object]
 
 
 class LawTable(NamedTuple):
@@ -70,7 +68,7 @@ def worst_pair(
     table: LawTable,
     claim: Claim,
     pairs: Sequence[tuple[int, int]] | None = None,
-    progress: Progress = lambda share: None,
+    progress: Progress = no_progress,
 ) -> Evidence | None:
     r"""Find the pair of rows with the largest :math:`\max_y |\ln P/P'| / d`.
 
@@ -120,13 +118,13 @@ def _losses(log_law: LogProbs, i: int, others: NDArray[np.intp]) -> Floats:
     """The largest difference of row i to others; infinite at lone zeros."""
     size = max(1, _CHUNK_BYTES // (8 * log_law.shape[1]))
     found = np.empty(len(others))
-    for start in range(0, len(others), size):
-        some = others[start : start + size]
+    for part in slices(len(others), size):
+        some = others[part]
         first, last = int(some[0]), int(some[-1])
         # A view where the rows follow each other, instead of a copy.
         follow = last - first + 1 == len(some)
         gap = (log_law[first : last + 1] if follow else log_law[some]) - log_law[i]
-        found[start : start + size] = np.maximum(gap.max(axis=1), -gap.min(axis=1))
+        found[part] = np.maximum(gap.max(axis=1), -gap.min(axis=1))
     found[found > -_IMPOSSIBLE / 2] = np.inf
     return found
 

@@ -12,8 +12,9 @@ runs can see, or a pair that was not tried, may still break the claim.
 
 from __future__ import annotations
 
+import bisect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol, final
 
@@ -24,8 +25,8 @@ from mondegreen.arrays import Floats
 from mondegreen.audit.claim import Claim
 from mondegreen.audit.report import AuditReport, Evidence
 from mondegreen.errors import InvalidParameterError
-from mondegreen.mechanisms.base import State
-from mondegreen.scores import interval
+from mondegreen.mechanisms.base import Progress, State, no_progress
+from mondegreen.scores.interval import lower_bound, upper_bound
 from mondegreen.wording import amount
 
 Counts = NDArray[np.int64]
@@ -33,8 +34,6 @@ Counts = NDArray[np.int64]
 
 Input = tuple[int, str]
 """An id and a word: a sampler takes what it needs."""
-
-Progress = Callable[[float], object]
 
 _CAUTION: Final = 2.5
 """Deviations by which counts are mistrusted when events are compared."""
@@ -80,7 +79,7 @@ def measure_pairs(
     pairs: Sequence[Evidence],
     runs: int,
     alpha: float,
-    progress: Progress = lambda share: None,
+    progress: Progress = no_progress,
 ) -> list[Evidence]:
     """Certify a loss for each pair: lower bounds, or 0.
 
@@ -120,8 +119,8 @@ def _measure(
     best = max((0, 1), key=lambda way: events[way][1])
     event, (p, q, ordered) = events[best][0], ways[best]
     hits = int(p[2][event].sum()), int(q[2][event].sum())
-    low = interval.lower_bound(hits[0], half, level)
-    high = interval.upper_bound(hits[1], half, level)
+    low = lower_bound(hits[0], half, level)
+    high = upper_bound(hits[1], half, level)
     members = np.flatnonzero(event)
     frequent = members[np.argsort(-p[2][members], kind="stable")]
     return replace(
@@ -182,11 +181,20 @@ def choose_event(
 
 def _score(p: Counts, q: Counts, runs: int) -> Floats:
     """Rough lower bounds of log-ratios."""
-    low, _ = interval.wilson(p, runs, _CAUTION)
-    _, high = interval.wilson(q, runs, _CAUTION)
+    low, _ = wilson(p, runs, _CAUTION)
+    _, high = wilson(q, runs, _CAUTION)
     with np.errstate(divide="ignore"):
         score: Floats = np.log(low) - np.log(high)
     return score
+
+
+def wilson(hits: Counts, runs: int, z: float) -> tuple[Floats, Floats]:
+    """Give rough bounds of many probabilities at once, to choose events by."""
+    share = hits / runs
+    centre = share + z * z / (2 * runs)
+    spread = z * np.sqrt(share * (1 - share) / runs + z * z / (4.0 * runs * runs))
+    scale = 1 + z * z / runs
+    return np.maximum(centre - spread, 0.0) / scale, (centre + spread) / scale
 
 
 def check_settings(runs: int, pairs: int, alpha: float) -> None:
@@ -200,8 +208,26 @@ def check_settings(runs: int, pairs: int, alpha: float) -> None:
 
 
 def power_nats(runs: int, alpha: float, pairs: int) -> float:
-    """The largest loss that so many pairs could have certified together."""
-    return interval.largest_loss(runs // 2, alpha / (2 * max(pairs, 1)))
+    """The largest loss that so many pairs could have certified together.
+
+    That is of an event which always happens for one input and never for the other.
+
+    >>> round(power_nats(2_000_000, 0.05, pairs=1), 1)
+    12.5
+    """
+    half, level = runs // 2, alpha / (2 * max(pairs, 1))
+    return math.log(lower_bound(half, half, level) / upper_bound(0, half, level))
+
+
+def rarest_event(runs: int, alpha: float, pairs: int) -> float:
+    """The least share of runs that certifies a loss, if the other input has none."""
+    half, level = runs // 2, alpha / (2 * max(pairs, 1))
+
+    def certified(hits: int) -> float:
+        return lower_bound(hits, half, level)
+
+    counts, never = range(1, half), upper_bound(0, half, level)
+    return (1 + bisect.bisect_right(counts, never, key=certified)) / half
 
 
 def pair_report(
@@ -217,7 +243,7 @@ def pair_report(
     ``drawn`` says how many outputs there were, for people.
     """
     nats = power_nats(runs, level, len(found))
-    rare = interval.rarest_event(runs // 2, level / (2 * max(len(found), 1)))
+    rare = rarest_event(runs, level, len(found))
     within = sum(pair.allowed < nats for pair in found)
     power = (
         f"losses up to {nats:.3g} nats could have been certified, and an output that "

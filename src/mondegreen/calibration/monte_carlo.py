@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.random import Generator
 
-from mondegreen.arrays import Floats, Ids, Weights
+from mondegreen.arrays import Floats, Ids, Weights, slices
 from mondegreen.calibration import score_bounds as bounds
 from mondegreen.calibration.score_bounds import ETA, Question, ScoreBounds
 from mondegreen.calibration.subsample import draw_inputs, exceeded
@@ -81,10 +81,9 @@ def sampled(
 ) -> Ids:
     """Draw an output for each input, chunk by chunk."""
     outputs = np.empty_like(inputs)
-    for start in range(0, len(inputs), _CHUNK):
-        part = slice(start, start + _CHUNK)
+    for part in slices(len(inputs), _CHUNK):
         outputs[part] = state.sample(inputs[part], rng)
-        progress(min(1.0, (start + _CHUNK) / len(inputs)))
+        progress(part.stop / len(inputs))
     return outputs
 
 

@@ -57,13 +57,9 @@ def read_sample(
     counts = np.zeros(size, dtype=np.int64)
     texts = 0
     for batch in source.batches():
-        for column in source.text_columns:
-            # Some cells are lists of texts, and some are empty.
-            cells = batch.column(column).to_pylist()
-            lists = (cell if isinstance(cell, list) else [cell] for cell in cells)
-            found = [item for some in lists for item in some if isinstance(item, str)]
-            texts += len(found)
-            counts += np.bincount(lookup.codes(tokenize(found)), minlength=size)
+        found = source.texts(batch)
+        texts += len(found)
+        counts += np.bincount(lookup.codes(tokenize(found)), minlength=size)
         advance()
     words = int(counts.sum())
     if not words:

@@ -25,14 +25,14 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Ids
+from mondegreen.arrays import Floats, Ids, in_blocks
 from mondegreen.calibration import score_bounds as bounds
 from mondegreen.calibration.score_bounds import ETA, Question, ScoreBounds
 from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.definitions import N_W, S_W
 from mondegreen.scores.deniability import effective_support
 from mondegreen.scores.interval import Ends, bounded_mean, deviation
-from mondegreen.scores.law import in_blocks, to_words
+from mondegreen.scores.law import to_words
 from mondegreen.space.space import Space
 
 _BLOCK: Final = 32

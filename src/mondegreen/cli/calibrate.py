@@ -3,39 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal, final
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from mondegreen.cli import options
 from mondegreen.cli.options import File, argument, command, option
-from mondegreen.cli.render import echo_json, read_public, say, shower, table
+from mondegreen.cli.render import echo_json, read_public, say, shower
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.io.guess import Format
-from mondegreen.wording import Kind, amount, figure, figures
+from mondegreen.wording import amount
 
 if TYPE_CHECKING:
     from mondegreen.calibration.evaluate import Setting
-    from mondegreen.calibration.plan import Plan, Row
-    from mondegreen.calibration.sample import Sample
-    from mondegreen.calibration.score_bounds import ScoreBounds
     from mondegreen.space.space import Space
-
-_COLUMNS: Final = (
-    "certified_epsilon worst_loss n_w_mean n_w_95 s_w_05 bayes_risk_uniform "
-    "bayes_risk_sample utility_loss_share_{prior}"
-)
-
-_HOW_TO_READ: Final = """\
-A loss of n nats changes odds by a factor of e^n at most.
-certified: exact epsilon, in nats per unit of the metric; worst loss: nats between any \
-two words, at most.
-N_w: chance that a word stays, on average, and at most that for 95 % of the words.
-S_w: likely outputs (95 % of the probability), at least that for 95 % of the words.
-risk: how often the best guess of a word is wrong, without its context.
-loss: distance moved, as a share of that of a random word ({prior} prior)."""
 
 Match = Literal["bayes_risk", "certified_epsilon", "n_w", "privacy_ratio", "worst_loss"]
 
@@ -119,7 +102,7 @@ def calibrate(
     from mondegreen.calibration.evaluate import Evaluator
     from mondegreen.calibration.plan import Plan
     from mondegreen.calibration.targets import parse_target
-    from mondegreen.cli.calibrate_report import write
+    from mondegreen.cli.calibrate_report import Outcome
     from mondegreen.space.store import load_space
 
     asked = [parse_target(target, over, prior) for target in targets]
@@ -156,10 +139,9 @@ def calibrate(
         if html is not None or not plan.targets:
             curves = plan.curves(rows, epsilons)
         show("")
-    found = _Outcome(plan, rows, chosen, curves, read, columns, space)
+    found = Outcome(plan, rows, chosen, curves, read, columns, space)
     if html is not None:
-        command = "" if chosen is None else found.command(chosen)
-        write(plan, chosen, curves, read, command, html, shown, force=force)
+        found.write_page(html, shown, force=force)
     if as_json:
         echo_json(found.to_dict())
     else:
@@ -224,122 +206,4 @@ def _check_report(
     if html is not None:
         check_drawing("--html")
         Target(html, force=force)
-    return options.read_lines(sentences)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """All that is printed: for people, and as JSON."""
-
-    plan: Plan
-    rows: Sequence[Row]
-    chosen: ScoreBounds | None
-    curves: Sequence[ScoreBounds]
-    sample: Sample
-    columns: tuple[str, ...]
-    space: str
-
-    def lines(self) -> Iterator[str]:
-        sample, plan = self.sample, self.plan
-        unknown = f"{sample.unknown / sample.words:.1%} of them unknown"
-        size = f"{amount(sample.texts, 'text')}, {amount(sample.words, 'word')}"
-        yield f"sample  {sample.name}: {size}, {unknown}"
-        for target in plan.targets:
-            yield f"target  {target}"
-        if plan.reference is not None:
-            from mondegreen.calibration.targets import MATCHES
-
-            where = f" on {plan.elsewhere}" if plan.elsewhere else ""
-            name = f"{_short(plan.reference)} at epsilon {plan.reference.epsilon:g}"
-            yield f"match   {name}{where}: {MATCHES[plan.targets[-1].key]}"
-        found = [row.chosen for row in self.rows if row.chosen is not None]
-        shown = found or list(self.curves)
-        yield from ["", *_table(shown, plan.prior, plan.evaluator.space.vocab_size), ""]
-        for row in self.rows:
-            if row.chosen is None:
-                yield f"{row.setting}: no epsilon. {row.calibration.problem}\n"
-            elif not row.calibration.is_binding:
-                yield f"{row.setting}: the target holds at every epsilon tried.\n"
-        yield from _notes(shown, plan.prior)
-        if self.chosen is not None:
-            yield f"\ntake:\n  {self.command(self.chosen)}"
-
-    def to_dict(self) -> dict[str, Any]:
-        plan, space = self.plan, self.plan.evaluator.space
-        return {
-            "space": space.name,
-            "space_digest": space.digest,
-            "sample": self.sample.to_dict(),
-            "quick": plan.evaluator.quick,
-            "seed": plan.evaluator.seed,
-            "prior": plan.prior,
-            "targets": [
-                {"key": t.key, "value": t.value, "score": t.score, "meaning": str(t)}
-                for t in plan.targets
-            ],
-            "reference": plan.reference and plan.reference.to_dict(),
-            "reference_space": plan.reference and (plan.elsewhere or space.name),
-            "rows": [
-                {
-                    "mechanism": row.setting.name,
-                    "feasible": row.chosen is not None,
-                    "binding": row.calibration.is_binding,
-                    "problem": row.calibration.problem or None,
-                    "epsilon": row.chosen and row.chosen.epsilon,
-                    "measurement": row.chosen and row.chosen.to_dict(),
-                    "command": row.chosen and self.command(row.chosen),
-                }
-                for row in self.rows
-            ],
-            "chosen": self.chosen and self.chosen.to_dict(),
-            "command": self.chosen and self.command(self.chosen),
-            "curves": [each.to_dict() for each in self.curves],
-        }
-
-    def command(self, setting: ScoreBounds) -> str:
-        """The command that privatizes with a setting."""
-        from mondegreen.report.study import command_line
-
-        return command_line(setting, self.space, self.columns)
-
-
-def _table(settings: Sequence[ScoreBounds], prior: str, vocab_size: int) -> list[str]:
-    from mondegreen.scores.definitions import COLUMNS
-
-    columns = [COLUMNS[name] for name in _COLUMNS.format(prior=prior).split()]
-    rows = [["mechanism", "epsilon", *(each.heading for each in columns), "metric"]]
-    for setting in settings:
-        ends = [(setting.scores.get(each.name), each.unit) for each in columns]
-        cells = [_cell(both, unit, vocab_size) for both, unit in ends]
-        rows.append([_short(setting), f"{setting.epsilon:g}", *cells, setting.metric])
-    return table(rows, align="<" + ">" * (len(columns) + 1) + "<")
-
-
-def _notes(settings: Sequence[ScoreBounds], prior: str) -> Iterator[str]:
-    yield _HOW_TO_READ.format(prior=prior)
-    if any(low < high for each in settings for low, high in each.scores.values()):
-        yield "a to b: intervals of 95 % or more; the target holds at the worse end."
-    # A metric that is cut off at some distance makes the promise only stronger.
-    plain = {each.metric.removeprefix("min(").partition(",")[0] for each in settings}
-    if len(plain) > 1:
-        yield "Metrics differ, so epsilons do not compare; worst loss and risk do."
-
-
-def _cell(ends: tuple[float, float] | None, unit: str, vocab_size: int) -> str:
-    """A score as people read it, with both ends if they differ."""
-    if ends is None:
-        return "-"
-    if unit == "words" and ends[0] < ends[1] == vocab_size:
-        return f"{figure(ends[0], 'count')} or more"
-    kinds: dict[str, Kind] = {"words": "count", "share": "percent"}
-    kind = kinds.get(unit, "number")
-    return figures(*ends, kind, digits=4 if kind == "number" else 3)
-
-
-def _short(setting: ScoreBounds) -> str:
-    """A mechanism, and what of it is not the default."""
-    from mondegreen.calibration.evaluate import Setting
-    from mondegreen.report.study import told_parameters
-
-    return str(Setting(setting.mechanism, told_parameters(setting)))
+    return options.lines_of(sentences)

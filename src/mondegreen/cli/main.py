@@ -29,6 +29,7 @@ _VERBS: Final = {
     "chances": ("chances", "chances", "Tune the default mechanism by a target."),
     "doctor": ("audit", "doctor", "Show versions, spaces and the random source."),
     "explain": ("explain", "explain", "Show what one setting means for a word."),
+    "language": ("language", "language", "List, show, build and mix language models."),
     "mechanisms": ("explain", "mechanisms", "List the mechanisms."),
     "privatize": ("privatize", "privatize", "Privatize a file or a stream of text."),
     "score": ("score", "score", "Judge a finished release by its originals."),

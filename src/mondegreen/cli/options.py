@@ -23,12 +23,8 @@ from typing import (
 
 import click
 
-from mondegreen.errors import (
-    DecodeError,
-    InvalidParameterError,
-    SourceError,
-    UnprovedGuaranteeError,
-)
+from mondegreen.errors import InvalidParameterError, UnprovedGuaranteeError
+from mondegreen.files import read_bytes, read_lines
 from mondegreen.io.guess import format_of
 from mondegreen.wording import DEFAULT_SPACE
 
@@ -130,6 +126,7 @@ def _head(path: Path) -> bytes:
 
 Column = NewType("Column", str)
 File = NewType("File", str)  # that is read or written, or - where that makes sense
+LanguageName = NewType("LanguageName", str)
 MechanismName = NewType("MechanismName", str)
 Seed = NewType("Seed", int)  # 0 or more
 SpaceName = NewType("SpaceName", str)
@@ -140,6 +137,12 @@ _KINDS: Final[Mapping[Any, tuple[click.ParamType[Any], str]]] = {
     int: (click.IntRange(min=1), "n"),
     Column: (_Offered(_columns), "name"),
     File: (click.Path(path_type=str), "file"),
+    LanguageName: (
+        _Offered(
+            lambda ctx: import_module("mondegreen.language.store").language_names()
+        ),
+        "name|path",
+    ),
     MechanismName: (
         _Offered(lambda ctx: import_module("mondegreen.mechanisms").names()),
         "name",
@@ -294,22 +297,7 @@ def _stored(path: str) -> dict[str, Any]:
     return found
 
 
-def read_bytes(path: str, limit: int = -1) -> bytes:
-    """Read a file that an option names, up to so many bytes."""
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(limit)
-    except OSError as error:
-        problem = error.strerror or type(error).__name__
-        raise SourceError(path, f"cannot be read: {problem}") from None
-
-
-def read_lines(path: str | None) -> tuple[str, ...]:
-    """Read the lines of a text that an option names; none without a file."""
-    if path is None:
-        return ()
-    try:
-        text = read_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DecodeError(path, offset=error.start) from None
-    return tuple(line.strip() for line in text.splitlines() if line.strip())
+def lines_of(path: str | None) -> tuple[str, ...]:
+    """Read the lines of a public text that an option names; none without a file."""
+    lines = () if path is None else read_lines(path)
+    return tuple(line.strip() for line in lines if line.strip())

@@ -13,6 +13,7 @@ import click
 from mondegreen.cli import options
 from mondegreen.cli.options import Column, File, argument, command, option
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
+from mondegreen.files import read_bytes
 from mondegreen.io.guess import Format
 from mondegreen.wording import amount
 
@@ -59,8 +60,17 @@ def privatize(
         "Words outside the vocabulary: privatize, print [unk], remove, or stop."
     ),
     keep: File | None = options.KEEP,
-    case: Literal["lower", "restore"] = option(
-        "restore copies the case of each word, which then passes in clear."
+    case: Literal["lower", "truecase", "restore"] = option(
+        "lower: words as the space has them; truecase: names, first words and "
+        "contractions by public statistics, which costs nothing; restore copies the "
+        "case of each word, which then passes in clear."
+    ),
+    structure: Literal["keep", "plain"] = option(
+        "keep: punctuation and spacing of INPUT, in clear; they may tell a text from "
+        "all others. plain: single spaces and full stops; the number of words is left."
+    ),
+    print_all: bool = option(
+        "Print obscenities and slurs too; else a public list of them is never printed."
     ),
     report: File | None = option(
         "Write guarantee, settings and counts as JSON. Holds no text."
@@ -152,6 +162,8 @@ def privatize(
             unknown=unknown,
             keep=read_keep_list(keep) if keep else (),
             case=case,
+            structure=structure,
+            print_all=print_all,
             noise=noise,
             allow_unproved=allow_unproved,
         )
@@ -176,11 +188,11 @@ def privatize(
             # The end of the file tells more: how many records were passed over.
             disclosed = source.disclosed
             promise = privatizer.guarantee.with_text(disclosed, source.conditions)
-            passes = [*before, *(Pass(column, promise) for column in columns)]
+            passes = [*before, *(Pass(column, promise) for column in names)]
             counts = {"rows": source.rows_read, "words": words}
             if disclosed:
                 counts["records_without_a_column"] = source.missing_rows
-            given = {"format": source.format, "columns": list(columns)}
+            given = {"format": source.format, "columns": list(names)}
             told = _report(passes, promise, input=given, counts=counts)
             with _beside(target, told):
                 sink.commit({METADATA_KEY: to_json(passes)})
@@ -275,7 +287,7 @@ def _reported(report: str | None) -> list[Pass]:
     if report is None:
         return []
     try:
-        passes = json.loads(options.read_bytes(report, _LONGEST))["passes"]
+        passes = json.loads(read_bytes(report, _LONGEST))["passes"]
     except (ValueError, KeyError, TypeError, RecursionError):
         problem = "not a report of mondegreen privatize"
         raise SourceError(report, problem, hint="see --report") from None

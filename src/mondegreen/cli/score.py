@@ -76,7 +76,7 @@ def score(
     if original == release:
         raise ConfigurationError("ORIGINAL and RELEASE must be two files")
     encode = _imported(model) if model else None
-    listed = set(options.read_lines(english)) if english else None
+    listed = set(options.lines_of(english)) if english else None
     loaded = load_space(space)
     scorer = CorpusScorer(loaded, rare=rare, english=listed)
     with (

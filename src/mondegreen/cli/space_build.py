@@ -11,6 +11,7 @@ from mondegreen.cli import options
 from mondegreen.cli.options import argument, command, option
 from mondegreen.cli.render import echo_facts, say, shower
 from mondegreen.errors import SpaceError
+from mondegreen.files import read_lines
 
 if TYPE_CHECKING:
     from mondegreen.space.file import SpaceHeader
@@ -313,9 +314,10 @@ def tree(
 def _pairs(space: Space, path: Path) -> list[tuple[int, int]]:
     """Read two words a line; pairs that the space lacks are left out later."""
     pairs = []
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
-        fields = line.split()
-        if len(fields) != 2:
+    for number, line in enumerate(read_lines(path), start=1):
+        words = line.split()
+        if len(words) not in (0, 2):
             raise SpaceError(f"{path}, line {number}: two words a line are needed")
-        pairs.append((space.id_of(fields[0]), space.id_of(fields[1])))
+        if words:
+            pairs.append((space.id_of(words[0]), space.id_of(words[1])))
     return pairs

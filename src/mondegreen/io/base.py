@@ -90,6 +90,15 @@ class AbstractSource(ABC):
         finally:
             self.close()
 
+    def texts(self, batch: pa.RecordBatch) -> list[str]:
+        """List the texts of a batch: of all text columns, and of lists each item."""
+        found: list[str] = []
+        for column in self.text_columns:
+            cells = batch.column(column).to_pylist()
+            lists = (cell if isinstance(cell, list) else [cell] for cell in cells)
+            found += [text for some in lists for text in some if isinstance(text, str)]
+        return found
+
     def __enter__(self) -> AbstractSource:
         return self
 

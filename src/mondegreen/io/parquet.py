@@ -115,17 +115,14 @@ class ParquetSource(AbstractSource):
 
     def read(self) -> Iterator[pa.RecordBatch]:
         """Yield the batches of each row group."""
-        batches = map(self._shown, self._batches())
-        while True:
-            try:
-                batch = next(batches, None)
-            except errors.MondegreenError:
-                raise
-            except Exception:  # whatever Arrow makes of a damaged file
-                break
-            if batch is None:
-                return
-            yield batch
+        try:
+            yield from map(self._shown, self._batches())
+            return
+        except errors.MondegreenError:
+            raise
+        except Exception:  # noqa: S110  (whatever Arrow makes of a damaged file)
+            pass
+        # outside the handler: what the error holds is not passed on
         row = self.rows_read + 1
         raise errors.SourceError(self.name, "the file is damaged here", row=row)
 

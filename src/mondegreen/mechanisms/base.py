@@ -11,11 +11,11 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Ids, LogProbs
-from mondegreen.errors import InvalidParameterError, SpaceError
+from mondegreen.arrays import Floats, Ids, LogProbs, Vectors
+from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.metrics import space_distances
-from mondegreen.space.metric import METRICS
+from mondegreen.mechanisms.channel import Channel
+from mondegreen.space.metric import METRICS, distances
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
 
@@ -23,7 +23,7 @@ Progress = Callable[[float], object]
 """Told the share that is done, from 0 to 1."""
 
 # Outside of it noise or weights would leave the range of floating point.
-_EPSILONS: Final = (1e-9, 1e9, "a number in [1e-09, 1e+09]")
+_EPSILONS: Final = (1e-9, 1e9)
 
 
 def no_progress(share: float) -> None:
@@ -50,12 +50,15 @@ class State(ABC):
         The generator is consumed, and never kept.
         """
 
-    @abstractmethod
     def log_prob(self, ids: Ids) -> LogProbs:
         """Return the natural logarithms of the law that is sampled, shape (T, V).
 
-        Raises ``LawUnknownError`` if the law has no closed form.
+        Raises ``LawUnknownError`` if the law has no closed form, as here.
         """
+        raise LawUnknownError(
+            f"{self.guarantee.mechanism} has no law in closed form; sample from it, or "
+            "use a selection mechanism such as tem"
+        )
 
     def distances(self, first: Ids, second: Ids) -> Floats:
         """Return the metric of the guarantee between inputs, (first, second).
@@ -120,6 +123,10 @@ class State(ABC):
         logs[probabilities == 0] = 0.0
         return logs, probabilities
 
+    def channel(self, prior: Floats, count: int) -> Channel | None:
+        """Find the likeliest inputs of outputs; None where only the rows can tell."""
+        return None
+
     # --- what else decides a draw, and what processes share
 
     @property
@@ -149,6 +156,34 @@ def certify(states: Sequence[State], progress: Progress = no_progress) -> None:
     """Compute the certificates of all states that can have one, and keep them."""
     for kind in dict.fromkeys(type(state) for state in states):
         kind.certify([state for state in states if type(state) is kind], progress)
+
+
+def discrete_distances(first: Ids, second: Ids) -> Floats:
+    """1 between any two inputs, shape (first, second)."""
+    table: Floats = np.not_equal.outer(first, second).astype(np.float64)
+    return table
+
+
+def space_distances(
+    space: Space,
+    first: Ids,
+    second: Ids,
+    *,
+    cutoff: float = math.inf,
+    whitening: Vectors | None = None,
+) -> Floats:
+    """Distances of the space, cut off, after a linear map where one is given.
+
+    They are exactly 0 between inputs at one point, which nothing may tell apart.
+    """
+    left, right = space.canonical[first], space.canonical[second]
+    points, others = space.points(left), space.points(right)
+    if whitening is not None:
+        points, others = points @ whitening.T, others @ whitening.T
+    table = distances(space.metric, points, others)
+    table[left[:, None] == right] = 0.0
+    np.minimum(table, cutoff, out=table)
+    return table
 
 
 class AbstractMechanism(ABC):
@@ -181,7 +216,9 @@ class AbstractMechanism(ABC):
             if within and not (value is None and takes_none):
                 # Floats are kept: 8, 8.0 and np.float32(8) must be one mechanism, with
                 # one digest, and calculate in double precision.
-                number = check_interval(declared.name, value, *within)
+                low, high = within
+                allowed = f"in {declared.metadata['range']}"
+                number = check_interval(declared.name, value, low, high, allowed)
                 object.__setattr__(self, declared.name, number)
 
     @abstractmethod
@@ -252,12 +289,13 @@ def parameter(
     range: str,
     unit: str = "",
     help: str,
-    within: tuple[float, float, str] | None = None,
+    within: tuple[float, float] | None = None,
 ) -> Any:
     """Declare a field of a mechanism with its range, unit and meaning.
 
-    ``within`` is the least and the largest number, and how an error says so; unless it
-    is given the mechanism checks the field itself. None passes where the type has it.
+    ``within`` is the least and the largest number, which ``range`` says to people;
+    unless it is given the mechanism checks the field itself. None passes where the type
+    has it.
     """
     metadata = {"range": range, "unit": unit, "help": help, "within": within}
     return field(default=default, metadata=metadata)

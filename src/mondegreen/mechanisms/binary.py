@@ -9,11 +9,10 @@ from typing import ClassVar, Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Ids, LogProbs
+from mondegreen.arrays import Floats, Ids, LogProbs, slices
 from mondegreen.errors import LawUnknownError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms import base
-from mondegreen.mechanisms.metrics import code_distances
 from mondegreen.sampling.bits import draw_flips, flip_threshold, realised_epsilon
 from mondegreen.space.codes import Bits, Codes
 from mondegreen.space.search.hamming import HammingSearch
@@ -132,12 +131,12 @@ class BinaryState(base.State):
         base.check_ids(ids, self.space.vocab_size)
         out = np.empty(len(ids), dtype=np.int32)
         size = self.codes.bits // 2 + 1
-        for start in range(0, len(ids), _BLOCK):
-            block = ids[start : start + _BLOCK]
+        for part in slices(len(ids), _BLOCK):
+            block = ids[part]
             words = rng.integers(0, 1 << 64, size=(len(block), size), dtype=np.uint64)
             noisy = draw_flips(words[:, :-1], self.threshold, rng)
             noisy ^= self.codes.points(block)
-            out[start : start + _BLOCK] = self.search.pick(noisy, words[:, -1])
+            out[part] = self.search.pick(noisy, words[:, -1])
         return out
 
     @property
@@ -167,7 +166,7 @@ class BinaryState(base.State):
         return table[inverse.ravel()]
 
     def distances(self, first: Ids, second: Ids) -> Floats:
-        return code_distances(self.codes, first, second)
+        return self.codes.distances(first, second)
 
     def _cells(self) -> tuple[Bits, Ids, Floats]:
         """Every code, with each word it may become and the share of it."""

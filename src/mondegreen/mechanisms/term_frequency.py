@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms import base
 
 
 def draw_term_frequencies(
-    state: State, words: Ids, size: int, rng: np.random.Generator
+    state: base.State, words: Ids, size: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     r"""Draw how often each word occurs in a synthetic document, (V,); sums to ``size``.
 

@@ -16,7 +16,7 @@ from mondegreen.sampling.noise import NoiseSource
 from mondegreen.sampling.records import record_ids
 from mondegreen.space.space import Space
 from mondegreen.text.detokenizer import Case
-from mondegreen.text.policy import Unknown
+from mondegreen.text.policy import Structure, Unknown
 
 _TEXTS: Final = 4096
 """Texts that are privatized together, which bounds the memory for their words."""
@@ -47,6 +47,8 @@ def privatize(
     unknown: Unknown = "word",
     keep: Iterable[str] = (),
     case: Case = "lower",
+    structure: Structure = "keep",
+    print_all: bool = False,
     noise: NoiseSource | None = None,
     allow_unproved: bool = False,
     **settings: Any,
@@ -68,7 +70,7 @@ def privatize(
         One identifier per text, or one for one text; needed by keyed noise.
     column : str
         Logical column, for keyed noise.
-    unknown, keep, case, noise, allow_unproved
+    unknown, keep, case, structure, print_all, noise, allow_unproved
         As for :class:`mondegreen.Privatizer`, which is prepared once in a
         process and kept.
     **settings
@@ -99,6 +101,8 @@ def privatize(
         "unknown": unknown,
         "keep": sorted(set(words_of(keep))),
         "case": case,
+        "structure": structure,
+        "print_all": print_all,
         "allow_unproved": allow_unproved,
     }
     found = space if isinstance(space, Space) else cached_space(space)

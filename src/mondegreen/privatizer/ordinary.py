@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Ids, slices
 from mondegreen.mechanisms.base import State
 from mondegreen.space.metric import distances
 from mondegreen.space.space import Space
@@ -50,7 +50,9 @@ def ordinary_text(state: State, lookup: Lookup) -> tuple[float, float | None, st
     words, of = ordinary_words(), "ordinary English text"
     known = [word for word in words if word in state.space.index]
     if len(known) < len(words) / 2:
-        known, of = list(state.space.words[: len(words)]), "its vocabulary"
+        # A few words have as many draws as a thousand: one draw of each tells nothing.
+        times = max(1, len(words) // state.space.vocab_size)
+        known, of = list(state.space.words[: len(words)]) * times, "its vocabulary"
     elif lookup.unknown != "fail":  # that releases known words alone
         known = list(words)
     codes = lookup.codes(tokenize(known))
@@ -108,8 +110,7 @@ def _among_nearest(space: Space, ids: Ids, outputs: Ids) -> NDArray[np.bool_]:
     found = np.empty(len(ids), dtype=bool)
     words = space.vectors.astype(np.float32)  # as good as ranks need, and quicker
     squares = np.einsum("ij,ij->i", words, words)
-    for start in range(0, len(ids), _BLOCK):
-        block = slice(start, start + _BLOCK)
+    for block in slices(len(ids), _BLOCK):
         table: NDArray[np.floating[Any]]
         if space.metric == "euclidean":
             table = words[ids[block]] @ words.T

@@ -119,16 +119,16 @@ class _Worker:
         with tasks, answers, without_interrupts(), one_thread():
             self._process.start()
 
-    def send(self, message: object) -> None:
+    def send(self, message: bytes) -> None:
         try:
-            # Pickled here: `send` would leave a buffer of its own in the traceback.
-            self._tasks.send_bytes(pickle.dumps(message))
+            self._tasks.send_bytes(message)
         except OSError:  # a broken pipe; that of standard output is something else
             raise _died() from None
 
     def ask(self, task: object) -> Any:
         """Hand over a task and wait for its answer."""
-        self.send(task)
+        # Pickled here: `send` of a pipe would leave its buffer in the traceback.
+        self.send(pickle.dumps(task))
         try:
             return self._answers.recv()
         except (EOFError, OSError):
@@ -216,7 +216,7 @@ def _serve(tasks: Connection, answers: Connection, shared: _Shared | None) -> No
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, OSError):  # the parent has gone
-        settings = _guarded(_restored, tasks.recv(), shared)
+        settings = _guarded(_restored, tasks.recv_bytes(), shared)
         while True:
             task, answer = tasks.recv(), settings
             if isinstance(settings, Privatizer):  # and not the error of restoring it

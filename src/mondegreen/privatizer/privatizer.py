@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
-
-import numpy as np
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError, UnprovedGuaranteeError
@@ -16,13 +13,20 @@ from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms import mechanism as registered
 from mondegreen.mechanisms.base import AbstractMechanism, State
 from mondegreen.passes import Pass
-from mondegreen.privatizer.ordinary import ordinary_text
-from mondegreen.privatizer.release import Release, draw, texts_of, words_of
+from mondegreen.privatizer.release import (
+    Release,
+    draw,
+    guarantee_of,
+    releases,
+    texts_of,
+    words_of,
+)
 from mondegreen.privatizer.spec import (
-    POLICIES,
     Kept,
     canonical_json,
     check_spec,
+    policies_in,
+    scope_of,
     settings_digest,
     space_of,
     spec_of,
@@ -32,7 +36,8 @@ from mondegreen.sampling.records import BatchNumbers, SeenIds, record_ids
 from mondegreen.space.space import Space
 from mondegreen.space.store import load_space
 from mondegreen.text.detokenizer import Case, Detokenizer
-from mondegreen.text.policy import Lookup, Unknown
+from mondegreen.text.never_printed import replacements
+from mondegreen.text.policy import Lookup, Structure, Unknown
 from mondegreen.text.tokenizer import TokenizedBatch
 from mondegreen.wording import DEFAULT_SPACE
 
@@ -59,8 +64,14 @@ class Privatizer:
         :class:`mondegreen.text.policy.Lookup`. They are never copied to the output.
     keep : iterable of str
         *Public* words that pass in clear, which the guarantee says.
-    case : {"lower", "restore"}
-        ``restore`` copies the case of each input word, which the guarantee says.
+    case : {"lower", "restore", "truecase"}
+        ``restore`` copies the case of each input word, which the guarantee says;
+        ``truecase`` writes names, first words and contractions by public statistics.
+    structure : {"keep", "plain"}
+        ``keep`` copies punctuation and spaces, which the guarantee says; ``plain``
+        prints single spaces and full stops of its own.
+    print_all : bool
+        Print obscenities and slurs of a public list too, and no words in their place.
     noise : NoiseSource, optional
         :class:`OSNoise` if not given.
     allow_unproved : bool
@@ -98,6 +109,8 @@ class Privatizer:
         unknown: Unknown = "word",
         keep: Iterable[str] = (),
         case: Case = "lower",
+        structure: Structure = "keep",
+        print_all: bool = False,
         noise: NoiseSource | None = None,
         allow_unproved: bool = False,
     ) -> None:
@@ -115,7 +128,12 @@ class Privatizer:
         self.noise: NoiseSource = OSNoise() if noise is None else noise
         self.state: State = mechanism.prepare(self.space)
         self._lookup = Lookup(self.space, unknown, self._keep)
-        self._detokenizer = Detokenizer(self.space.words, case, self._lookup.keep)
+        self._print_all = bool(print_all)
+        replaced = {} if print_all else replacements(self.space)
+        words, kept = self.space.words, self._lookup.keep
+        self._detokenizer = Detokenizer(
+            words, case, kept, replaced=replaced, structure=structure
+        )
         self._guarantee: Guarantee | None = None
         self._settings: bytes | None = None
         self._numbers = BatchNumbers()
@@ -125,13 +143,9 @@ class Privatizer:
         """What every release of this privatizer promises."""
         if self._guarantee is None:
             is_private = self.noise.is_private and self.mechanism.is_private
-            self._guarantee = (
-                self.state.guarantee.with_text(
-                    self._lookup.disclosed + self._detokenizer.disclosed,
-                    self._lookup.conditions + self._detokenizer.conditions,
-                )
-                .with_ordinary_text(*ordinary_text(self.state, self._lookup))
-                .with_noise(self.noise.describe(), is_private=is_private)
+            stated = guarantee_of(self.state, self._lookup, self._detokenizer)
+            self._guarantee = stated.with_noise(
+                self.noise.describe(), is_private=is_private
             )
         return self._guarantee
 
@@ -182,18 +196,8 @@ class Privatizer:
         """
         records = record_ids(ids, len(texts), SeenIds() if unique_ids else None)
         tokens, codes = self._release(texts, records, column, number)
-        ends = np.cumsum(tokens.counts())
-
-        def release(parts: list[str], end: int) -> Release:
-            mine = codes[end - len(parts) // 2 : end]
-            shown = {"include_originals": include_originals}
-            text, spans = self._detokenizer.spans(parts, mine, **shown)
-            return Release(text, spans, self.guarantee)
-
-        return [
-            None if parts is None else release(parts, end)
-            for parts, end in zip(tokens.parts, ends.tolist(), strict=True)
-        ]
+        shown = {"include_originals": include_originals}
+        return releases(self._detokenizer, tokens, codes, self.guarantee, **shown)
 
     def stream(
         self,
@@ -353,11 +357,9 @@ class Privatizer:
         """
         check_spec(spec)
         named = spec["space"]
-        policies = {name: spec[name] for name in POLICIES}
         digest, law = str(named["digest"]), spec["mechanism"]
-        return prepared(law, digest, lambda: space_of(named), policies).with_noise(
-            noise
-        )
+        settings = law, digest, lambda: space_of(named), policies_in(spec)
+        return prepared(*settings).with_noise(noise)
 
     def _policies(self) -> dict[str, Any]:
         """What is set besides mechanism and space, as JSON values."""
@@ -366,6 +368,8 @@ class Privatizer:
             "keep": sorted(set(self._keep)),
             "case": self._detokenizer.case,
             "allow_unproved": not self.mechanism.is_private,
+            "structure": self._detokenizer.structure,
+            "print_all": self._print_all,
         }
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -393,14 +397,11 @@ class Privatizer:
 
     def _scope(self, column: str) -> bytes:
         """Digest the settings and the logical column."""
-        if not isinstance(column, str):
-            raise InvalidParameterError("column", type(column).__name__, "a string")
-        name = column.encode("utf-8", "surrogatepass")
         if self._settings is None:
             policies = {**self._policies(), "keep": self._lookup.keep_digest}
             made_by = (self.mechanism, self.space, self.state)
             self._settings = settings_digest(*made_by, policies)
-        return hashlib.sha256(self._settings + name).digest()
+        return scope_of(self._settings, column)
 
     def __repr__(self) -> str:
         return (

@@ -13,8 +13,9 @@ from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError, MondegreenError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import State
+from mondegreen.privatizer.ordinary import ordinary_text
 from mondegreen.sampling.noise import Batch, NoiseSource
-from mondegreen.text.detokenizer import Span
+from mondegreen.text.detokenizer import Detokenizer, Span
 from mondegreen.text.policy import Lookup
 from mondegreen.text.tokenizer import TokenizedBatch, tokenize
 
@@ -43,6 +44,37 @@ class Release:
 
     def __repr__(self) -> str:
         return f"Release(<{len(self.text)} characters>, <{len(self.spans)} words>)"
+
+
+def releases(
+    detokenizer: Detokenizer,
+    tokens: TokenizedBatch,
+    codes: Ids,
+    guarantee: Guarantee,
+    *,
+    include_originals: bool,
+) -> list[Release | None]:
+    """Print texts one by one, and say where their words are."""
+    ends = np.cumsum(tokens.counts())
+
+    def release(parts: list[str], end: int) -> Release:
+        mine = codes[end - len(parts) // 2 : end]
+        shown = {"include_originals": include_originals}
+        return Release(*detokenizer.spans(parts, mine, **shown), guarantee)
+
+    return [
+        None if parts is None else release(parts, end)
+        for parts, end in zip(tokens.parts, ends.tolist(), strict=True)
+    ]
+
+
+def guarantee_of(state: State, lookup: Lookup, detokenizer: Detokenizer) -> Guarantee:
+    """State what is promised of texts, whatever the noise."""
+    return state.guarantee.with_text(
+        lookup.disclosed_in(detokenizer.structure) + detokenizer.disclosed,
+        lookup.conditions + detokenizer.conditions,
+        detokenizer.assumptions,
+    ).with_ordinary_text(*ordinary_text(state, lookup))
 
 
 def is_null(value: object) -> bool:

@@ -10,7 +10,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar, final
 
-from mondegreen.errors import ConfigurationError, SpaceIntegrityError, UnknownNameError
+from mondegreen.errors import (
+    ConfigurationError,
+    InvalidParameterError,
+    SpaceIntegrityError,
+    UnknownNameError,
+)
 from mondegreen.mechanisms.base import AbstractMechanism, State
 from mondegreen.space.space import Space
 from mondegreen.space.store import load_space, locate
@@ -26,8 +31,11 @@ _FIELDS: Final = {
     "keep": list,
     "case": str,
     "allow_unproved": bool,
+    "structure": str,
+    "print_all": bool,
 }
-POLICIES: Final = ("unknown", "keep", "case", "allow_unproved")
+# What settings mean that were written before there were these fields.
+_BEFORE: Final = {"structure": "keep", "print_all": True}
 
 _Value = TypeVar("_Value")
 
@@ -72,9 +80,16 @@ def settings_digest(
         "space": space.digest,
         **dict.fromkeys(("codes", "tree", "law")),
         **state.digests,
-        **policies,
+        **_drawing(policies),
     }
     return hashlib.sha256(canonical_json(settings).encode()).digest()
+
+
+def scope_of(settings: bytes, column: str) -> bytes:
+    """Digest settings and a logical column: the scope of keyed noise."""
+    if not isinstance(column, str):
+        raise InvalidParameterError("column", type(column).__name__, "a string")
+    return hashlib.sha256(settings + column.encode("utf-8", "surrogatepass")).digest()
 
 
 def check_spec(spec: Mapping[str, Any]) -> None:
@@ -86,8 +101,8 @@ def check_spec(spec: Mapping[str, Any]) -> None:
         )
     named, law = spec.get("space", {}), spec.get("mechanism", {})
     has_all = (
-        set(spec) == set(_FIELDS)
-        and all(isinstance(spec[name], kind) for name, kind in _FIELDS.items())
+        set(spec) | set(_BEFORE) == set(_FIELDS)
+        and all(isinstance(spec[name], _FIELDS[name]) for name in spec)
         and set(law or ()) == {"name", "parameters"}
         and isinstance(law["name"], str)
         and isinstance(law["parameters"], Mapping)
@@ -99,6 +114,24 @@ def check_spec(spec: Mapping[str, Any]) -> None:
             "settings lack a field, or have one too many, or of another type; they "
             "have: " + ", ".join(_FIELDS)
         )
+
+
+def _drawing(policies: Mapping[str, Any]) -> dict[str, Any]:
+    """Tell what of the policies shapes the draws: not how their words are printed.
+
+    ``case`` does since before there was more than one way to print without cost: a
+    release under ``restore`` is another one than under all others.
+    """
+    drawn = {name: value for name, value in policies.items() if name not in _BEFORE}
+    if drawn["case"] != "restore":
+        drawn["case"] = "lower"
+    return drawn
+
+
+def policies_in(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the policies of settings, which may be older than some of them."""
+    law_and_space = ("format", "mechanism", "space")
+    return {k: v for k, v in {**_BEFORE, **spec}.items() if k not in law_and_space}
 
 
 def space_of(named: Mapping[str, str]) -> Space:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, final
 
 import numpy as np
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Ids, slices
 from mondegreen.errors import UnknownNameError
 from mondegreen.mechanisms import mechanism_class
 from mondegreen.space.distances import Distances
@@ -181,13 +181,13 @@ def neighbour_distances(
     ranks = np.array([k for k in RANKS if k < total])
     found = np.empty((len(ids), len(ranks)))
     step = max(1, _ENTRIES // total)
-    for start in range(0, len(ids), step):
-        block = ids[start : start + step]
+    for part in slices(len(ids), step):
+        block = ids[part]
         rows = distances.rows(block)
         assert rows is not None  # noqa: S101 - distances are known
         rows[np.arange(len(block)), block] = -1.0  # itself, before all others
         rows.partition(ranks, axis=1)
-        found[start : start + step] = rows[:, ranks]
+        found[part] = rows[:, ranks]
     percentiles = np.percentile(found, PERCENTILES, axis=0).T.round(6)
     return {
         "k": ranks.tolist(),

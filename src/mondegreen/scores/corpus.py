@@ -14,11 +14,12 @@ from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats
+from mondegreen.arrays import Floats, slices
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.scores.law import pair_distances
 from mondegreen.space.space import Space
 from mondegreen.text.policy import Lookup
+from mondegreen.text.print_forms import as_released
 from mondegreen.text.tokenizer import TokenizedBatch, canonical, tokenize
 
 SentenceModel: TypeAlias = Callable[[list[str]], Any]
@@ -124,7 +125,7 @@ class CorpusScorer:
     def _align(self, left: TokenizedBatch, right: TokenizedBatch) -> None:
         """Pair the words of texts that have equally many."""
         together = [
-            (mine, theirs)
+            (mine, theirs if len(mine) == len(theirs) else as_released(theirs))
             for mine, theirs in zip(left.parts, right.parts, strict=True)
             if mine is not None and theirs is not None
         ]
@@ -151,8 +152,7 @@ class CorpusScorer:
         first, second = inputs[known], outputs[known]
         owners = np.repeat(np.arange(len(counts)), counts)[known]
         sums = np.zeros((2, len(counts), self._space.dim))
-        for start in range(0, len(first), _WORDS):
-            part = slice(start, start + _WORDS)
+        for part in slices(len(first), _WORDS):
             gaps = pair_distances(self._space, first[part], second[part])
             if gaps is not None:
                 self._sums["distance"].add(gaps)

@@ -8,7 +8,7 @@ from typing import Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Weights
+from mondegreen.arrays import Floats
 from mondegreen.errors import InvalidParameterError
 
 Ends = tuple[float, float]
@@ -81,40 +81,6 @@ def _check_counts(hits: int, runs: int, alpha: float) -> None:
         raise InvalidParameterError("hits", hits, f"in 0..{runs}, runs at least 1")
     if not 0 < alpha < 1:
         raise InvalidParameterError("alpha", alpha, "in (0, 1)")
-
-
-def largest_loss(runs: int, alpha: float) -> float:
-    """Tell the largest log-ratio that two counts can certify, in nats.
-
-    That is of an event which always happens for one input and never for the other;
-    each bound is at level ``alpha``.
-
-    >>> round(largest_loss(1_000_000, 0.025), 1)
-    12.5
-    """
-    return math.log(lower_bound(runs, runs, alpha) / upper_bound(0, runs, alpha))
-
-
-def rarest_event(runs: int, alpha: float) -> float:
-    """Tell the least share of runs that certifies an event impossible elsewhere."""
-    low, high = 1, runs
-    zero = upper_bound(0, runs, alpha)
-    while low < high:
-        middle = (low + high) // 2
-        if lower_bound(middle, runs, alpha) > zero:
-            high = middle
-        else:
-            low = middle + 1
-    return low / runs
-
-
-def wilson(hits: Weights, runs: int, z: float) -> tuple[Floats, Floats]:
-    """Give rough bounds of many probabilities at once, to choose events by."""
-    share = hits / runs
-    centre = share + z * z / (2 * runs)
-    spread = z * np.sqrt(share * (1 - share) / runs + z * z / (4.0 * runs * runs))
-    scale = 1 + z * z / runs
-    return np.maximum(centre - spread, 0.0) / scale, (centre + spread) / scale
 
 
 def proportion(hits: int, runs: int, confidence: float = 0.95) -> Interval:

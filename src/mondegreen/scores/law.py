@@ -9,16 +9,14 @@ the inputs before it left of :math:`\max_w \pi P`, :math:`\sum_w \pi P` and
 from __future__ import annotations
 
 import functools
-import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Final, TypeVar, final
+from typing import Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Ids, Weights
+from mondegreen.arrays import Floats, Ids, Weights, in_blocks
 from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.definitions import N_W, S_W
@@ -37,8 +35,6 @@ _STRIPE: Final = 8
 # of a row are summed as one, to find where a sum is reached.
 _ROUNDING: Final = 2.0**-22
 _SUMMED: Final = 256
-
-Result = TypeVar("Result")
 
 
 @final
@@ -173,20 +169,6 @@ def pair_distances(space: Space, first: Ids, second: Ids) -> Floats | None:
         return gaps
     scale = np.sqrt(one_minus_norm2(left) * one_minus_norm2(right))
     return np.asarray(2 * np.arcsinh(gaps / scale))
-
-
-def in_blocks(
-    work: Callable[[Ids], Result], ids: Ids, size: int, progress: Progress = no_progress
-) -> Iterator[Result]:
-    """Yield what becomes of blocks of ids, in order, from a thread for each core."""
-    blocks = [ids[start : start + size] for start in range(0, len(ids), size)]
-    pool = ThreadPoolExecutor(os.cpu_count())
-    try:
-        for done, result in enumerate(pool.map(work, blocks), start=1):
-            yield result
-            progress(done / len(blocks))
-    finally:  # an interrupt must not wait for blocks that have not begun
-        pool.shutdown(cancel_futures=True)
 
 
 @final

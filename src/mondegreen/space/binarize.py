@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Vectors
+from mondegreen.arrays import Floats, Vectors, slices
 from mondegreen.errors import InvalidParameterError
 from mondegreen.space.codes import Bits, Codes, bit_counts, check_bits
 from mondegreen.space.geometry import canonical_ids
@@ -71,8 +71,7 @@ def binarize(
         raise InvalidParameterError("method", method, "one of " + ", ".join(METHODS))
     centre = vectors.mean(axis=0, dtype=np.float64)
     points = np.empty((len(vectors), len(centre)), dtype=np.float32)
-    for start in range(0, len(vectors), _ROWS):
-        rows = slice(start, start + _ROWS)
+    for rows in slices(len(vectors), _ROWS):
         points[rows] = vectors[rows] - centre
     rng = np.random.default_rng(_SEED)
     if method == "tissier":
@@ -80,9 +79,8 @@ def binarize(
         encoder = train_encoder(points, bits, rng, progress)
     else:
         encoder = rng.standard_normal((bits, points.shape[1]))
-    starts = range(0, len(points), _ROWS)
-    blocks = (points[start : start + _ROWS] @ encoder.T for start in starts)
-    table: Bits = np.concatenate([np.packbits(block > 0, axis=1) for block in blocks])
+    above = (points[rows] @ encoder.T > 0 for rows in slices(len(points), _ROWS))
+    table: Bits = np.concatenate([np.packbits(each, axis=1) for each in above])
     # Words at one point take the code of the first: BLAS may round equal rows apart.
     return table[canonical_ids(vectors)]
 
@@ -132,8 +130,8 @@ def train_encoder(
     rate = _RATE
     for round_ in range(_ROUNDS):
         order = np.concatenate([rng.permutation(count) for _ in range(passes)])
-        for start in range(0, len(order), _BATCH):
-            batch = points[order[start : start + _BATCH]].astype(np.float64)
+        for some in slices(len(order), _BATCH):
+            batch = points[order[some]].astype(np.float64)
             codes = (batch @ weights.T > 0) - 0.5
             decoded = np.tanh(codes @ weights + offset)
             error = (decoded - batch) * (1 - decoded * decoded)

@@ -11,7 +11,7 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Floats, Ids, slices
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.space.geometry import Geometry
 
@@ -77,6 +77,14 @@ class Codes:
         found[ids == len(self.table)] = self.unknown
         return found
 
+    def distances(self, first: Ids, second: Ids) -> Floats:
+        """In how many bits the codes of inputs differ, shape (first, second)."""
+        right = self.points(np.asarray(second))
+        table = np.empty((len(first), len(second)))
+        for row, code in zip(table, self.points(np.asarray(first)), strict=True):
+            row[:] = np.bitwise_count(right ^ code).sum(axis=1, dtype=np.int64)
+        return table
+
     def __reduce__(self) -> tuple[object, ...]:
         table = np.array(self.table)  # never a pickled memory map
         return Codes, (table, np.array(self.unknown), self.method, self.geometry)
@@ -92,8 +100,8 @@ def check_bits(bits: int) -> int:
 def bit_counts(table: Bits) -> NDArray[np.int64]:
     """How many codes have each bit set, shape (bits,)."""
     ones = np.zeros(8 * table.shape[1], dtype=np.int64)
-    for start in range(0, len(table), _ROWS):
-        ones += np.unpackbits(table[start : start + _ROWS], axis=1).sum(0, np.int64)
+    for rows in slices(len(table), _ROWS):
+        ones += np.unpackbits(table[rows], axis=1).sum(0, np.int64)
     return ones
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Ids, Vectors
+from mondegreen.arrays import Floats, Ids, Vectors, in_blocks, slices
 from mondegreen.space.geometry import Neighbours, misstated
 from mondegreen.space.metric import distances, relative_error
 from mondegreen.space.space import Space
@@ -66,10 +64,10 @@ class Distances:
         """Yield some inputs at a time with their distances to all words."""
         # One large product for all of them, then roots while a stripe is in the cache.
         squared = self._squared(ids) if self._is_euclidean else None
-        for start in range(0, len(ids), size):
-            some = ids[start : start + size]
+        for part in slices(len(ids), size):
+            some = ids[part]
             if squared is not None:
-                table = squared[start : start + size]
+                table = squared[part]
                 np.sqrt(np.maximum(table, 0.0, out=table), out=table)
                 # A word at the very point of the input is at distance 0 exactly.
                 if self.has_duplicates:
@@ -102,7 +100,8 @@ class Distances:
         words = None if self._is_checked else Neighbours(self.count - 1)
         margin = 1 + self.relative_error  # here, so that threads find it
 
-        def run(i: int, j: int) -> None:
+        def run(tile: list[tuple[int, int]]) -> None:
+            [(i, j)] = tile
             table = self.between(self._ids(i), self._ids(j))
             if words is not None:
                 self._check_extremes(table, margin)
@@ -110,11 +109,7 @@ class Distances:
                 words.add(i, j, table[: last - i, : last - j])
             work(i, j, table)
 
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            futures = [pool.submit(run, i, j) for i, j in tiles]
-            for done, future in enumerate(futures, start=1):
-                future.result()
-                progress(done / len(tiles))
+        list(in_blocks(run, tiles, 1, progress))
         if words is not None:
             self._check_averages(words)
             self._is_checked = True
@@ -219,6 +214,6 @@ class Distances:
             raise misstated(self.space.name)
 
 
-def stripes(rows: int) -> list[slice]:
+def stripes(rows: int) -> Iterator[slice]:
     """Cut the rows of a tile into stripes that stay in the cache while worked on."""
-    return [slice(start, start + _STRIPE) for start in range(0, rows, _STRIPE)]
+    return slices(rows, _STRIPE)

@@ -1,8 +1,6 @@
 """The file a space is kept in: a few tensors in the safetensors format.
 
-``docs/reference/space-format.md`` describes it. Its header is read here and not by the
-safetensors library, which tells neither where a tensor lies, and copies every tensor
-into memory, nor that a key stands twice.
+``docs/reference/space-format.md`` describes it.
 """
 
 from __future__ import annotations
@@ -10,10 +8,9 @@ from __future__ import annotations
 import copyreg
 import hashlib
 import json
-import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple, final
+from typing import Any, BinaryIO, Final, final
 
 import numpy as np
 
@@ -23,11 +20,10 @@ from mondegreen.space.geometry import Geometry
 from mondegreen.space.metric import METRICS
 from mondegreen.space.space import CODES_FORMAT, FORMAT, Space, WordSpace, checked_name
 from mondegreen.space.tree import WordTree
+from mondegreen.tensors import HeaderError, Tensor, is_text, require, write_tensors
+from mondegreen.tensors import read_header as read_any_header
 
-_LARGEST_HEADER = 1 << 20
 _LARGEST_CODE = 512
-_WRITE_ROWS = 4096
-_DTYPES: Final = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "U8": "|u1"}
 _METADATA: Final = ("about", "digest", "format", "geometry", "metric", "name")
 _REBUILD: Final = (
     "it is of an earlier version, whose digest left out the distances that "
@@ -44,14 +40,6 @@ _KINDS: Final = {
 }
 
 
-class _Tensor(NamedTuple):
-    """Where a tensor lies in the file."""
-
-    dtype: np.dtype[np.generic]
-    shape: tuple[int, ...]
-    offset: int
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class SpaceHeader:
@@ -63,7 +51,7 @@ class SpaceHeader:
     digest: str
     geometry: Geometry
     about: dict[str, str]
-    tensors: dict[str, _Tensor]
+    tensors: dict[str, Tensor]
     codes: dict[str, Any]  # empty where there are none
 
     @property
@@ -84,8 +72,12 @@ class SpaceHeader:
         """Type of the coordinates."""
         return self._rows.dtype.name if self.has_vectors else "bit"
 
+    def map(self, name: str) -> np.ndarray[Any, Any]:
+        """Map one tensor into memory, read-only."""
+        return self.tensors[name].map(self.path)
+
     @property
-    def _rows(self) -> _Tensor:
+    def _rows(self) -> Tensor:
         """The table with a row per word."""
         return self.tensors["vectors" if self.has_vectors else "codes"]
 
@@ -93,12 +85,10 @@ class SpaceHeader:
 def write_space(stream: BinaryIO, space: Space) -> None:
     """Write a space; the same space always gives the same bytes."""
     codes, tree = space.codes, space.tree
-    parts: dict[str, tuple[str, np.ndarray[Any, Any]]] = {}
+    parts: dict[str, np.ndarray[Any, Any]] = {}
     if space.has_vectors:
-        kind = "F16" if space.vectors.dtype.itemsize == 2 else "F32"
-        parts |= {"unknown": ("F64", space.unknown), "vectors": (kind, space.vectors)}
-    words = "\n".join(space.words).encode()
-    parts["words"] = ("U8", np.frombuffer(words, np.uint8))
+        parts |= {"unknown": space.unknown, "vectors": space.vectors}
+    parts["words"] = np.frombuffer("\n".join(space.words).encode(), np.uint8)
     own = space.geometry if codes is None or space.has_vectors else codes.geometry
     metadata = {
         "format": FORMAT if space.has_vectors else CODES_FORMAT,
@@ -109,56 +99,35 @@ def write_space(stream: BinaryIO, space: Space) -> None:
         "digest": space.digest,
     }
     if codes is not None:
-        parts["codes"] = ("U8", codes.table)
-        parts["unknown_code"] = ("U8", codes.unknown[None])
+        parts["codes"] = codes.table
+        parts["unknown_code"] = codes.unknown[None]
         distances = codes.geometry.to_dict()
         facts = {"digest": codes.digest, "geometry": distances, "method": codes.method}
         metadata["codes"] = json.dumps(facts, sort_keys=True)
     if tree is not None:
-        parts["tree"] = ("U8", np.frombuffer(tree.to_bytes(), np.uint8))
+        parts["tree"] = np.frombuffer(tree.to_bytes(), np.uint8)
         metadata["tree"] = tree.digest
     metadata["checksum"] = _checksum(metadata)
-    header: dict[str, object] = {"__metadata__": metadata}
-    start = 0
-    for name, (kind, array) in parts.items():
-        stop = start + np.dtype(_DTYPES[kind]).itemsize * array.size
-        shape = list(array.shape)
-        header[name] = {"dtype": kind, "shape": shape, "data_offsets": [start, stop]}
-        start = stop
-    text = json.dumps(header, separators=(",", ":")).encode()
-    first = parts["unknown"][1].nbytes if "unknown" in parts else 0
-    text += b" " * (-(len(text) + 8 + first) % 64)  # so that the vectors lie aligned
-    stream.write(len(text).to_bytes(8, "little") + text)
-    for kind, array in parts.values():
-        step = _WRITE_ROWS if array.ndim > 1 else len(array)
-        for i in range(0, len(array), step):
-            stream.write(array[i : i + step].astype(_DTYPES[kind]).tobytes())
+    write_tensors(stream, metadata, parts, "vectors")
 
 
 def read_header(path: Path) -> SpaceHeader:
     """Read and check the header of a space file, and nothing else of it."""
     try:
-        with path.open("rb") as stream:
-            file_size = path.stat().st_size
-            size = int.from_bytes(stream.read(8), "little")
-            if file_size < 8 or size > min(_LARGEST_HEADER, file_size - 8):
-                raise SpaceError(f"{path}: not a space file, or cut off in its header")
-            text = stream.read(size)
-    except OSError as error:
-        raise SpaceError(f"{path}: cannot be read: {error.strerror}") from error
-    try:
-        header = json.loads(text.decode(), object_pairs_hook=_object)
-        metadata = _metadata(header.pop("__metadata__", None))
-        tensors = _tensors(header, 8 + size, file_size)
+        found = read_any_header(path)
+        metadata = _metadata(found.metadata)
+        tensors = found.tensors(_KINDS)
         _check_parts(metadata, tensors)
         geometry, about = _geometry(metadata["geometry"]), json.loads(metadata["about"])
-        _require(_is_text(about))
+        require(is_text(about))
         codes = json.loads(metadata.get("codes", "{}"))
         if "codes" in metadata:
             codes["geometry"] = _geometry(json.dumps(codes["geometry"]))
-            _require(_is_text({key: codes[key] for key in ("digest", "method")}))
+            require(is_text({key: codes[key] for key in ("digest", "method")}))
+    except OSError as error:
+        raise SpaceError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        told = isinstance(error, (_BadHeaderError, InvalidParameterError))
+        told = isinstance(error, (HeaderError, InvalidParameterError))
         reason = f": {error}" if told else ""
         raise SpaceError(f"{path}: not a space file of format {FORMAT}{reason}") from (
             error
@@ -175,7 +144,7 @@ def read_space(path: Path) -> Space:
     """Map a space file into memory and check it against its digest."""
     header = read_header(path)
     try:
-        words = bytes(_map(header, "words")).decode().split("\n")
+        words = bytes(header.map("words")).decode().split("\n")
     except UnicodeDecodeError as error:
         raise SpaceIntegrityError(f"{path}: the words are not valid UTF-8") from error
     if len(words) != header.vocab_size:
@@ -195,8 +164,8 @@ def _space(header: SpaceHeader, words: list[str]) -> Space:
     """The space of a file, its digest not yet checked."""
     codes, path = None, header.path.resolve()
     if header.codes:
-        facts, code = header.codes, np.array(_map(header, "unknown_code"))[0]
-        codes = Codes(_map(header, "codes"), code, facts["method"], facts["geometry"])
+        facts, code = header.codes, np.array(header.map("unknown_code"))[0]
+        codes = Codes(header.map("codes"), code, facts["method"], facts["geometry"])
         if codes.digest != facts["digest"]:
             raise SpaceIntegrityError(
                 f"{header.path}: the codes have another digest than promised; get it "
@@ -206,12 +175,12 @@ def _space(header: SpaceHeader, words: list[str]) -> Space:
             return Space.from_codes(header.name, words, codes, header.about, path)
     tree = None  # the digest of the space covers that of the tree
     if "tree" in header.tensors:
-        tree = WordTree.from_bytes(bytes(_map(header, "tree")))
+        tree = WordTree.from_bytes(bytes(header.map("tree")))
     return Space(
         header.name,
         tuple(words),
-        _map(header, "vectors"),
-        np.array(_map(header, "unknown")),
+        header.map("vectors"),
+        np.array(header.map("unknown")),
         header.geometry,
         about=header.about,
         path=path,
@@ -221,99 +190,46 @@ def _space(header: SpaceHeader, words: list[str]) -> Space:
     )
 
 
-class _BadHeaderError(ValueError):
-    """Says what is wrong with a header."""
-
-
-def _require(condition: bool, problem: str = "a field has a wrong value") -> None:
-    if not condition:
-        raise _BadHeaderError(problem)
-
-
-def _is_text(value: object) -> bool:
-    """Whether this is a mapping of strings to strings."""
-    pairs = value.items() if isinstance(value, dict) else [(None, None)]
-    return all(isinstance(each, str) for pair in pairs for each in pair)
-
-
 def _geometry(text: str) -> Geometry:
     found = Geometry(**json.loads(text))
-    _require(found.is_finite)
+    require(found.is_finite)
     return found
 
 
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Refuse a key that stands twice: readers differ in which one they take."""
-    _require(len({key for key, _ in pairs}) == len(pairs), "a key stands twice")
-    return dict(pairs)
-
-
-def _metadata(found: Any) -> dict[str, str]:
+def _metadata(found: dict[str, str]) -> dict[str, str]:
     """Refuse metadata that is not of our format."""
-    _require(_is_text(found), "no metadata")
     missing = {*_METADATA, "checksum"} - found.keys()
-    _require(not missing, f"the metadata has no {', '.join(sorted(missing))}")
-    _require(not found["format"].endswith("/1"), _REBUILD)
+    require(not missing, f"the metadata has no {', '.join(sorted(missing))}")
+    require(not found["format"].endswith("/1"), _REBUILD)
     checked_name(found["name"])
     metrics = {FORMAT: set(METRICS), CODES_FORMAT: {"hamming"}}
-    _require(found["format"] in metrics, "another format or version")
-    _require(found["metric"] in metrics[found["format"]], "an unknown metric")
-    return dict(found)
+    require(found["format"] in metrics, "another format or version")
+    require(found["metric"] in metrics[found["format"]], "an unknown metric")
+    return found
 
 
-def _tensors(entries: dict[str, Any], start: int, end: int) -> dict[str, _Tensor]:
-    """The tensors: they must follow each other, in order, and fill the file."""
-    tensors: dict[str, _Tensor] = {}
-    place = 0
-    for name, entry in entries.items():
-        kinds, dimensions = _KINDS.get(name, (set(), 0))
-        shape = entry["shape"]
-        _require(entry["dtype"] in kinds, f"{name} has a wrong type")
-        is_shape = isinstance(shape, list) and len(shape) == dimensions
-        is_shape = is_shape and all(type(n) is int and 0 < n < 2**40 for n in shape)
-        _require(is_shape, f"{name} has a wrong shape")
-        dtype = np.dtype(_DTYPES[entry["dtype"]])
-        size = dtype.itemsize * math.prod(shape)
-        _require(
-            entry["data_offsets"] == [place, place + size],
-            f"{name} has not the size that its shape needs, or leaves a hole",
-        )
-        tensors[name] = _Tensor(dtype, tuple(shape), start + place)
-        place += size
-    place += start
-    _require(place == end, f"the file has {end} bytes and needs {place}")
-    return tensors
-
-
-def _check_parts(metadata: dict[str, str], tensors: dict[str, _Tensor]) -> None:
+def _check_parts(metadata: dict[str, str], tensors: dict[str, Tensor]) -> None:
     """Refuse tensors that are not those of the format, or do not fit each other."""
     names, shapes = {"words"}, {name: each.shape for name, each in tensors.items()}
     if has_vectors := metadata["format"] == FORMAT:
         names |= {"unknown", "vectors"} | ({"tree"} & tensors.keys())
     if "codes" in metadata:
         names |= {"codes", "unknown_code"}
-    _require(
+    require(
         tensors.keys() == names and len(names) > 1,
         "the tensors must be unknown, vectors and words, perhaps a tree, or codes",
     )
+    require(all(map(all, shapes.values())), "a tensor is empty")
     rows = shapes["vectors" if has_vectors else "codes"][0]
-    _require(rows < 2**31, "too many words")
+    require(rows < 2**31, "too many words")
     if has_vectors:
-        _require(
-            shapes["unknown"] == shapes["vectors"][1:], "unknown must be one point"
-        )
+        require(shapes["unknown"] == shapes["vectors"][1:], "unknown must be one point")
     if "codes" in metadata:
         table, code = shapes["codes"], shapes["unknown_code"]
-        _require(
+        require(
             table[0] == rows and table[1] <= _LARGEST_CODE and code == (1, table[1]),
             "there must be a code for each word, and one more",
         )
-
-
-def _map(header: SpaceHeader, name: str) -> np.memmap[tuple[int, ...], np.dtype]:
-    """Map one tensor into memory, read-only."""
-    tensor = header.tensors[name]
-    return np.memmap(header.path, tensor.dtype, "r", tensor.offset, tensor.shape)
 
 
 def _checksum(metadata: dict[str, str]) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Floats, Ids, Vectors
+from mondegreen.arrays import Floats, Ids, Vectors, slices
 from mondegreen.errors import SpaceError, SpaceIntegrityError
 from mondegreen.space.metric import distances as distances_of
 from mondegreen.space.metric import relative_error
@@ -71,10 +71,9 @@ def _gaps(vectors: Vectors, point: Vectors, metric: str) -> Floats:
     """Distances of words to a point."""
     if metric != "euclidean":
         return distances_of(metric, point[None], vectors).ravel()
-    starts = range(0, len(vectors), _TILE_ROWS)
-    gaps = (_wide(vectors, start) - point for start in starts)
-    found: Floats = np.concatenate([np.linalg.norm(each, axis=1) for each in gaps])
-    return found
+    parts = slices(len(vectors), _TILE_ROWS)
+    gaps = (vectors[part].astype(np.float64) - point for part in parts)
+    return np.concatenate([np.linalg.norm(each, axis=1) for each in gaps])
 
 
 def measure(
@@ -102,6 +101,8 @@ def measure(
         # |fl(x.y) - x.y| <= n u |x||y| to first order; 4 covers the three terms of the
         # squared distance, and 8 more the rounding of the centred points to float32.
         slack = 4.0 * (vectors.shape[1] + 8) * 2.0**-24 * max(farthest, 1e-30)
+    # Not by `Distances`: it knows a space, which needs these numbers first, and float64
+    # tiles round otherwise, which would change the digest of every space.
     words, point = Neighbours(len(vectors)), canonical_ids(vectors)
     table: NDArray[np.floating]
     for i in range(0, len(vectors), _TILE_ROWS):
@@ -280,10 +281,6 @@ def _fingerprints(bits: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
     return found
 
 
-def _wide(vectors: Vectors, start: int) -> Floats:
-    return vectors[start : start + _TILE_ROWS].astype(np.float64)
-
-
 class _Tile(NamedTuple):
     """Some words: in float64; and in float32, seen from the centroid, with squares."""
 
@@ -293,7 +290,7 @@ class _Tile(NamedTuple):
 
     @classmethod
     def of(cls, vectors: Vectors, start: int, centre: Vectors) -> _Tile:
-        exact = _wide(vectors, start)
+        exact = vectors[start : start + _TILE_ROWS].astype(np.float64)
         centred = exact - centre
         squares = np.einsum("ij,ij->i", centred, centred)
         return cls(exact, centred.astype(np.float32), squares.astype(np.float32))
@@ -317,8 +314,7 @@ def _closest_pair(
         return closest
     limit = min(smallest + 2 * slack, closest**2 + slack)
     rows, columns = np.nonzero(squared <= limit)
-    for start in range(0, len(rows), _TILE_ROWS):
-        part = slice(start, start + _TILE_ROWS)
+    for part in slices(len(rows), _TILE_ROWS):
         gaps = left[rows[part]] - right[columns[part]]
         closest = min(closest, float(np.linalg.norm(gaps, axis=1).min()))
     return closest

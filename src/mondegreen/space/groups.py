@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from mondegreen.arrays import Floats, Vectors
+from mondegreen.arrays import Floats, Vectors, slices
 
 _ROUNDS: Final = 5
 _SWEEPS: Final = 3
@@ -277,8 +277,7 @@ def _candidates(
     most = min(most, len(middles))
     step = max(1, _TILE_BYTES // (8 * len(middles)))
     choices, costs = np.empty((2, len(points), most), dtype=np.int64)
-    for start in range(0, len(points), step):
-        rows = slice(start, start + step)
+    for rows in slices(len(points), step):
         table = _costs(points[rows], middles)
         near = np.sort(np.argpartition(table, most - 1, axis=1)[:, :most], axis=1)
         value = np.take_along_axis(table, near, axis=1)

@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Vectors
+from mondegreen.arrays import Floats, Vectors, slices
 from mondegreen.errors import SpaceError, UnknownNameError
 
 METRICS: Final = {"euclidean": "Euclidean distance", "poincare": "hyperbolic distance"}
@@ -39,8 +39,7 @@ def distances(metric: str, points: Vectors, vectors: Vectors) -> Floats:
     _check_metric(metric)
     table = np.empty((len(points), len(vectors)))
     left = points.astype(np.float64)
-    for start in range(0, len(vectors), _CHUNK_ROWS):
-        part = slice(start, start + _CHUNK_ROWS)
+    for part in slices(len(vectors), _CHUNK_ROWS):
         columns = np.ascontiguousarray(vectors[part].T, dtype=np.float64)
         table[:, part] = squared_gaps(left, columns)
     if metric == "poincare":
@@ -72,9 +71,9 @@ def squared_gaps(
 def one_minus_norm2(vectors: Vectors) -> Floats:
     r""":math:`1 - \lVert x \rVert^2`: how far a point is from the edge."""
     left = np.empty(len(vectors))
-    for start in range(0, len(vectors), _CHUNK_ROWS):
-        wide = vectors[start : start + _CHUNK_ROWS].astype(np.float64)
-        left[start : start + _CHUNK_ROWS] = 1 - np.einsum("ij,ij->i", wide, wide)
+    for part in slices(len(vectors), _CHUNK_ROWS):
+        wide = vectors[part].astype(np.float64)
+        left[part] = 1 - np.einsum("ij,ij->i", wide, wide)
     return left
 
 

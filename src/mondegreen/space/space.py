@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast, final
 
 import numpy as np
 
-from mondegreen.arrays import Ids, Vectors
+from mondegreen.arrays import Ids, Vectors, slices
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.space.codes import Codes
 from mondegreen.space.geometry import (
@@ -329,7 +329,7 @@ def _check_points(name: str, points: Vectors, metric: str) -> None:
     # In binary numbers only NaN and infinity have all bits of the exponent set.
     size = points.dtype.itemsize
     mask = {2: 0x7C00, 4: 0x7F800000, 8: 0x7FF0000000000000}[size]
-    for start in range(0, len(points), _ROWS):
-        if (points[start : start + _ROWS].view(f"u{size}") & mask == mask).any():
+    for rows in slices(len(points), _ROWS):
+        if (points[rows].view(f"u{size}") & mask == mask).any():
             raise SpaceError(f"space {name!r}: a coordinate is not a finite number")
     check_points(metric, name, points)

@@ -235,5 +235,4 @@ def default_heights(levels: int) -> tuple[float, ...]:
 
 
 def _order_type(words: int) -> str:
-    """The type in which the order is written."""
     return "<u2" if words <= 1 << 16 else "<u4"

@@ -8,13 +8,22 @@ from itertools import accumulate
 from typing import Final, Literal, TypeAlias, final, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
-from mondegreen.errors import InvalidParameterError
-from mondegreen.text.policy import DROP, KEEP, MASK
+from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.text.plain import SentenceEnds, last_alone, plain_parts
+from mondegreen.text.policy import DROP, KEEP, MASK, Structure
+from mondegreen.text.print_forms import (
+    GENITIVE,
+    STARTS,
+    GapFlags,
+    PrintForms,
+    without_genitive,
+)
 from mondegreen.text.tokenizer import TokenizedBatch, canonical
 
-Case: TypeAlias = Literal["lower", "restore"]
+Case: TypeAlias = Literal["lower", "restore", "truecase"]
 Status: TypeAlias = Literal["replaced", "kept", "masked", "dropped"]
 
 _STATUS: Final[dict[int, Status]] = {KEEP: "kept", MASK: "masked", DROP: "dropped"}
@@ -63,11 +72,16 @@ def copy_shape(model: str, word: str) -> str:
 class Detokenizer:
     """Prints output codes in place of the words of the input.
 
-    ``lower`` prints words as the space, or the keep-list, has them; ``restore`` copies
-    the case of the input word (lower, Title or UPPER) onto them. ``kept`` has the
-    spelling of each word of the keep-list by its canonical form. Where two words
-    touched in the input, such as the two of ``don't``, a space is put between them. A
-    dropped word takes one neighbouring space with it.
+    ``lower`` prints words as the space, or the keep-list, has them; ``truecase`` as
+    :class:`PrintForms` has them, which costs no privacy; ``restore`` copies the case of
+    the input word (lower, Title or UPPER) onto them. ``kept`` has the spelling of each
+    word of the keep-list by its canonical form, and ``replaced`` the word that is
+    printed for one that never is. Where two words touched in the input, such as the two
+    of ``don't``, a space is put between them. A dropped word takes one neighbouring
+    space with it.
+
+    The structure of the input is kept, or else ``plain``: single spaces, and full stops
+    where ``ends``, a function of the released words, and the end of a text put them.
 
     >>> from mondegreen.text.tokenizer import tokenize
     >>> batch = tokenize(["I don't."])
@@ -80,15 +94,32 @@ class Detokenizer:
         words: Sequence[str],
         case: Case = "lower",
         kept: Mapping[str, str] | None = None,
+        *,
+        replaced: Mapping[int, int] | None = None,
+        structure: Structure = "keep",
+        ends: SentenceEnds = last_alone,
     ) -> None:
         if case not in get_args(Case):
-            raise InvalidParameterError("case", case, "lower or restore")
+            raise InvalidParameterError("case", case, "lower or restore or truecase")
+        if structure not in get_args(Structure):
+            raise InvalidParameterError("structure", structure, "keep or plain")
+        if case == "restore" and structure == "plain":
+            raise ConfigurationError(
+                'case="restore" (--case restore) shows the case of the words of the '
+                'input, which structure="plain" is there to hide; choose another case'
+            )
         self.case: Case = case
+        self.structure: Structure = structure
         self.vocab_size = len(words)
         self._kept = kept or {}
+        self._ends = ends
+        self._flags = GapFlags()
+        self.forms = PrintForms(words, truecase=case == "truecase", replaced=replaced)
         # A list ends with what the negative codes print, so that one indexing serves
         # words and sentinels alike; kept words are filled in afterwards.
-        self._printed = [*words, *(_PRINTED[code] for code in sorted(_PRINTED))]
+        first = self.forms.first if case == "truecase" else ()
+        sentinels = (_PRINTED[code] for code in sorted(_PRINTED))
+        self._printed = [*self.forms.inside, *first, *sentinels]
         # What passes in clear through printing, each as ``name: explanation``; and what
         # two words must have in common for printing to hide which it was.
         self.disclosed: tuple[str, ...] = ()
@@ -98,6 +129,16 @@ class Detokenizer:
             same = "are written in the same case (lower, Title or UPPER)"
             self.conditions = (same,)
 
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What must hold of the way in which released words are printed."""
+        if not self.forms.is_changed:
+            return ()
+        return (
+            "print forms: released words are written by a public table (sha256 "
+            f"{self.forms.digest[:16]}), made without any text that is privatized",
+        )
+
     def join(self, batch: TokenizedBatch, codes: Ids) -> list[str | None]:
         """Print texts, from one code per word, flat over all of them.
 
@@ -106,11 +147,11 @@ class Detokenizer:
         """
         counts = batch.counts()
         flat = self._checked(codes, sum(counts))
-        printed = list(map(self._printed.__getitem__, flat))
+        everything, printed = self._printing(batch.parts, counts, codes, flat)
         has_sentinels = bool(flat) and min(flat) < 0
         texts: list[str | None] = []
         end = 0
-        for parts, count in zip(batch.parts, counts, strict=True):
+        for parts, count in zip(everything, counts, strict=True):
             start, end = end, end + count
             if parts is None:
                 texts.append(None)
@@ -127,7 +168,8 @@ class Detokenizer:
         With the words of the input in them, the spans are private.
         """
         flat = self._checked(codes, len(parts) // 2)
-        pieces = self._pieces(parts, list(map(self._printed.__getitem__, flat)), flat)
+        (given,), printed = self._printing([parts], [len(flat)], codes, flat)
+        pieces = self._pieces(given or [], printed, flat)
         ends = list(accumulate(map(len, pieces)))
         spans = tuple(
             Span(
@@ -153,6 +195,30 @@ class Detokenizer:
         flat: list[int] = np.asarray(codes).tolist()
         return flat
 
+    def _printing(
+        self,
+        texts: Sequence[list[str] | None],
+        counts: list[int],
+        codes: Ids,
+        flat: list[int],
+    ) -> tuple[Sequence[list[str] | None], list[str]]:
+        """Prepare the structure that is printed, and print each code."""
+        if self.structure == "plain":
+            texts = plain_parts(texts, codes, counts, self._ends)
+        if self.case != "truecase" or not flat:
+            return texts, list(map(self._printed.__getitem__, flat))
+        gaps = [gap for parts in texts if parts for gap in parts[2::2]]
+        flags = np.fromiter(map(self._flags.__getitem__, gaps), np.int8, len(gaps))
+        ends = np.cumsum(counts)
+        is_first = np.append(True, (flags[:-1] & STARTS) > 0)
+        is_first[ends[ends < len(flat)]] = True
+        index = codes + self.vocab_size * (is_first & (codes >= 0))
+        refused = (flags & GENITIVE > 0) & (codes >= 0)
+        refused[refused] = self.forms.refuses_genitive[codes[refused]]
+        if refused.any():
+            texts = _without_genitives(texts, ends, np.flatnonzero(refused))
+        return texts, list(map(self._printed.__getitem__, index.tolist()))
+
     def _pieces(
         self, parts: list[str], printed: list[str], codes: list[int]
     ) -> list[str]:
@@ -163,6 +229,8 @@ class Detokenizer:
         pieces[1::2] = printed
         if codes and min(codes) < 0:
             self._place_sentinels(pieces, parts, codes)
+            if self.case == "truecase":
+                self._recase(pieces, codes)
         elif "" in parts[2:-1:2]:
             pieces[2:-1:2] = [structure or " " for structure in parts[2:-1:2]]
         return pieces
@@ -170,13 +238,17 @@ class Detokenizer:
     def _place_sentinels(
         self, pieces: list[str], parts: list[str], codes: list[int]
     ) -> None:
-        """Print kept, masked and dropped words, and mend the spaces around them."""
+        """Print kept, masked and dropped words, and mend the spaces around them.
+
+        The spaces of ``plain`` are right as they are.
+        """
         gap = [0] if parts[0] else []  # non-empty structure since the last word printed
         is_start = True  # no word was printed yet
         for i, code in zip(range(1, len(parts), 2), codes, strict=True):
             if code == DROP:
                 pieces[i] = ""
-                _close_gap(pieces, gap, i + 1, is_start)
+                if self.structure == "keep":
+                    _close_gap(pieces, gap, i + 1, is_start)
                 continue
             if code == KEEP:
                 following = parts[i + 2] if i + 2 < len(parts) else ""
@@ -188,6 +260,23 @@ class Detokenizer:
             is_start = False
             gap = [i + 1] if parts[i + 1] else []
 
+    def _recase(self, pieces: list[str], codes: list[int]) -> None:
+        """Print the words of a text again, as what is left of the gaps asks for."""
+        gap, last = "", DROP  # what was printed since the last word, and its code
+        refuses = self.forms.refuses_genitive
+        for i, code in enumerate([*codes, DROP]):
+            if not gap and last >= 0 and refuses[last]:
+                pieces[2 * i] = without_genitive(pieces[2 * i])
+            gap += pieces[2 * i]
+            if code == DROP:
+                continue
+            if not gap and last != DROP:
+                pieces[2 * i] = " "
+            if code >= 0:
+                is_first = last == DROP or self._flags[gap] & STARTS
+                pieces[2 * i + 1] = self._printed[code + self.vocab_size * is_first]
+            gap, last = "", code
+
     def _spelling(self, word: str, following: str) -> str:
         """Spell a word of the public keep-list."""
         kept = self._kept.get(canonical(word, following))
@@ -195,6 +284,20 @@ class Detokenizer:
             allowed = "that of a word of the keep-list"
             raise InvalidParameterError("codes", f"{KEEP} for another word", allowed)
         return copy_shape(word, kept) if self.case == "restore" else kept
+
+
+def _without_genitives(
+    texts: Sequence[list[str] | None], ends: NDArray[np.int64], words: NDArray[np.int64]
+) -> list[list[str] | None]:
+    """Leave out the ``'s`` behind some words, numbered through all texts."""
+    found = list(texts)
+    for word in words.tolist():
+        text = int(np.searchsorted(ends, word, side="right"))
+        parts = list(found[text] or ())
+        place = 2 * (word - int(ends[text])) + 1  # negative: from the end of the text
+        parts[place] = without_genitive(parts[place])
+        found[text] = parts
+    return found
 
 
 def _close_gap(pieces: list[str], gap: list[int], right: int, is_start: bool) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, final, get_args
 
@@ -12,11 +11,11 @@ import numpy as np
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import (
-    DecodeError,
     InvalidParameterError,
     OutOfVocabularyError,
     SourceError,
 )
+from mondegreen.files import read_lines
 from mondegreen.space.space import Space
 from mondegreen.text.structure import GAP, GAP_BITS, LISTED, SAME
 from mondegreen.text.tokenizer import (
@@ -38,6 +37,21 @@ DROP: Final = -3
 """Code of an unknown word that is removed."""
 
 Unknown: TypeAlias = Literal["word", "mask", "drop", "fail"]
+Structure: TypeAlias = Literal["keep", "plain"]
+
+_IN_CLEAR: Final[Mapping[Structure, tuple[str, ...]]] = {
+    "keep": (
+        "number and places of the words: every word is replaced where it stands",
+        f"white space and punctuation: {len(LISTED)} characters of a public list "
+        "(white space, line ends, ordinary punctuation, currency signs alone or "
+        f"beside a digit, which they tell of), at most {GAP} between two words of "
+        f"the text or at an end, where up to {SAME} equal characters of white space"
+        f" count as one, hence at most {GAP_BITS:.1f} bits; of more, the first two "
+        "and the last two",
+        "the ending 's: as it is written, within these bits",
+    ),
+    "plain": ("number of words: of each text, and which texts are null",),
+}
 
 _MEMO_ENTRIES: Final = 1 << 18
 
@@ -123,16 +137,11 @@ class Lookup:
     @property
     def disclosed(self) -> tuple[str, ...]:
         """What passes in clear under this policy, each as ``name: explanation``."""
-        disclosed = [
-            "number and places of the words: every word is replaced where it stands",
-            f"white space and punctuation: {len(LISTED)} characters of a public list "
-            "(white space, line ends, ordinary punctuation, currency signs alone or "
-            f"beside a digit, which they tell of), at most {GAP} between two words of "
-            f"the text or at an end, where up to {SAME} equal characters of white space"
-            f" count as one, hence at most {GAP_BITS:.1f} bits; of more, the first two "
-            "and the last two",
-            "the ending 's: as it is written, within these bits",
-        ]
+        return self.disclosed_in("keep")
+
+    def disclosed_in(self, structure: Structure) -> tuple[str, ...]:
+        """What passes in clear where this structure is printed."""
+        disclosed = list(_IN_CLEAR[structure])
         unknown = {
             "mask": "which words are unknown: outside the vocabulary, each printed as "
             "[unk]",
@@ -209,18 +218,8 @@ def read_keep_list(path: str | Path) -> frozenset[str]:
     Entries come as they are written: a canonical form need not be one word (that of
     ``½`` is ``1⁄2``), and :class:`Lookup` makes it itself. Errors name the line.
     """
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        problem = error.strerror or type(error).__name__
-        raise SourceError(path, f"cannot read the keep-list: {problem}") from None
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        row = data.count(b"\n", 0, error.start) + 1
-        raise DecodeError(path, row=row, offset=error.start) from None
     spellings: dict[str, str] = {}
-    for row, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
+    for row, line in enumerate(read_lines(path), start=1):
         entry = line.partition("#")[0].strip()
         if not entry:
             continue

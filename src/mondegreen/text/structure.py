@@ -57,7 +57,8 @@ def cut_gaps(parts: list[str]) -> list[str]:
     cut: list[str] = []
     for place, part in enumerate(parts):
         if place % 2 == 0 and len(part) > GAP and _is_long(part):
-            cut += [part[:2], part[2:-2], part[-2:]]
+            end = -1 if part[-2].isalpha() else -2  # half of an 's would be a letter
+            cut += [part[:2], part[2:end], part[end:]]
         else:
             cut.append(part)
     return cut

@@ -167,7 +167,9 @@ def _cut(text: str) -> list[str]:
     """Cut a text into structure and words in turn."""
     if text.isascii():
         parts = _ASCII(text)
-        has_long = _LONG in text.encode().translate(_BLANKED)
+        has_long = _LONG in text.encode().translate(_BLANKED) or (
+            "'s'" in text or "'S'" in text  # endings in a row, whose letters hide it
+        )
     else:
         parts = _UNICODE(text)
         has_long = max(map(len, parts[::2])) > GAP

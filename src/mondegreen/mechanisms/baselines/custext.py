@@ -17,7 +17,6 @@ from mondegreen.mechanisms.baselines.restricted import (
     RestrictedRow,
     RestrictedState,
 )
-from mondegreen.mechanisms.metrics import discrete_distances
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.space import Space
 
@@ -154,7 +153,7 @@ class CustextState(RestrictedState):
 
     def distances(self, first: Ids, second: Ids) -> Floats:
         apart = self.cluster[first][:, None] != self.cluster[second]
-        return np.where(apart, np.inf, discrete_distances(first, second))
+        return np.where(apart, np.inf, base.discrete_distances(first, second))
 
     def _disutility(self, word: int, members: Ids) -> Floats:
         """1 - u: distances to the cluster, from 0 for the least to 1."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from mondegreen.arrays import Floats, Ids, LogProbs, Weights
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import State, check_ids
+from mondegreen.mechanisms import base
 from mondegreen.sampling.integers import TOTAL, TOTAL_BITS, draw_uniform, quantize
 from mondegreen.space.space import Space
 
@@ -66,7 +66,7 @@ class RestrictedRow:
 
 
 @dataclass(frozen=True, slots=True)
-class RestrictedState(State):
+class RestrictedState(base.State):
     """A mechanism with a restricted law prepared for one space.
 
     Laws belong to words, not to points: two words at one point may have two laws.
@@ -84,7 +84,7 @@ class RestrictedState(State):
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
         """Draw outputs; every token consumes two 64-bit words of ``rng``, in order."""
-        check_ids(ids, self.space.vocab_size)
+        base.check_ids(ids, self.space.vocab_size)
         draws = draw_uniform(rng, 2 * len(ids)).reshape(-1, 2)
         order = np.argsort(ids, kind="stable")
         distinct, starts = np.unique(ids[order], return_index=True)
@@ -95,7 +95,7 @@ class RestrictedState(State):
         return out
 
     def log_prob(self, ids: Ids) -> LogProbs:
-        check_ids(ids, self.space.vocab_size)
+        base.check_ids(ids, self.space.vocab_size)
         distinct, inverse = np.unique(ids, return_inverse=True)
         table = np.empty((len(distinct), self.space.vocab_size))
         for i, row in enumerate(self.rows(distinct.tolist())):

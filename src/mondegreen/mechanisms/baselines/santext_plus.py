@@ -21,8 +21,7 @@ from mondegreen.space.space import Space
 
 
 def _share(default: float, help: str) -> Any:
-    within = (1e-6, 1.0, "in [1e-6, 1]")
-    return base.parameter(default, range="[1e-6, 1]", help=help, within=within)
+    return base.parameter(default, range="[1e-6, 1]", help=help, within=(1e-6, 1))
 
 
 @final

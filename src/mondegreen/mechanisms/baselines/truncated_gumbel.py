@@ -10,11 +10,10 @@ from typing import ClassVar, Final, final
 import numpy as np
 from scipy.special import gammaln, lambertw, logsumexp
 
-from mondegreen.arrays import Floats, Ids, LogProbs
+from mondegreen.arrays import Floats, Ids, LogProbs, slices
 from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms import base
-from mondegreen.mechanisms.metrics import space_distances
 from mondegreen.space.distances import Distances
 from mondegreen.space.space import Space
 
@@ -153,8 +152,8 @@ class TruncatedGumbelState(base.State):
         most = int(np.count_nonzero(np.cumsum(chances[::-1]) >= _LOST))
         passed = np.cumsum(chances)
         out = np.empty(len(ids), dtype=np.int32)
-        for start in range(0, len(ids), _BLOCK):
-            block = ids[start : start + _BLOCK]
+        for part in slices(len(ids), _BLOCK):
+            block = ids[part]
             draws = rng.random((len(block), most + 1))
             count = np.searchsorted(passed[: most - 1], draws[:, 0], side="right")
             noise = _quantile(draws[:, 1:], self.space.geometry.diameter, self.scale)
@@ -164,7 +163,7 @@ class TruncatedGumbelState(base.State):
             scores = gaps[inverse] + noise
             scores[np.arange(most) > count[:, None]] = np.inf
             best = np.argmin(scores, axis=1)
-            out[start : start + _BLOCK] = near[inverse, best]
+            out[part] = near[inverse, best]
         return out
 
     def log_prob(self, ids: Ids) -> LogProbs:
@@ -198,11 +197,11 @@ class TruncatedGumbelState(base.State):
         space = self.space
         if space.vocab_size <= _MOST_WORDS:  # by formula: equal distances stay equal
             words = np.arange(space.vocab_size, dtype=np.int32)
-            yield from space_distances(space, points, words)
+            yield from base.space_distances(space, points, words)
             return
         distances = Distances(space)
-        for start in range(0, len(points), 128):
-            rows = distances.rows(points[start : start + 128])
+        for part in slices(len(points), 128):
+            rows = distances.rows(points[part])
             assert rows is not None  # noqa: S101 - check_space saw to vectors
             yield from rows
 

@@ -7,7 +7,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from mondegreen.arrays import Ids, LogProbs
+from mondegreen.arrays import Ids
 from mondegreen.errors import SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms import base
@@ -75,10 +75,7 @@ class VickreyLiteral(base.AbstractMechanism):
         help="claimed, not kept: loss in nats for two words one unit apart",
     )
     t: float = base.parameter(
-        0.5,
-        range="[0, 1]",
-        help="weight of the second neighbour",
-        within=(0.0, 1.0, "in [0, 1]"),
+        0.5, range="[0, 1]", help="weight of the second neighbour", within=(0, 1)
     )
 
     name: ClassVar[str] = "vickrey_literal"
@@ -133,6 +130,3 @@ class VickreyLiteralState(base.State):
             law[alone] = 1.0, 0.0
             out[block] = vickrey.choose_neighbour(words, law, uniforms)
         return out
-
-    def log_prob(self, ids: Ids) -> LogProbs:
-        return self.noise.log_prob(ids)

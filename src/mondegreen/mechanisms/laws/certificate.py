@@ -30,17 +30,15 @@ nothing is bounded: these are the integers that are sampled.
 from __future__ import annotations
 
 import math
-import os
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Floats, Ids, Weights
+from mondegreen.arrays import Floats, Ids, Weights, in_blocks, slices
 from mondegreen.mechanisms.base import Progress, no_progress
 from mondegreen.mechanisms.laws.integer import IntegerLaw
 from mondegreen.space.distances import Distances, stripes
@@ -210,8 +208,8 @@ class _Largest:
                 most = np.maximum(right.max() - left, left - right.min()) + charges[k]
                 limit = most / np.minimum(nearest, law.cutoff)
                 rows = apart[limit[apart] > self.values[k]]
-                for start in range(0, len(rows), _BLOCK):
-                    some = rows[start : start + _BLOCK]
+                for part in slices(len(rows), _BLOCK):
+                    some = rows[part]
                     gaps = table[some]
                     slopes = np.abs(left[some, None] - right)
                     slopes += charges[k]
@@ -262,9 +260,7 @@ class _Largest:
                 losses = pair.limits(block, best[pair.k])
                 self.raise_to(pair.k, float(losses.max()))
 
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            blocks = range(0, len(order), _BLOCK)
-            list(pool.map(work, (order[start : start + _BLOCK] for start in blocks)))
+        list(in_blocks(work, order, _BLOCK))
 
 
 @final
@@ -333,23 +329,20 @@ def _discrete(law: IntegerLaw, progress: Progress, *, step: int = 1) -> float:
     """
     size = law.space.vocab_size
     asked = range(size, -1, -step)[::-1]
-    starts = range(0, len(asked), _STRIPE)
     most = np.zeros(size, dtype=np.int64)
     least = np.full(size, np.iinfo(np.int64).max)
 
-    def extremes(start: int) -> tuple[Weights, Weights]:
+    def extremes(some: Sequence[int]) -> tuple[Weights, Weights]:
         above, below = np.zeros_like(most), np.full_like(least, np.iinfo(np.int64).max)
-        for _, row in law.rows(asked[start : start + _STRIPE]):
+        for _, row in law.rows(some):
             weights = row.weights()
             np.maximum(above, weights, out=above)
             np.minimum(below, weights, out=below)
         return above, below
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for done, (above, below) in enumerate(pool.map(extremes, starts), start=1):
-            np.maximum(most, above, out=most)
-            np.minimum(least, below, out=least)
-            progress(done / len(starts))
+    for above, below in in_blocks(extremes, asked, _STRIPE, progress):
+        np.maximum(most, above, out=most)
+        np.minimum(least, below, out=least)
     if (least == 0).any():
         return math.inf
     ratios = most.astype(np.float64) / least

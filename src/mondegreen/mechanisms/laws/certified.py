@@ -31,27 +31,17 @@ _computed: dict[tuple[str, str], float] = {}
 
 
 def has_certificate(law: IntegerLaw) -> bool:
-    """Whether the certificate of a law is at hand, so that it costs nothing."""
+    """Whether the certificate of a law is at hand, or made in a blink."""
     if law.certify is None:
         return False
     _take_over([law])
-    return _find(law) is not None
+    return law.space.vocab_size <= _SMALL or _find(law) is not None
 
 
 def is_certifiable(law: IntegerLaw) -> bool:
     """Whether a certificate is at hand or takes at most seconds to compute."""
     is_small = law.certify is not None and law.space.vocab_size <= LARGEST
     return is_small or has_certificate(law)
-
-
-def is_kept(law: IntegerLaw) -> bool:
-    """Whether the certificate of a law is put into the cache once it is computed."""
-    return law.space.vocab_size > _SMALL
-
-
-def certificate_of(law: IntegerLaw, progress: Progress = no_progress) -> float:
-    """The certificate of a law that can have one; see :func:`certificates_of`."""
-    return certificates_of([law], progress)[0]
 
 
 def certificates_of(
@@ -73,7 +63,7 @@ def certificates_of(
         space = missing[0].space
         fresh = {law.key: value for law, value in zip(missing, values, strict=True)}
         _computed.update({(space.digest, key): fresh[key] for key in fresh})
-        if is_kept(missing[0]):
+        if space.vocab_size > _SMALL:
             # The file is written whole or not at all.
             content = {"space": space.digest, **_CODE}
             content["laws"] = {**_cached(space), **fresh}
@@ -89,7 +79,6 @@ def shipped_rates(space: Space) -> list[tuple[float, float, float]]:
 
 
 def _find(law: IntegerLaw) -> float | None:
-    """A certificate that is at hand."""
     space, key = law.space, law.key
     found = _computed.get((space.digest, key))
     return _shipped(space.name, space.digest).get(key) if found is None else found
@@ -97,9 +86,8 @@ def _find(law: IntegerLaw) -> float | None:
 
 def _take_over(laws: Sequence[IntegerLaw]) -> None:
     """Take certificates from the cache that can be true."""
-    if not laws or not is_kept(laws[0]):
+    if not laws or (space := laws[0].space).vocab_size <= _SMALL:
         return
-    space = laws[0].space
     cached = _cached(space)
     found = [law for law in laws if law.key in cached and _find(law) is None]
     if not found:
@@ -111,7 +99,6 @@ def _take_over(laws: Sequence[IntegerLaw]) -> None:
 
 @functools.lru_cache(maxsize=16)
 def _shipped(name: str, digest: str) -> dict[str, float]:
-    """The certificates that come with a space."""
     try:
         data = (_FOLDER / f"{name}.certificates.json").read_bytes()
     except OSError:

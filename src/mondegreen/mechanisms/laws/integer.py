@@ -28,17 +28,14 @@ from typing import ClassVar, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Floats, Ids, Vectors, Weights, rows_within
+from mondegreen.arrays import Floats, Ids, Vectors, Weights, rows_within, slices
 from mondegreen.errors import MondegreenError, SpaceError
 from mondegreen.mechanisms.laws.rows import EqualFloors, OwnFloors, Row
-from mondegreen.mechanisms.laws.scan import EuclideanScan, Scan
+from mondegreen.mechanisms.laws.scan import LARGEST_WHOLE, EuclideanScan, Scan
 from mondegreen.sampling.integers import SHRINK, TOTAL, quantize
 from mondegreen.space.space import Space
 
 _TABLE_BYTES: Final = 72 << 20
-_LARGEST_WHOLE: Final = 4096
-"""Words of the largest space whose laws are always kept whole."""
-
 _MOST_LISTED: Final = 1024
 """Words of a law that is kept whole, on average: more than its block cdf would take."""
 
@@ -105,7 +102,7 @@ class IntegerLaw:
         are asked, always the same.
         """
         geometry, cutoff = self.space.geometry, self.cutoff
-        if self.space.vocab_size <= _LARGEST_WHOLE:
+        if self.space.vocab_size <= LARGEST_WHOLE:
             return False
         if cutoff > geometry.mean:
             return True
@@ -128,8 +125,8 @@ class IntegerLaw:
             yield from self.blocks.rows(points)
             return
         size = rows_within(_TABLE_BYTES, self.space.vocab_size)
-        for start in range(0, len(points), size):
-            block = np.array(points[start : start + size], dtype=np.int32)
+        for part in slices(len(points), size):
+            block = np.array(points[part], dtype=np.int32)
             near = self.scan.near(block, self.cutoff)
             for point, (words, scores) in zip(block.tolist(), near, strict=True):
                 yield point, self.row(point, words, scores)
@@ -200,12 +197,11 @@ class BlockLaws:
     def rows(self, points: Sequence[int]) -> Iterator[tuple[int, Row]]:
         """Yield the law of each canonical input, in order, in bounded memory."""
         size = rows_within(_TABLE_BYTES, self._width)
-        for start in range(0, len(points), size):
-            block = np.array(points[start : start + size], dtype=np.int32)
+        for some in slices(len(points), size):
+            block = np.array(points[some], dtype=np.int32)
             table = np.empty((len(block), self._width))
             queries = self._scan.queries(block)
-            for first in range(0, self._width, _CHUNK_WORDS):
-                part = slice(first, min(first + _CHUNK_WORDS, self._width))
+            for part in slices(self._width, _CHUNK_WORDS):
                 self._squares(block, queries, part, table[:, part])
             for point, squares in zip(block.tolist(), table, strict=True):
                 yield point, self._row(squares)
@@ -219,8 +215,7 @@ class BlockLaws:
         out: Ids,
     ) -> None:
         """Turn the draws of each point, from a to b, into words of ``out``, exactly."""
-        for first in range(0, len(points), _SLAB_ROWS):
-            part = slice(first, first + _SLAB_ROWS)
+        for part in slices(len(points), _SLAB_ROWS):
             block = np.array(points[part], dtype=np.int32)
             spans = bounds[part]
             inputs = np.repeat(np.arange(len(block)), [b - a for a, b in spans])
@@ -250,7 +245,6 @@ class BlockLaws:
         return True
 
     def _floors(self, block_cdfs: Weights) -> EqualFloors | OwnFloors:
-        """The floors of some inputs."""
         if self._law.floors is not None:
             return self._law.floors
         scales = block_cdfs[:, 0].view(np.float64)
@@ -348,7 +342,6 @@ class BlockLaws:
 def _passed(ends: Weights, rows: NDArray[np.intp], draws: Weights) -> NDArray[np.intp]:
     """How many of the running sums in its row each draw has passed."""
     found = np.empty(len(draws), dtype=np.intp)
-    for start in range(0, len(draws), _SLAB_DRAWS):
-        some = slice(start, start + _SLAB_DRAWS)
+    for some in slices(len(draws), _SLAB_DRAWS):
         found[some] = (ends[rows[some]] <= draws[some, None]).sum(axis=1)
     return found

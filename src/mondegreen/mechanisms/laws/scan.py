@@ -9,13 +9,13 @@ from typing import Final, Protocol, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Ids, Vectors
+from mondegreen.arrays import Floats, Ids, Vectors, slices
 from mondegreen.space.metric import distances, relative_error
 from mondegreen.space.space import Space
 
 _CHUNK_WORDS: Final = 8192
-_LARGE: Final = 4096
-"""Words from which a law may be made again in parts, which must then agree."""
+LARGEST_WHOLE: Final = 4096
+"""Words of the largest space whose laws are never made again in parts."""
 _HARMLESS: Final = 2.0**-13
 """Error of distances, as a share of the smallest, that rounding may bring."""
 
@@ -170,7 +170,7 @@ class EuclideanScan:
 
 def _grid(space: Space) -> float:
     """The step that coordinates are rounded to; 0 leaves them as they are."""
-    if space.vocab_size <= _LARGE:
+    if space.vocab_size <= LARGEST_WHOLE:
         return 0.0
     norms, sizes = [space.unknown @ space.unknown], [np.abs(space.unknown).max()]
     for part in _parts(space):
@@ -211,8 +211,6 @@ def _grid_error(space: Space, step: float) -> float:
     return farthest + max(farthest, moved(space.unknown[None]))
 
 
-def _parts(space: Space) -> list[slice]:
+def _parts(space: Space) -> Iterator[slice]:
     """The words, a chunk at a time: coordinates in float64 take much memory."""
-    size = space.vocab_size
-    chunks = range(0, size, _CHUNK_WORDS)
-    return [slice(start, min(start + _CHUNK_WORDS, size)) for start in chunks]
+    return slices(space.vocab_size, _CHUNK_WORDS)

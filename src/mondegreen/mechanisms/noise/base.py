@@ -10,17 +10,9 @@ from typing import Any, ClassVar, Final, TypeVar, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Ids, LogProbs, Vectors
-from mondegreen.errors import LawUnknownError
+from mondegreen.arrays import Floats, Ids, Vectors, slices
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    State,
-    check_ids,
-    check_space,
-    parameter,
-)
-from mondegreen.mechanisms.metrics import space_distances
+from mondegreen.mechanisms import base
 from mondegreen.sampling.laplace import multivariate_laplace
 from mondegreen.space.search import decoders
 from mondegreen.space.search.decoders import NeighbourSearch
@@ -45,7 +37,7 @@ BLOCK: Final = 4096
 """Words searched together: large enough for full speed, a few MB of noise."""
 
 
-class AbstractNoise(AbstractMechanism):
+class AbstractNoise(base.AbstractMechanism):
     """A mechanism on Euclidean vectors whose search for the nearest word is chosen."""
 
     __slots__ = ()
@@ -57,20 +49,20 @@ class AbstractNoise(AbstractMechanism):
     decoder: str
 
     def __post_init__(self) -> None:
-        AbstractMechanism.__post_init__(self)
+        base.AbstractMechanism.__post_init__(self)
         decoders.check_decoder(self.decoder)
 
     def to_dict(self) -> dict[str, Any]:
         # Without the default decoder: digests, and with them the keys of replays, stay
         # what they were before there was a choice.
-        found = AbstractMechanism.to_dict(self)
+        found = base.AbstractMechanism.to_dict(self)
         if found["parameters"]["decoder"] == "exact":
             del found["parameters"]["decoder"]
         return found
 
     def laplace_state(self, space: Space, **stated: Any) -> NoiseState:
         """Laplace noise that the nearest word decodes, under this guarantee."""
-        check_space(self, space)
+        base.check_space(self, space)
         search = decoders.decoder_search(self.decoder, space.vectors)
         return NoiseState(
             space,
@@ -81,7 +73,10 @@ class AbstractNoise(AbstractMechanism):
 
 
 def noise_guarantee(
-    mechanism: AbstractMechanism, space: Space, search: NeighbourSearch, **stated: Any
+    mechanism: base.AbstractMechanism,
+    space: Space,
+    search: NeighbourSearch,
+    **stated: Any,
 ) -> Guarantee:
     """What noise promises by proof, whatever search decodes it."""
     how = f"proof; decoder: {search.describe()}"
@@ -101,12 +96,13 @@ def _add(points: Vectors, noise: Vectors) -> Vectors:
 
 @final
 @dataclass(frozen=True, slots=True)
-class NoiseState(State):
+class NoiseState(base.State):
     """A noise mechanism prepared for one space.
 
     ``translate(points, noise)`` moves the noise from the origin to the points and may
     overwrite it. ``uniforms`` are drawn for each word that ``decode`` chooses for.
     ``whitening``, (n, n), turns the metric of the guarantee into that of the space.
+    The law has no closed form: a probability is an integral over a Voronoi cell.
     """
 
     space: Space
@@ -119,7 +115,7 @@ class NoiseState(State):
     whitening: Vectors | None = None
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
-        check_ids(ids, self.space.vocab_size)
+        base.check_ids(ids, self.space.vocab_size)
         blocks = self.noisy(ids, rng)
         if len(ids) > BLOCK:
             blocks = drawn_ahead(blocks)
@@ -132,23 +128,16 @@ class NoiseState(State):
         self, ids: Ids, rng: np.random.Generator
     ) -> Generator[tuple[Vectors, Floats]]:
         """Yield noisy points, and the uniform numbers for them, block by block."""
-        for start in range(0, len(ids), BLOCK):
-            block = ids[start : start + BLOCK]
+        for part in slices(len(ids), BLOCK):
+            block = ids[part]
             noise = self.draw_noise(rng, (len(block), self.space.dim))
             uniforms = rng.random((len(block), self.uniforms))
             yield self.translate(self.space.points(block), noise), uniforms
 
-    def log_prob(self, ids: Ids) -> LogProbs:
-        # A probability is an integral over a Voronoi cell.
-        raise LawUnknownError(
-            f"{self.guarantee.mechanism} has no law in closed form; sample from it, or "
-            "use a selection mechanism such as tem"
-        )
-
     def distances(self, first: Ids, second: Ids) -> Floats:
         if self.whitening is None:
-            return State.distances(self, first, second)
-        return space_distances(self.space, first, second, whitening=self.whitening)
+            return base.State.distances(self, first, second)
+        return base.space_distances(self.space, first, second, whitening=self.whitening)
 
 
 def drawn_ahead(items: Iterator[Item]) -> Generator[Item]:
@@ -169,7 +158,7 @@ def drawn_ahead(items: Iterator[Item]) -> Generator[Item]:
 
 def decoder_parameter() -> Any:
     """Declare the parameter that names the search for the nearest word."""
-    return parameter(
+    return base.parameter(
         "exact",
         range=", ".join(decoders.DECODERS),
         help="how the nearest word is found; no part of the promise depends on it",

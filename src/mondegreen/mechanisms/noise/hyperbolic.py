@@ -6,11 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from mondegreen.errors import InvalidParameterError
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    check_space,
-    epsilon_parameter,
-)
+from mondegreen.mechanisms import base
 from mondegreen.mechanisms.noise.base import NoiseState, noise_guarantee
 from mondegreen.sampling.laplace import hyperbolic_laplace, mobius_translate
 from mondegreen.space.metric import METRICS
@@ -20,7 +16,7 @@ from mondegreen.space.space import Space
 
 @final
 @dataclass(frozen=True, slots=True)
-class Hyperbolic(AbstractMechanism):
+class Hyperbolic(base.AbstractMechanism):
     r"""Add hyperbolic noise to a point of the Poincaré ball; release the nearest word.
 
     .. math::
@@ -73,7 +69,7 @@ class Hyperbolic(AbstractMechanism):
     [0, 1, 2, 0]
     """
 
-    epsilon: float = epsilon_parameter(
+    epsilon: float = base.epsilon_parameter(
         "per unit of hyperbolic distance", range="[1e-9, 1e9], above dim - 1"
     )
 
@@ -83,7 +79,7 @@ class Hyperbolic(AbstractMechanism):
     space_metrics: ClassVar[tuple[str, ...]] = ("poincare",)
 
     def prepare(self, space: Space) -> NoiseState:
-        check_space(self, space)
+        base.check_space(self, space)
         if not self.epsilon > space.dim - 1:
             raise InvalidParameterError(
                 "epsilon",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from mondegreen.mechanisms.base import epsilon_parameter
+from mondegreen.mechanisms import base
 from mondegreen.mechanisms.noise.base import (
     AbstractNoise,
     NoiseState,
@@ -64,7 +64,7 @@ class Laplace(AbstractNoise):
     [0, 0, 2, 1]
     """
 
-    epsilon: float = epsilon_parameter("per unit of Euclidean distance")
+    epsilon: float = base.epsilon_parameter("per unit of Euclidean distance")
     decoder: str = decoder_parameter()
 
     name: ClassVar[str] = "laplace"

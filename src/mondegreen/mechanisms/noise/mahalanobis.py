@@ -9,7 +9,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from mondegreen.arrays import Vectors
-from mondegreen.mechanisms.base import check_space, epsilon_parameter, parameter
+from mondegreen.mechanisms import base
 from mondegreen.mechanisms.noise.base import (
     AbstractNoise,
     NoiseState,
@@ -76,13 +76,13 @@ class Mahalanobis(AbstractNoise):
     [0, 1]
     """
 
-    epsilon: float = epsilon_parameter("per unit of Mahalanobis distance")
-    lambda_: float = parameter(
+    epsilon: float = base.epsilon_parameter("per unit of Mahalanobis distance")
+    lambda_: float = base.parameter(
         0.2,
         range="[0, 1 - 1e-6]",
         help="share of the covariance of the space in the metric",
         # Nearer to 1 the metric could not be factorised where the space is flat.
-        within=(0.0, 1 - 1e-6, "in [0, 1 - 1e-6]"),
+        within=(0, 1 - 1e-6),
     )
     decoder: str = decoder_parameter()
 
@@ -90,7 +90,7 @@ class Mahalanobis(AbstractNoise):
     metric: ClassVar[str] = "regularised Mahalanobis distance"
 
     def prepare(self, space: Space) -> NoiseState:
-        check_space(self, space)
+        base.check_space(self, space)
         matrix = regularized_covariance(space, self.lambda_)
         root = np.linalg.cholesky(matrix)
         whitening = np.linalg.inv(root)

@@ -8,8 +8,8 @@ from typing import ClassVar, Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Ids, LogProbs, Vectors
-from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
+from mondegreen.arrays import Floats, Ids, Vectors, slices
+from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms import base
 from mondegreen.mechanisms.noise.base import BLOCK
@@ -152,12 +152,12 @@ class VectorState(base.State):
         """
         base.check_ids(ids, self.space.vocab_size)
         out = np.empty((len(ids), len(self.matrix)))
-        for start in range(0, len(ids), BLOCK):
-            block = ids[start : start + BLOCK]
+        for part in slices(len(ids), BLOCK):
+            block = ids[part]
             noise = multivariate_laplace(rng, self.rate, (len(block), len(self.matrix)))
             noise += self.space.points(block) @ self.matrix.T
             # A power of two divides and multiplies without error.
-            out[start : start + BLOCK] = np.rint(noise / self.step) * self.step
+            out[part] = np.rint(noise / self.step) * self.step
         return out
 
     def decode(self, vectors: Vectors) -> Ids:
@@ -166,9 +166,6 @@ class VectorState(base.State):
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
         return self.decode(self.vectors(ids, rng))
-
-    def log_prob(self, ids: Ids) -> LogProbs:
-        raise LawUnknownError("private_vectors has no law of words in closed form")
 
 
 def _grid_step(words: Vectors, rate: float, name: str) -> float:
@@ -240,8 +237,7 @@ def lipschitz_constant(matrix: Vectors, space: Space) -> float:
 def _largest_stretch(matrix: Vectors, space: Space, first: Ids, second: Ids) -> float:
     """The largest stretch of some pairs, from their differences."""
     largest = 0.0
-    for start in range(0, len(first), _TILE_ROWS):
-        part = slice(start, start + _TILE_ROWS)
+    for part in slices(len(first), _TILE_ROWS):
         gaps = space.points(first[part]) - space.points(second[part])
         stretch = np.linalg.norm(gaps @ matrix.T, axis=1)
         stretch /= np.linalg.norm(gaps, axis=1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from mondegreen.arrays import Floats, Ids, Vectors
 from mondegreen.errors import InvalidParameterError
-from mondegreen.mechanisms.base import check_interval, epsilon_parameter, parameter
+from mondegreen.mechanisms import base
 from mondegreen.mechanisms.noise.base import (
     AbstractNoise,
     NoiseState,
@@ -75,8 +75,8 @@ class Vickrey(AbstractNoise):
     [1, 1]
     """
 
-    epsilon: float = epsilon_parameter("per unit of Euclidean distance")
-    t: float | tuple[float, ...] = parameter(
+    epsilon: float = base.epsilon_parameter("per unit of Euclidean distance")
+    t: float | tuple[float, ...] = base.parameter(
         0.5,
         range="[0, 1], or 2 to 64 numbers in [0, 1e6]",
         help="one number: weight of the second neighbour; several: one rate for each",
@@ -89,10 +89,12 @@ class Vickrey(AbstractNoise):
         AbstractNoise.__post_init__(self)
         t: float | tuple[float, ...]
         if not isinstance(self.t, (tuple, list)):
-            t = check_interval("t", self.t, 0.0, 1.0, "in [0, 1]")
+            t = base.check_interval("t", self.t, 0.0, 1.0, "in [0, 1]")
         elif 2 <= len(self.t) <= _MAX_K:  # lists come from JSON
             allowed = "numbers in [0, 1e6]"
-            t = tuple(check_interval("t", each, 0.0, 1e6, allowed) for each in self.t)
+            t = tuple(
+                base.check_interval("t", each, 0.0, 1e6, allowed) for each in self.t
+            )
         else:
             raise InvalidParameterError("t", len(self.t), f"2 to {_MAX_K} numbers")
         object.__setattr__(self, "t", t)

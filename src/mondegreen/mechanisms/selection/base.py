@@ -12,17 +12,10 @@ import numpy as np
 
 from mondegreen.arrays import Floats, Ids, LogProbs
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    Progress,
-    State,
-    check_ids,
-    no_progress,
-)
+from mondegreen.mechanisms import base
 from mondegreen.mechanisms.laws import certified
 from mondegreen.mechanisms.laws.cache import LawCache, Waiting
 from mondegreen.mechanisms.laws.integer import IntegerLaw
-from mondegreen.mechanisms.metrics import discrete_distances
 from mondegreen.sampling.integers import TOTAL_BITS, draw_uniform
 from mondegreen.space.metric import METRICS
 from mondegreen.space.space import Space
@@ -30,7 +23,7 @@ from mondegreen.space.space import Space
 
 @final
 @dataclass(frozen=True, slots=True)
-class SelectionState(State):
+class SelectionState(base.State):
     """A selection mechanism prepared for one space.
 
     ``proved`` is what one call promises for each word by proof; ``inputs`` tells whose
@@ -57,9 +50,10 @@ class SelectionState(State):
         """
         if not certified.is_certifiable(self.law):
             return self.stated
+        (found,) = certified.certificates_of([self.law])
         return replace(
             self.stated,
-            certified=min(certified.certificate_of(self.law), self.stated.epsilon),
+            certified=min(found, self.stated.epsilon),
             certified_how="proof, and a certificate over all pairs of inputs of the "
             "integer law that is sampled",
         )
@@ -67,28 +61,26 @@ class SelectionState(State):
     @property
     def certificate_takes_long(self) -> bool:
         law = self.law
-        is_at_hand = not certified.is_kept(law) or certified.has_certificate(law)
-        return certified.is_certifiable(law) and not is_at_hand
+        return certified.is_certifiable(law) and not certified.has_certificate(law)
 
     @property
     def certified_bounds(self) -> tuple[float, float]:
         """Bounds of the exact epsilon: at least the rate of a law in the distance."""
         law, claimed = self.law, self.stated.epsilon
-        if law.certify is None:
-            exact = self.stated.certified or claimed
-        elif certified.has_certificate(law) or not certified.is_kept(law):
-            exact = certified.certificate_of(law)
-        else:
+        if law.certify is not None and not certified.has_certificate(law):
             return law.rate if law.takes_distances else 0.0, claimed
-        return min(exact, claimed), min(exact, claimed)
+        exact = min(self.certificate() or claimed, claimed)
+        return exact, exact
 
-    def certificate(self, progress: Progress = no_progress) -> float | None:
+    def certificate(self, progress: base.Progress = base.no_progress) -> float | None:
         if self.law.certify is None:
             return self.stated.certified
-        return certified.certificate_of(self.law, progress)
+        return certified.certificates_of([self.law], progress)[0]
 
     @classmethod
-    def certify(cls, states: Sequence[Self], progress: Progress = no_progress) -> None:
+    def certify(
+        cls, states: Sequence[Self], progress: base.Progress = base.no_progress
+    ) -> None:
         """Compute the certificates of states: one pass over all pairs for each kind."""
         laws = [state.law for state in states if state.law.certify is not None]
         for kind in dict.fromkeys(map(type, laws)):
@@ -105,7 +97,7 @@ class SelectionState(State):
 
     def log_rows(self, ids: Ids, distances: Floats | None) -> tuple[Floats, Floats]:
         if distances is None or not self.takes_distances:
-            return State.log_rows(self, ids, distances)
+            return base.State.log_rows(self, ids, distances)
         return self.law.log_rows(ids, distances)
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
@@ -115,7 +107,7 @@ class SelectionState(State):
         once for each distinct word of a batch and kept for the next batches while
         there is room, frequent words first: memory is bounded whatever the corpus.
         """
-        check_ids(ids, self.space.vocab_size)
+        base.check_ids(ids, self.space.vocab_size)
         draws = draw_uniform(rng, len(ids))
         points = self._law_of(ids)
         order = np.argsort(points, kind="stable")
@@ -133,7 +125,7 @@ class SelectionState(State):
         self._cache.share(self.law, memory, lock)
 
     def log_prob(self, ids: Ids) -> LogProbs:
-        check_ids(ids, self.space.vocab_size)
+        base.check_ids(ids, self.space.vocab_size)
         points, inverse = np.unique(self._law_of(ids), return_inverse=True)
         table = np.empty((len(points), self.space.vocab_size))
         for i, (_, row) in enumerate(self.law.rows(points.tolist())):
@@ -143,8 +135,8 @@ class SelectionState(State):
 
     def distances(self, first: Ids, second: Ids) -> Floats:
         if self.inputs is not None:  # each input has a law of its own: all are 1 apart
-            return discrete_distances(first, second)
-        return State.distances(self, first, second)
+            return base.discrete_distances(first, second)
+        return base.State.distances(self, first, second)
 
     def _law_of(self, ids: Ids) -> Ids:
         inputs = self.space.canonical if self.inputs is None else self.inputs
@@ -152,9 +144,9 @@ class SelectionState(State):
 
 
 def state_of(
-    mechanism: AbstractMechanism, law: IntegerLaw, **stated: Any
+    mechanism: base.AbstractMechanism, law: IntegerLaw, **stated: Any
 ) -> SelectionState:
-    """Prepare a law of distances, whose promise is in the metric min(d, cutoff)."""
+    """Prepare a law; unless stated, its promise is in the metric min(d, cutoff)."""
     space, geometry = law.space, law.space.geometry
     metric = METRICS[space.metric]
     if law.cutoff < geometry.diameter:

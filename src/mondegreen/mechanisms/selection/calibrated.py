@@ -6,14 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    Progress,
-    check_space,
-    epsilon_parameter,
-    no_progress,
-    parameter,
-)
+from mondegreen.mechanisms import base
 from mondegreen.mechanisms.laws.certified import certificates_of, shipped_rates
 from mondegreen.mechanisms.selection.base import SelectionState, state_of
 from mondegreen.mechanisms.selection.exponential import ExponentialLaw
@@ -26,7 +19,7 @@ _RATES: Final = 12
 
 @final
 @dataclass(frozen=True, slots=True)
-class Calibrated(AbstractMechanism):
+class Calibrated(base.AbstractMechanism):
     r"""Draw by distance at the largest rate whose certificate stays within epsilon.
 
     .. math::
@@ -43,7 +36,7 @@ class Calibrated(AbstractMechanism):
     epsilon : float in [1e-9, 1e9], per unit of distance
         Euclidean, or hyperbolic on a space in the Poincaré ball.
         What the certificate of the law stays within.
-    beta : float in (0, 0.5], or None
+    beta : float in [1e-12, 0.5], or None
         The law is that of TEM, with
         :math:`\gamma = \ln((1 - \beta)(V - 1) / \beta) / c`. Without it distances are
         cut off only where integers end.
@@ -77,14 +70,14 @@ class Calibrated(AbstractMechanism):
     True
     """
 
-    epsilon: float = epsilon_parameter(
+    epsilon: float = base.epsilon_parameter(
         help="loss in nats for two words one unit apart, certified"
     )
-    beta: float | None = parameter(
+    beta: float | None = base.parameter(
         0.001,
-        range="(0, 0.5], or null",
+        range="[1e-12, 0.5], or null",
         help="chance to leave the neighbourhood",
-        within=(1e-12, 0.5, "in (0, 0.5], at least 1e-12"),
+        within=(1e-12, 0.5),
     )
 
     name: ClassVar[str] = "calibrated"
@@ -102,7 +95,7 @@ class Calibrated(AbstractMechanism):
         """Find the rate of a space and prepare its integer laws."""
         return state_of(self, self._largest(space))
 
-    def warm_up(self, space: Space, progress: Progress = no_progress) -> None:
+    def warm_up(self, space: Space, progress: base.Progress = base.no_progress) -> None:
         """Look for the rate, which may take passes over all pairs of words.
 
         The certificates of the laws that were tried are kept, so that ``prepare`` is
@@ -114,7 +107,7 @@ class Calibrated(AbstractMechanism):
         return ExponentialLaw(space, rate, self.cutoff(rate, space.vocab_size))
 
     def _largest(
-        self, space: Space, progress: Progress = no_progress
+        self, space: Space, progress: base.Progress = base.no_progress
     ) -> ExponentialLaw:
         """The law of the largest rate on a grid whose certificate is within epsilon.
 
@@ -122,7 +115,7 @@ class Calibrated(AbstractMechanism):
         be in a cache, so that one epsilon means one law on every machine. Below the
         textbook law, whose promise is proved, there is no need to look.
         """
-        check_space(self, space)
+        base.check_space(self, space)
         cutoff = self.cutoff(self.epsilon / 2, space.vocab_size)
         best = ExponentialLaw.textbook(space, self.epsilon, cutoff)
         for rate, cutoff, certificate in reversed(shipped_rates(space)):

@@ -7,11 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 from mondegreen.errors import SpaceError
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    check_space,
-    epsilon_parameter,
-)
+from mondegreen.mechanisms import base
 from mondegreen.mechanisms.laws.certificate import exact_epsilons, lower_bounds
 from mondegreen.mechanisms.laws.integer import IntegerLaw
 from mondegreen.mechanisms.laws.scan import scan_of
@@ -25,7 +21,7 @@ SMALLEST_WEIGHT: Final = 1 << 14
 
 @final
 @dataclass(frozen=True, slots=True)
-class Exponential(AbstractMechanism):
+class Exponential(base.AbstractMechanism):
     r"""Draw a word with probability falling exponentially in its distance.
 
     .. math:: P(y \mid w) = e^{-\frac{\epsilon}{2} d(w, y)} / Z_w
@@ -67,7 +63,7 @@ class Exponential(AbstractMechanism):
     [[0.731, 0.269]]
     """
 
-    epsilon: float = epsilon_parameter()
+    epsilon: float = base.epsilon_parameter()
 
     name: ClassVar[str] = "exponential"
     aliases: ClassVar[tuple[str, ...]] = ("santext",)
@@ -77,7 +73,7 @@ class Exponential(AbstractMechanism):
 
     def prepare(self, space: Space) -> SelectionState:
         """Prepare the integer laws of a space; they are computed when needed."""
-        check_space(self, space)
+        base.check_space(self, space)
         return state_of(self, ExponentialLaw.textbook(space, self.epsilon, math.inf))
 
 

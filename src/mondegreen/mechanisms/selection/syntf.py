@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar, Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Ids
+from mondegreen.arrays import Floats, Ids, slices
 from mondegreen.errors import SpaceError
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    check_space,
-    epsilon_parameter,
-    parameter,
-)
+from mondegreen.mechanisms import base
 from mondegreen.mechanisms.laws.certificate import discrete_bounds, discrete_epsilons
 from mondegreen.mechanisms.laws.integer import IntegerLaw
-from mondegreen.mechanisms.selection.base import SelectionState
+from mondegreen.mechanisms.selection.base import SelectionState, state_of
 from mondegreen.mechanisms.selection.exponential import finest_cutoff, rounding
 from mondegreen.space.space import Space
 
@@ -30,7 +25,7 @@ _TILE_ROWS: Final = 2048
 
 @final
 @dataclass(frozen=True, slots=True)
-class Syntf(AbstractMechanism):
+class Syntf(base.AbstractMechanism):
     r"""Draw a word by how well it is rated as a substitute; hide any word in any other.
 
     .. math::
@@ -84,12 +79,11 @@ class Syntf(AbstractMechanism):
     [[0.609, 0.387, 0.004]]
     """
 
-    epsilon: float = epsilon_parameter("nats", help="loss in nats for any two words")
-    vector_share: float = parameter(
-        0.75,
-        range="[0, 1]",
-        help="share of the vectors in the rating",
-        within=(0.0, 1.0, "in [0, 1]"),
+    epsilon: float = base.epsilon_parameter(
+        "nats", help="loss in nats for any two words"
+    )
+    vector_share: float = base.parameter(
+        0.75, range="[0, 1]", help="share of the vectors in the rating", within=(0, 1)
     )
 
     name: ClassVar[str] = "syntf"
@@ -99,24 +93,24 @@ class Syntf(AbstractMechanism):
 
     def prepare(self, space: Space) -> SelectionState:
         """Measure the sensitivity of the rating; laws are computed when needed."""
-        check_space(self, space)
+        base.check_space(self, space)
         law = RatingLaw(rating_of(space, self.vector_share), self.epsilon)
         slope = 2 * law.rate * (1 + 1e-9)
-        guarantee = self.promise(
-            space,
+        state = state_of(
+            self,
+            law,
+            metric=self.metric,
             scale=dict.fromkeys(("closest", "nearest", "mean", "diameter"), 1.0),
-            certified_how="proof, for the integer weights that are sampled",
             equivalents=(
                 f"{self.epsilon:.6g}-local differential privacy of a word, from the "
                 f"measured sensitivity {law.rating.sensitivity:.6g} of the rating",
                 f"at most {slope:.6g} * D(v, v') + {law.kappa:.2g} nats, where D is "
                 "the largest difference of the ratings of v and v'",
             ),
-            assumptions=("every probability is an integer over 2^62, drawn exactly",),
         )
         # Words at one point differ in their letters, so each has a law of its own.
-        inputs = np.arange(space.vocab_size + 1, dtype=np.int32)
-        return SelectionState(space, guarantee, law, inputs=inputs)
+        everyone = np.arange(space.vocab_size + 1, dtype=np.int32)
+        return replace(state, inputs=everyone)
 
 
 @final
@@ -192,8 +186,7 @@ class Rating:
         space = self.space
         directions = space.points(block) * self._inverse_norms[block, None]
         found = np.empty((len(block), space.vocab_size))
-        for start in range(0, space.vocab_size, _CHUNK_WORDS):
-            part = slice(start, start + _CHUNK_WORDS)
+        for part in slices(space.vocab_size, _CHUNK_WORDS):
             wide = space.vectors[part].astype(np.float64)
             np.matmul(directions, wide.T, out=found[:, part])
         found *= self._inverse_norms[:-1]
@@ -283,4 +276,4 @@ def _inverse_norms(space: Space) -> Floats:
 def _inputs(space: Space, size: int) -> list[Ids]:
     """All inputs, so many at a time."""
     everyone = np.arange(space.vocab_size + 1, dtype=np.int32)
-    return [everyone[i : i + size] for i in range(0, len(everyone), size)]
+    return [everyone[part] for part in slices(len(everyone), size)]

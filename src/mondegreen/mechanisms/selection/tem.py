@@ -6,12 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    check_space,
-    epsilon_parameter,
-    parameter,
-)
+from mondegreen.mechanisms import base
 from mondegreen.mechanisms.selection.base import SelectionState, state_of
 from mondegreen.mechanisms.selection.exponential import ExponentialLaw
 from mondegreen.space.space import Space
@@ -19,7 +14,7 @@ from mondegreen.space.space import Space
 
 @final
 @dataclass(frozen=True, slots=True)
-class Tem(AbstractMechanism):
+class Tem(base.AbstractMechanism):
     r"""Draw near words by distance and all words beyond a threshold alike.
 
     .. math::
@@ -32,10 +27,10 @@ class Tem(AbstractMechanism):
     epsilon : float in [1e-9, 1e9], per unit of distance
         Euclidean, or hyperbolic on a space in the Poincaré ball.
         The inner rate is half of it.
-    beta : float in (0, 0.5]
+    beta : float in [1e-12, 0.5]
         Largest chance that a word leaves its neighbourhood of radius
         :math:`\gamma`; the unknown word, which is no output, may leave more often.
-    gamma : float in (0, inf), unit of distance, optional
+    gamma : float in [1e-9, 1e9], unit of distance, optional
         Sets the threshold itself, in place of ``beta``.
 
     Raises
@@ -72,19 +67,19 @@ class Tem(AbstractMechanism):
     'min(Euclidean distance, 3.8)'
     """
 
-    epsilon: float = epsilon_parameter()
-    beta: float = parameter(
+    epsilon: float = base.epsilon_parameter()
+    beta: float = base.parameter(
         0.001,
-        range="(0, 0.5]",
+        range="[1e-12, 0.5]",
         help="largest chance to leave the neighbourhood",
-        within=(1e-12, 0.5, "in (0, 0.5], at least 1e-12"),
+        within=(1e-12, 0.5),
     )
-    gamma: float | None = parameter(
+    gamma: float | None = base.parameter(
         None,
-        range="(0, 1e9], or null",
+        range="[1e-9, 1e9], or null",
         unit="distance",
         help="radius of the neighbourhood, in place of beta",
-        within=(1e-9, 1e9, "in [1e-9, 1e9]"),
+        within=(1e-9, 1e9),
     )
 
     name: ClassVar[str] = "tem"
@@ -101,6 +96,6 @@ class Tem(AbstractMechanism):
 
     def prepare(self, space: Space) -> SelectionState:
         """Prepare the integer laws of a space; they are computed when needed."""
-        check_space(self, space)
+        base.check_space(self, space)
         threshold = self.threshold(space.vocab_size)
         return state_of(self, ExponentialLaw.textbook(space, self.epsilon, threshold))

@@ -14,7 +14,7 @@ from mondegreen import __version__
 from mondegreen.arrays import Floats, Ids
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.files import home, read_own, write_own
-from mondegreen.mechanisms.base import AbstractMechanism, check_space, epsilon_parameter
+from mondegreen.mechanisms import base
 from mondegreen.mechanisms.laws.certificate import log_normalisers
 from mondegreen.mechanisms.laws.integer import IntegerLaw
 from mondegreen.mechanisms.laws.rows import OwnFloors, Row
@@ -45,7 +45,7 @@ _SMALL: Final = 4096
 
 @final
 @dataclass(frozen=True, slots=True)
-class Tight(AbstractMechanism):
+class Tight(base.AbstractMechanism):
     r"""Draw from weights that sum to one by themselves, so nothing pays for a sum.
 
     .. math::
@@ -89,7 +89,7 @@ class Tight(AbstractMechanism):
     [[0.901, 0.099]]
     """
 
-    epsilon: float = epsilon_parameter("per unit of Euclidean distance")
+    epsilon: float = base.epsilon_parameter("per unit of Euclidean distance")
 
     name: ClassVar[str] = "tight"
     family: ClassVar[str] = "selection"
@@ -98,7 +98,7 @@ class Tight(AbstractMechanism):
 
     def prepare(self, space: Space) -> SelectionState:
         """Solve for the weights of the words, which takes passes over all pairs."""
-        check_space(self, space)
+        base.check_space(self, space)
         return state_of(
             self,
             TightLaw(space, self.epsilon),

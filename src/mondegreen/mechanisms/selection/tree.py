@@ -13,18 +13,11 @@ from typing import Any, ClassVar, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Floats, Ids, LogProbs, Weights
+from mondegreen.arrays import Floats, Ids, LogProbs, Weights, slices
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    State,
-    check_ids,
-    check_interval,
-    check_space,
-    epsilon_parameter,
-    parameter,
-)
+from mondegreen.mechanisms import base
+from mondegreen.mechanisms.channel import Channel
 from mondegreen.mechanisms.laws.tree import (
     TreeLaw,
     scale_of,
@@ -32,6 +25,7 @@ from mondegreen.mechanisms.laws.tree import (
     weights_of,
     weights_within,
 )
+from mondegreen.mechanisms.laws.tree_channel import tree_channel
 from mondegreen.sampling.integers import TOTAL, draw_uniform
 from mondegreen.space.space import Space
 from mondegreen.space.store import tree_of
@@ -53,7 +47,7 @@ Numbers = tuple[float, ...]
 
 @final
 @dataclass(frozen=True, slots=True)
-class Tree(AbstractMechanism):
+class Tree(base.AbstractMechanism):
     r"""Choose a level of a public tree of words; draw uniformly below the ancestor.
 
     .. math::
@@ -116,24 +110,26 @@ class Tree(AbstractMechanism):
     [[0.476, 0.476, 0.024, 0.024]]
     """
 
-    epsilon: float = epsilon_parameter("nats", help="loss in nats for any two words")
-    losses: tuple[float, ...] | None = parameter(
+    epsilon: float = base.epsilon_parameter(
+        "nats", help="loss in nats for any two words"
+    )
+    losses: tuple[float, ...] | None = base.parameter(
         None,
         range="[0, epsilon] each, or null",
         unit="nats",
         help="loss of two words of one group, of one branch, ...",
     )
-    level_probabilities: tuple[float, ...] | None = parameter(
+    level_probabilities: tuple[float, ...] | None = base.parameter(
         None,
         range="[0, 1] each, sum 1, or null",
         help="probability of each level, words first",
     )
-    of_class: tuple[tuple[str, tuple[float, ...]], ...] | None = parameter(
+    of_class: tuple[tuple[str, tuple[float, ...]], ...] | None = base.parameter(
         None,
         range="words, each with its probabilities, or null",
         help="other probabilities for the class of a word",
     )
-    tree: str | None = parameter(
+    tree: str | None = base.parameter(
         None,
         range="first digits of a digest, or null",
         help="a tree of the package that is not the default one",
@@ -148,7 +144,7 @@ class Tree(AbstractMechanism):
     }
 
     def __post_init__(self) -> None:
-        AbstractMechanism.__post_init__(self)
+        base.AbstractMechanism.__post_init__(self)
         losses, shares, own = self.losses, self.level_probabilities, self.of_class
         if losses is not None:
             losses = _numbers("losses", losses, self.epsilon)
@@ -175,7 +171,7 @@ class Tree(AbstractMechanism):
         """Return name and parameters; ``of_class`` and ``tree`` only if given."""
         # The digest of what was released before there was such a parameter, and with
         # it the keys of replays, stay what they were.
-        found = AbstractMechanism.to_dict(self)
+        found = base.AbstractMechanism.to_dict(self)
         parameters = found["parameters"]
         own = parameters.pop("of_class")
         if own is not None:
@@ -197,7 +193,7 @@ class Tree(AbstractMechanism):
 
     def prepare(self, space: Space) -> TreeState:
         """Find the tree, set the weights of its levels, and certify them."""
-        check_space(self, space)
+        base.check_space(self, space)
         tree = tree_for(space, self.tree or "")
         law = TreeLaw(tree, self._weights(tree), self._own(space, tree))
         losses = law.losses()
@@ -213,7 +209,6 @@ class Tree(AbstractMechanism):
         return TreeState(space, law, heights, promise)
 
     def _weights(self, tree: WordTree) -> tuple[int, ...]:
-        """The integer weights of the levels of a tree."""
         if (shares := self.level_probabilities) is not None:
             _check_count("level_probabilities", shares, tree.levels + 1)
             return weights_of(shares)
@@ -287,7 +282,7 @@ class Tree(AbstractMechanism):
 
 
 @final
-class TreeState(State):
+class TreeState(base.State):
     """The tree mechanism prepared for one space.
 
     ``heights`` are the distances of two words by the level where they meet.
@@ -332,6 +327,9 @@ class TreeState(State):
         text = json.dumps(parts, sort_keys=True)
         return {"tree": tree, "law": hashlib.sha256(text.encode()).hexdigest()}
 
+    def channel(self, prior: Floats, count: int) -> Channel:
+        return tree_channel(self.law, prior, count)
+
     def distances(self, first: Ids, second: Ids) -> Floats:
         table: Floats = np.array(self.heights)[self.tree.meeting_levels(first, second)]
         return table
@@ -344,11 +342,10 @@ class TreeState(State):
         evenly to the words of a node, less than one draw in 2**44, the place is drawn
         again, after all others.
         """
-        check_ids(ids, self.space.vocab_size)
+        base.check_ids(ids, self.space.vocab_size)
         out = np.empty(len(ids), dtype=np.int32)
         again: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
-        for start in range(0, len(ids), _BLOCK):
-            block = slice(start, start + _BLOCK)
+        for block in slices(len(ids), _BLOCK):
             draws = draw_uniform(rng, len(out[block]))
             levels, rest = self._levels(ids[block], draws)
             flat = levels * (self.space.vocab_size + 1)
@@ -358,7 +355,7 @@ class TreeState(State):
             place = (rest.view(np.uint64) // self._quotients.take(flat)).view(np.int64)
             if uneven.any():
                 (where,) = np.nonzero(uneven)
-                again.append((where + start, levels[where]))
+                again.append((where + block.start, levels[where]))
                 place[where] = 0
             place += self._starts.take(flat)
             out[block] = self.tree.order.take(place)
@@ -367,7 +364,7 @@ class TreeState(State):
         return out
 
     def log_prob(self, ids: Ids) -> LogProbs:
-        check_ids(ids, self.space.vocab_size)
+        base.check_ids(ids, self.space.vocab_size)
         words, inverse = np.unique(ids, return_inverse=True)
         table = np.empty((len(words), self.space.vocab_size))
         for row, word in zip(table, words.tolist(), strict=True):
@@ -425,7 +422,7 @@ def _numbers(name: str, values: Any, largest: float) -> Numbers:
     allowed = f"numbers in [0, {largest:g}], as many as the tree has levels for"
     if not isinstance(values, tuple | list):
         raise InvalidParameterError(name, values, allowed)
-    return tuple(check_interval(name, x, 0.0, largest, allowed) for x in values)
+    return tuple(base.check_interval(name, x, 0.0, largest, allowed) for x in values)
 
 
 def _shares(name: str, values: Any) -> Numbers:

@@ -6,7 +6,7 @@ from typing import Final, Protocol, final
 
 import numpy as np
 
-from mondegreen.arrays import Ids, Vectors
+from mondegreen.arrays import Ids, Vectors, slices
 from mondegreen.errors import InvalidParameterError, MondegreenError
 from mondegreen.space.geometry import canonical_ids
 from mondegreen.space.metric import one_minus_norm2, squared_gaps
@@ -142,8 +142,7 @@ class FaissSearch:
         table = table.reshape(self._count, self._index.d)
         found = np.empty((len(queries), k), dtype=np.int32)
         step = max(1, _ENTRIES // self._count)
-        for start in range(0, len(queries), step):
-            block = slice(start, start + step)
+        for block in slices(len(queries), step):
             with np.errstate(over="ignore", invalid="ignore"):
                 products = queries[block] @ table.T
             if not np.isfinite(products).all():
@@ -180,8 +179,7 @@ class PoincareSearch:
         k = min(k, count)
         out = np.empty((len(points), k), dtype=np.int32)
         size = max(1, _BLOCK_WORDS // count)
-        for start in range(0, len(points), size):
-            rows = slice(start, start + size)
+        for rows in slices(len(points), size):
             scores = squared_gaps(points[rows], self._columns, self._scale)
             if k == 1:
                 out[rows, 0] = scores.argmin(axis=1)

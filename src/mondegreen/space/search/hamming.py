@@ -8,7 +8,7 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Ids, slices
 from mondegreen.space.codes import Bits
 
 # Classes asked for at first: with 256 bits all that tie are among them but for one
@@ -71,8 +71,8 @@ class HammingSearch:
             wider = np.full((len(codes), k), size)
             wider[:, : out.shape[1]] = out
             step = max(1, _CELLS // k)
-            for start in range(0, len(open_rows), step):
-                rows = open_rows[start : start + step]
+            for part in slices(len(open_rows), step):
+                rows = open_rows[part]
                 wider[rows] = self._nearest(codes[rows], k)
             out = wider
             open_rows = open_rows[out[open_rows, -1] < size]

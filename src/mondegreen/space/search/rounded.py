@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids, Vectors
+from mondegreen.arrays import Ids, Vectors, slices
 from mondegreen.errors import MondegreenError
 from mondegreen.space.search.torch import checked_points, import_torch, single_threads
 
@@ -62,8 +62,7 @@ class Words8:
         centre = vectors.mean(axis=0, dtype=np.float64).astype(np.float32)
         squares, apart = np.empty(count), np.empty(count)
         step = 1 << 12
-        for start in range(0, count, step):
-            span = slice(start, start + step)
+        for span in slices(count, step):
             wide = vectors[span].astype(np.float64)
             squares[span] = np.einsum("ij,ij->i", wide, wide)
             wide -= centre
@@ -87,8 +86,7 @@ class Words8:
         )
         made.shift.reshape(-1)[count:] = -np.inf
         step = 128  # blocks that stay in the cache
-        for start in range(0, groups, step):
-            span = slice(start, start + step)
+        for span in slices(groups, step):
             ids = made.ids[span]
             wide = vectors[ids].astype(np.float64)
             made.vectors[span] = wide
@@ -99,7 +97,7 @@ class Words8:
             scale = scale.astype(np.float32).astype(np.float64)
             steps = np.clip(np.rint(rotated / scale[:, None, None]), -127, 127)
             error = rotated - steps * scale[:, None, None]
-            rows = slice(start * GROUP, (start + len(ids)) * GROUP)
+            rows = slice(span.start * GROUP, span.stop * GROUP)
             made.integers[rows, :dim] = steps.reshape(-1, dim)
             made.scale[span] = scale
             lengths = apart[ids]
@@ -269,8 +267,7 @@ class CertifiedSearch:
         scores = torch.empty(len(groups), width)
         ids = torch.empty(len(groups), width, dtype=torch.int32)
         room = torch.empty(min(_PAIRS, len(groups)), *self._words.shape[1:])
-        for start in range(0, len(groups), _PAIRS):
-            span = slice(start, start + _PAIRS)
+        for span in slices(len(groups), _PAIRS):
             group = groups[span]
             words = torch.index_select(self._words, 0, group, out=room[: len(group)])
             point = x.index_select(0, rows[span])

@@ -11,7 +11,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Ids, Vectors
+from mondegreen.arrays import Ids, Vectors, slices
 from mondegreen.errors import (
     ConfigurationError,
     MondegreenError,
@@ -42,11 +42,11 @@ class TorchSearch:
         k = min(k, count)
         out = np.empty((len(narrow), k), dtype=np.int32)
         step = max(1, _CELLS.get(self._device.type, 1 << 24) // count)
-        for start in range(0, len(narrow), step):
-            block = torch.tensor(narrow[start : start + step], device=self._device)
+        for rows in slices(len(narrow), step):
+            block = torch.tensor(narrow[rows], device=self._device)
             scores = torch.addmm(self._shift, block, self._columns)
             found = scores.argmax(1, keepdim=True) if k == 1 else scores.topk(k).indices
-            out[start : start + step] = found.cpu().numpy()
+            out[rows] = found.cpu().numpy()
         return out
 
     def describe(self) -> str:

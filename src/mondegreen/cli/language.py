@@ -1,0 +1,185 @@
+"""``mondegreen language``: build, mix, list and describe public language models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from mondegreen.cli import options
+from mondegreen.cli.options import File, LanguageName, argument, command, option
+from mondegreen.cli.render import echo_facts, echo_table, progress, say
+from mondegreen.io.guess import Format
+
+if TYPE_CHECKING:
+    from mondegreen.language.ngrams import NGrams
+
+_OUTPUT: Final = option(
+    "Model to write; by custom its name ends with .lm.",
+    "-o --output",
+    type=click.Path(dir_okay=False, path_type=Path),
+)
+_PUBLIC: Final = (
+    "The texts must be PUBLIC: a model carries what it was built from into whatever is "
+    "decoded with it, and no guarantee covers that. Never build one from the texts "
+    "that you privatize."
+)
+
+
+@click.group()
+def language() -> None:
+    """Manage public language models, by which releases are made readable.
+
+    A model says how likely a word is behind the two words before it.
+
+    Example: mondegreen language list
+    """
+
+
+@command(name="list")
+def list_languages(as_json: bool = options.JSON) -> None:
+    """List the language models that can be named.
+
+    Example: mondegreen language list --json
+    """
+    from mondegreen.language.store import language_names, load_language
+
+    rows = []
+    for name in language_names():
+        facts = _facts(load_language(name))
+        keys = ("words", "pairs", "triples", "space", "path")
+        rows.append({"name": name, **{key: facts[key] for key in keys}})
+    echo_table(rows, as_json=as_json)
+
+
+@command()
+def info(
+    name: LanguageName = argument(default="english"), as_json: bool = options.JSON
+) -> None:
+    """Describe a language model, given by NAME or path; its digest is checked.
+
+    Example: mondegreen language info english
+    """
+    from mondegreen.language.store import load_language
+
+    echo_facts(_facts(load_language(name), as_json=as_json), as_json=as_json)
+
+
+@command(short_help="Build a language model from public text.")
+def build(
+    public: tuple[File, ...] = argument(nargs=-1, required=True),
+    output: Path = _OUTPUT,
+    columns: tuple[options.Column, ...] = options.COLUMNS,
+    format: Format | None = options.FORMAT,
+    least: int = option(
+        "Leave out words, pairs and triples that occur fewer times.", default=1
+    ),
+    space: options.SpaceName = options.SPACE,
+    source: tuple[str, ...] = option("Where the texts are from. Repeatable.", "TEXT"),
+    licence: tuple[str, ...] = option("What they are licensed under.", "TEXT"),
+    force: bool = options.FORCE,
+    quiet: bool = options.QUIET,
+    as_json: bool = options.JSON,
+) -> None:
+    """Build a language model from the texts of PUBLIC files.
+
+    It is over the words of a space. The texts must be public: a model of private texts
+    would carry them into every release that is decoded with it.
+
+    Example: mondegreen language build news.csv --column text -o news.lm --least 2
+    """
+    from mondegreen.language.build import build_language
+    from mondegreen.language.store import refuse_existing, save_language
+    from mondegreen.space.store import load_space
+
+    refuse_existing(output, force=force)
+    say(_PUBLIC)
+    loaded = load_space(space)
+    batches = (
+        texts for path in public for texts in _batches(path, format, columns, quiet)
+    )
+    about = {"sources": source, "licences": licence}
+    model = build_language(batches, loaded, least=least, **about)
+    save_language(model, output, force=force)
+    echo_facts(_facts(model, output, as_json=as_json), as_json=as_json)
+
+
+@command(short_help="Mix two language models into one.")
+def mix(
+    first: LanguageName = argument(),
+    second: LanguageName = argument(),
+    held: File = option(
+        "PUBLIC texts that neither was built from: the weight is found on them.",
+        "--on HELD",
+    ),
+    output: Path = _OUTPUT,
+    columns: tuple[options.Column, ...] = options.COLUMNS,
+    format: Format | None = options.FORMAT,
+    space: options.SpaceName = options.SPACE,
+    force: bool = options.FORCE,
+    quiet: bool = options.QUIET,
+    as_json: bool = options.JSON,
+) -> None:
+    """Mix two language models, given by name or path, over the words of one space.
+
+    The weight is the one under which the texts of HELD are likeliest. Shows the
+    perplexities on HELD, among how many words a model hesitates: smaller is better.
+
+    Example: mondegreen language mix english news.lm --on held.csv -o mine.lm
+    """
+    from mondegreen.language.build import read_words
+    from mondegreen.language.mix import mix as mixed
+    from mondegreen.language.store import load_language, refuse_existing, save_language
+    from mondegreen.space.store import load_space
+
+    refuse_existing(output, force=force)
+    say(_PUBLIC)
+    one, other, loaded = load_language(first), load_language(second), load_space(space)
+    one.check_space(loaded)
+    ids, ends = read_words(_batches(held, format, columns, quiet), loaded)
+    found = mixed(one, other, ids, ends)
+    save_language(found.model, output, force=force)
+    made: dict[str, object]
+    if as_json:
+        made = {"weight": found.weight, "perplexities": [*found.perplexities]}
+    else:
+        made = {f"weight of {first}": f"{found.weight:.3f}"}
+        for name, each in zip((first, second, "both"), found.perplexities, strict=True):
+            made[f"perplexity of {name}"] = f"{each:,.1f}"
+    facts = _facts(found.model, output, as_json=as_json)
+    echo_facts(made | facts, as_json=as_json)
+
+
+for _verb in (list_languages, info, build, mix):
+    language.add_command(_verb)
+
+
+def _batches(
+    path: str, format: Format | None, columns: tuple[str, ...], quiet: bool
+) -> Iterator[list[str]]:
+    """Read the texts of a file in a stream."""
+    from mondegreen.io.open import open_source
+
+    with (
+        open_source(path, format=format, columns=columns, missing="pass") as source,
+        progress(source, quiet=quiet) as advance,
+    ):
+        for batch in source.batches():
+            yield source.texts(batch)
+            advance()
+
+
+def _facts(
+    model: NGrams, path: Path | None = None, *, as_json: bool = False
+) -> dict[str, object]:
+    """What there is to say about a model."""
+    path = model.path or path
+    sizes = {"pairs": len(model.pair_words), "triples": len(model.triple_words)}
+    facts = {"digest": model.digest, **asdict(model.about), **sizes}
+    if not as_json:
+        lists = {key: "; ".join(v) for key, v in facts.items() if isinstance(v, tuple)}
+        facts |= lists
+    return {**facts, "path": str(path), "bytes": path.stat().st_size if path else None}

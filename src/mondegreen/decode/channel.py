@@ -1,0 +1,109 @@
+"""The channel of any mechanism: exact where its law is closed, else from draws."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from mondegreen.arrays import Floats, Ids
+from mondegreen.errors import LawUnknownError
+from mondegreen.mechanisms.base import Progress, State, no_progress
+from mondegreen.mechanisms.channel import Channel, ranked
+from mondegreen.scores.law import to_words
+
+_ROWS: Final = 256
+_SEED: Final = 20_213
+"""The draws are of public words and go nowhere, so anyone may repeat them."""
+_DRAWS: Final = 1 << 20
+_LEAST: Final = 16
+
+
+def channel_of(
+    state: State, prior: Floats, count: int, progress: Progress = no_progress
+) -> Channel:
+    """Find the ``count`` likeliest inputs of every output, under a public prior.
+
+    ``prior`` has the frequencies of words in PUBLIC text, shape (V + 1,), the unknown
+    word last, all above 0. The channel is exact where the law is closed: of a tree by
+    its nodes, in milliseconds; of others in one pass over all pairs of words. That of a
+    mechanism that can only be sampled is estimated from a million draws of public
+    words with a fixed seed.
+    """
+    found = state.channel(prior, count)
+    if found is not None:
+        return found
+    try:
+        state.log_prob(np.zeros(1, dtype=np.int32))
+    except LawUnknownError:
+        return _from_draws(state, prior, count, progress)
+    return _from_rows(state, prior, count, progress)
+
+
+def _from_rows(
+    state: State, prior: Floats, count: int, progress: Progress
+) -> Channel:
+    """Keep the best of each output while the inputs pass by, the frequent ones first.
+
+    Then few rows later on hold anything better than what an output has already.
+    """
+    size = state.space.vocab_size
+    law = np.zeros((size, count))
+    scores = np.zeros((size, count), dtype=np.float32)
+    candidates = np.zeros((size, count), dtype=np.int32)
+    inputs = np.argsort(-prior, kind="stable").astype(np.int32)
+    for start in range(0, len(inputs), _ROWS):
+        ids = inputs[start : start + _ROWS]
+        near = to_words(state.space, ids) if state.takes_distances else None
+        rows = state.log_rows(ids, near)[1]
+        joint = (rows * prior[ids, None]).astype(np.float32)
+        row, output = np.nonzero(joint > scores.min(axis=1))
+        # Each output takes its new ones in turn, in place of its least.
+        order = np.argsort(output, kind="stable")
+        row, output = row[order], output[order]
+        turn = np.arange(len(output)) - np.searchsorted(output, output)
+        for number in range(int(turn.max(initial=-1)) + 1):
+            now = turn == number
+            mine, its = output[now], row[now]
+            least = scores[mine].argmin(axis=1)
+            better = joint[its, mine] > scores[mine, least]
+            mine, its, least = mine[better], its[better], least[better]
+            scores[mine, least] = joint[its, mine]
+            law[mine, least] = rows[its, mine]
+            candidates[mine, least] = ids[its]
+        progress(min(1.0, (start + _ROWS) / len(inputs)))
+    observation = np.arange(size, dtype=np.int32)
+    how = "exact, from the law of every word"
+    return ranked(observation, candidates, law, prior, count, how)
+
+
+def _from_draws(
+    state: State, prior: Floats, count: int, progress: Progress
+) -> Channel:
+    """Count what public words come out as; a word that never did may be itself."""
+    size = state.space.vocab_size
+    rng = np.random.Generator(np.random.PCG64(_SEED))
+    repeats = np.maximum(np.rint(prior * _DRAWS), _LEAST).astype(np.int64)
+    inputs = np.repeat(np.arange(size + 1, dtype=np.int32), repeats)
+    outputs = np.empty_like(inputs)
+    for start in range(0, len(inputs), 1 << 14):
+        some = slice(start, start + (1 << 14))
+        outputs[some] = state.sample(inputs[some], rng)
+        progress(min(1.0, (start + (1 << 14)) / len(inputs)))
+    pairs, times = np.unique(
+        outputs.astype(np.int64) * (size + 1) + inputs, return_counts=True
+    )
+    output, word = np.divmod(pairs, size + 1)
+    share = times / repeats[word]
+    order = np.lexsort((-share * prior[word], output))
+    output, word, share = output[order], word[order], share[order]
+    place = np.arange(len(output)) - np.searchsorted(output, output)
+    candidates = np.tile(np.arange(size)[:, None], (1, count)).astype(np.int32)
+    law = np.zeros((size, count))
+    law[:, -1] = 1 / repeats[:size]  # itself, as if drawn once
+    kept = place < count - 1
+    candidates[output[kept], place[kept]] = word[kept]
+    law[output[kept], place[kept]] = share[kept]
+    how = f"estimated from {len(inputs):,} draws of public words"
+    observation: Ids = np.arange(size, dtype=np.int32)
+    return ranked(observation, candidates, law, prior, count, how)

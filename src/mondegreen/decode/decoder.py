@@ -1,0 +1,137 @@
+"""The decoder: what a sentence of released words may have been."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Floats, Ids
+from mondegreen.decode.lattice import Indices, Lattice
+from mondegreen.decode.paths import best, log_sum, marginals, path
+from mondegreen.decode.released import Released
+from mondegreen.decode.tables import Singles, Tables, rounded
+from mondegreen.language.ngrams import NGrams
+from mondegreen.mechanisms.channel import Channel
+
+CANDIDATES: Final = 24
+"""Inputs that are looked at for each output; more find nothing better."""
+
+BEAM: Final = 8
+"""Of these, how many are left when pairs of words have been looked at."""
+
+_WORDS: Final = 2048
+"""Words decoded together: their arrays take some 60 MB."""
+
+
+@final
+class Decoder:
+    """Reads released words with a public language model.
+
+    It sees :class:`Released` alone, so what it finds is a function of the release
+    and of public things: it costs no epsilon. The same posterior is what an adversary
+    who reads sentences believes.
+
+    Parameters
+    ----------
+    channel : Channel
+        The likely inputs of each output; see :func:`mondegreen.decode.channel_of`.
+    language : NGrams
+        A model of PUBLIC text over the same words.
+    printable : bool array, shape (V + 1,), optional
+        Which words a reading may hold: all but the unknown word, if not given.
+    beam : int
+        Candidates of a word that triples of words decide between.
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        language: NGrams,
+        *,
+        printable: NDArray[np.bool_] | None = None,
+        beam: int = BEAM,
+    ) -> None:
+        size = len(channel.observation)
+        self.tables, self._beam = Tables(language), beam
+        self._observation, self._words = channel.observation, channel.candidates
+        self._law = rounded(channel.log_law)
+        if printable is None:
+            printable = np.arange(size + 1) < size
+        is_printed = printable[self._words] & np.isfinite(self._law)
+        self._readable = np.where(is_printed, self._law, np.float32(-np.inf))
+        scores = np.where(is_printed, self._law + self.tables.unigram[self._words], -np.inf)
+        chosen = np.take_along_axis(self._words, scores.argmax(axis=1)[:, None], 1)
+        self._single = np.where(is_printed.any(axis=1), chosen[:, 0], -1)
+
+    def words(self, released: Released) -> Ids:
+        """The likeliest input of each word by itself, shape (T,); codes stay."""
+        found = released.ids.copy()
+        through = found >= 0
+        single = self._single[self._observation[found[through]]]
+        found[through] = np.where(single < 0, found[through], single)
+        return found
+
+    def sentence(self, released: Released) -> Ids:
+        """The likeliest sentences, shape (T,); codes stay where they are."""
+        found = released.ids.copy()
+        for rows, lattice in self._lattices(released, self._readable):
+            chosen = path(lattice, best, lambda values: values.argmax(axis=1))
+            found[rows] = _words(lattice, chosen)
+        return found
+
+    def draw(self, released: Released, rng: np.random.Generator) -> Ids:
+        """Draw sentences from the posterior, shape (T,); codes stay."""
+
+        def choose(values: Singles) -> Indices:
+            return np.asarray((values + rng.gumbel(size=values.shape)).argmax(axis=1))
+
+        found = released.ids.copy()
+        for rows, lattice in self._lattices(released, self._readable):
+            found[rows] = _words(lattice, path(lattice, log_sum, choose))
+        return found
+
+    def marginals(self, released: Released) -> tuple[Ids, Floats]:
+        """The posterior of each word: inputs and their probabilities, (T, beam) each.
+
+        Here the unknown word is an input like any other. Rows of codes are 0.
+        """
+        shape = (len(released.ids), min(self._beam, self._words.shape[1]))
+        ids, shares = np.zeros(shape, dtype=np.int32), np.zeros(shape)
+        for rows, lattice in self._lattices(released, self._law):
+            place = _word_places(lattice)
+            ids[rows] = lattice.words[place]
+            shares[rows] = marginals(lattice)[place - lattice.offsets[1]]
+        return ids, shares
+
+    def _lattices(
+        self, released: Released, law: Singles
+    ) -> Iterator[tuple[Indices, Lattice]]:
+        """Yield chunks of sentences, and the places of their words in the release."""
+        for starts, lengths in released.chunks(_WORDS):
+            order = np.argsort(-lengths, kind="stable")
+            starts, lengths = starts[order], lengths[order]
+            before = np.cumsum(lengths) - lengths
+            within = np.arange(int(lengths.sum())) - np.repeat(before, lengths)
+            rows = np.repeat(starts, lengths) + within
+            seen = self._observation[released.ids[rows]]
+            lattice = Lattice.of(self.tables, lengths, self._words[seen], law[seen])
+            yield rows, lattice.pruned(self._beam)
+
+
+def _word_places(lattice: Lattice) -> Indices:
+    """The places of words, sentence by sentence."""
+    lengths = lattice.lengths
+    before = np.cumsum(lengths) - lengths
+    sentence = np.repeat(np.arange(len(lengths)), lengths)
+    step = np.arange(int(lengths.sum())) - np.repeat(before, lengths) + 1
+    return lattice.offsets[step] + sentence
+
+
+def _words(lattice: Lattice, chosen: Indices) -> Ids:
+    """The words that were chosen, sentence by sentence."""
+    place = _word_places(lattice)
+    column = chosen[place - lattice.offsets[1]]
+    return np.asarray(lattice.words[place, column])

@@ -1,0 +1,107 @@
+r"""Best paths, posteriors and draws of sentences, by triples of words.
+
+A state is the pair of candidates (v, w) at a place and the one before it. With
+:math:`T(u, v, w) = \ln p(w \mid u, v)` and the channel :math:`e(w) = \ln P(y \mid w)`,
+
+.. math:: \delta_t(v, w) = e_t(w) + \bigoplus_u [\delta_{t-1}(u, v) + T_t(u, v, w)]
+
+where the sum is a maximum for the best sentence (Viterbi), and the logarithm of a sum
+of exponentials for posteriors (forward-backward). Rabiner: "A Tutorial on Hidden Markov
+Models", Proceedings of the IEEE, 1989, for models of second order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.decode.lattice import Indices, Lattice
+from mondegreen.decode.tables import Singles
+
+Combine = Callable[[Singles, int], Singles]
+Choose = Callable[[Singles], Indices]
+
+
+def best(values: Singles, axis: int) -> Singles:
+    """The largest value along an axis."""
+    return np.asarray(values.max(axis=axis))
+
+
+def log_sum(values: Singles, axis: int) -> Singles:
+    """The logarithm of the sum of exponentials along an axis."""
+    top = values.max(axis=axis, keepdims=True)
+    shift = np.where(np.isfinite(top), top, 0)
+    with np.errstate(divide="ignore"):
+        total = np.log(np.exp(values - shift).sum(axis=axis, keepdims=True))
+    return np.asarray((total + shift).squeeze(axis))
+
+
+def forward(lattice: Lattice, triples: Singles, combine: Combine) -> Singles:
+    """The values of states, shape (places behind the first step, K, K)."""
+    states = np.empty_like(lattice.scores)
+    first, third = int(lattice.offsets[1]), int(lattice.offsets[2])
+    for now, before, row in lattice.steps():
+        if now.start == first:
+            start = lattice.channel[before][:, :, None] + lattice.scores[row]
+        else:
+            last = slice(before.start - first, before.stop - first)
+            steps = triples[now.start - third : now.stop - third]
+            start = combine(states[last][:, :, :, None] + steps, 1)
+        states[row] = start + lattice.channel[now][:, None, :]
+    return states
+
+
+def backward(lattice: Lattice, triples: Singles, combine: Combine) -> Singles:
+    """What follows each state, shape (places behind the first step, K, K)."""
+    onward = np.zeros_like(lattice.scores)
+    first, third = int(lattice.offsets[1]), int(lattice.offsets[2])
+    for now, before, row in reversed(list(lattice.steps())):
+        if now.start == first:
+            break
+        last = slice(before.start - first, before.stop - first)
+        steps = triples[now.start - third : now.stop - third]
+        rest = lattice.channel[now][:, None, :] + onward[row]
+        onward[last] = combine(steps + rest[:, None, :, :], 3)
+    return onward
+
+
+def marginals(lattice: Lattice) -> Singles:
+    """The posterior of every candidate, shape (places behind the first step, K)."""
+    triples = lattice.triples()
+    states = forward(lattice, triples, log_sum) + backward(lattice, triples, log_sum)
+    found = log_sum(states, 1)
+    shares = np.exp(found - found.max(axis=1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def path(lattice: Lattice, combine: Combine, choose: Choose) -> NDArray[np.int64]:
+    """One sentence of candidates: their places in the rows behind the first step.
+
+    From the last word to the first, ``choose`` picks one of the states, a row of
+    values for each sentence: the largest for the best sentence, a draw for a draw.
+    """
+    triples = lattice.triples()
+    states = forward(lattice, triples, combine)
+    first, third = int(lattice.offsets[1]), int(lattice.offsets[2])
+    count = lattice.words.shape[1]
+    found = np.zeros(len(states), dtype=np.int64)
+    lengths = lattice.lengths
+    earlier = np.zeros(len(lengths), dtype=np.int64)
+    for step, (now, before, row) in reversed(list(enumerate(lattice.steps(), 1))):
+        size = now.stop - now.start
+        own = np.arange(size)
+        ending = own[lengths[:size] + 1 == step]  # its last place is the boundary
+        found[row][ending] = 0
+        earlier[ending] = choose(states[row][ending, :, 0])
+        if step == 1:
+            continue
+        last = slice(before.start - first, before.stop - first)
+        v, w = earlier[:size], found[row]
+        found[last] = v
+        steps = triples[now.start - third : now.stop - third]
+        values = states[last][own, :, v] + steps[own, :, v, w]
+        earlier[:size] = choose(values)
+    assert found.max(initial=0) < count
+    return found

@@ -1,0 +1,184 @@
+r"""Two language models in one: linear interpolation, its weight found on other text.
+
+.. math::
+
+    p(w \mid u, v) = \lambda \, p_A(w \mid u, v) + (1 - \lambda) \, p_B(w \mid u, v)
+
+The weight :math:`\lambda` is the one under which held-back text is likeliest, by the
+EM algorithm. The mixture is written as one model (the *static* mixing of SRILM): it
+keeps the n-grams that either has, with these probabilities, and
+:math:`\gamma` spreads what is left as single words or pairs of the mixture are spread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple, final
+
+import numpy as np
+
+from mondegreen.arrays import Floats, Ids, Weights
+from mondegreen.errors import LanguageError
+from mondegreen.language.backoff import Tables, starts_of
+from mondegreen.language.ngrams import NGrams
+
+_ROUNDS: Final = 100
+_STEP: Final = 1e-6
+_LEFT: Final = 1e-9  # of a rounded distribution at least so much is left
+
+
+@final
+class Mixture(NamedTuple):
+    """A mixed model, and what it gained on the held-back text."""
+
+    model: NGrams
+    weight: float  # of the first model; the other has the rest
+    perplexities: tuple[float, float, float]  # of the first, the second, and both
+
+
+def mix(first: NGrams, second: NGrams, ids: Ids, ends: Sequence[bool]) -> Mixture:
+    """Mix two models of one vocabulary by the weight that suits held-back text best.
+
+    Parameters
+    ----------
+    first, second : NGrams
+        Models over the words of one space.
+    ids, ends
+        Held-back words, and whether a sentence ends behind each. PUBLIC text too: the
+        weight tells about it.
+
+    Returns
+    -------
+    Mixture
+
+    Raises
+    ------
+    LanguageError
+        Where the models are over different words, or there is no held-back text.
+    """
+    if first.about.vocabulary != second.about.vocabulary:
+        raise LanguageError("the two language models are over the words of two spaces")
+    if not len(ids):
+        raise LanguageError("the held-back text has no words")
+    both = [np.exp(model.chain_log_probs(ids, ends)) for model in (first, second)]
+    weight = best_weight(*both)
+    about = replace(
+        first.about,
+        words=first.about.words + second.about.words,
+        sentences=first.about.sentences + second.about.sentences,
+        least=min(first.about.least, second.about.least),
+        sources=_joined(first.about.sources, second.about.sources),
+        licences=_joined(first.about.licences, second.about.licences),
+        mixed=(
+            f"{weight:.3f} of {first.digest}",
+            f"{1 - weight:.3f} of {second.digest}",
+        ),
+    )
+    made = NGrams.from_tables(mixed_tables(first, second, weight), about)
+    found = tuple(model.perplexity(ids, ends) for model in (first, second, made))
+    return Mixture(made, weight, found)  # type: ignore[arg-type]
+
+
+def best_weight(first: Floats, second: Floats) -> float:
+    """The weight of the first that makes events likeliest, by EM.
+
+    >>> round(best_weight(np.array([0.9, 0.9, 0.1]), np.array([0.1, 0.1, 0.9])), 3)
+    0.708
+    """
+    weight = 0.5
+    for _ in range(_ROUNDS):
+        mine = weight * first
+        found = float(np.mean(mine / (mine + (1 - weight) * second)))
+        if abs(found - weight) < _STEP:
+            break
+        weight = found
+    return found
+
+
+def mixed_tables(first: Tables, second: Tables, weight: float) -> Tables:
+    """Mix all n-grams of two models, and make every distribution sum to 1."""
+    size, both = first.vocab_size + 2, (first, second)
+    shares = (weight, 1 - weight)
+    unigram = sum(
+        share * np.exp(model.unigram_log.astype(float))
+        for share, model in zip(shares, both, strict=True)
+    )
+    unigram = unigram / unigram.sum()
+
+    keys = np.union1d(*(_pair_keys(model, size) for model in both))
+    owner, word = keys // size, keys % size
+    pair, gamma = _level(
+        shares,
+        owner,
+        size,
+        [np.exp(model.pair_log_prob(owner, word)) for model in both],
+        [np.exp(model.unigram_log[word].astype(float)) for model in both],
+        [np.exp(model.unigram_backoff.astype(float)) for model in both],
+        unigram[word],
+    )
+    triples = np.union1d(*(_triple_keys(model, size) for model in both))
+    u, v, w = triples // (size * size), triples // size % size, triples % size
+    context = np.searchsorted(keys, triples // size)
+    triple, pair_gamma = _level(
+        shares,
+        context,
+        len(keys),
+        [np.exp(model.log_prob(u, v, w)) for model in both],
+        [np.exp(model.pair_log_prob(v, w)) for model in both],
+        [np.exp(model.log_backoff(owner, word)) for model in both],
+        pair[np.searchsorted(keys, triples % (size * size))],
+    )
+    return Tables(
+        unigram_log=np.log(unigram),
+        unigram_backoff=np.log(gamma),
+        pair_starts=starts_of(np.bincount(owner, minlength=size)),
+        pair_words=word,
+        pair_log=np.log(pair),
+        pair_backoff=np.log(pair_gamma),
+        triple_starts=starts_of(np.bincount(context, minlength=len(keys))),
+        triple_words=w,
+        triple_log=np.log(triple),
+    )
+
+
+def _level(
+    shares: tuple[float, float],
+    owner: Weights,
+    contexts: int,
+    scores: Sequence[Floats],
+    lower: Sequence[Floats],
+    gammas: Sequence[Floats],
+    mixed_lower: Floats,
+) -> tuple[Floats, Floats]:
+    """Mix the n-grams of one length; returns them, and gamma of each context.
+
+    The models are rounded, so their distributions sum to 1 but nearly; what is left is
+    therefore computed from their own gamma, and all of it is divided by its sum.
+    """
+
+    def summed(values: Floats) -> Floats:
+        return np.asarray(np.bincount(owner, values, minlength=contexts), float)
+
+    kept: Any = sum(s * score for s, score in zip(shares, scores, strict=True))
+    left: Any = sum(
+        share * gamma * np.maximum(1 - summed(below), _LEFT)
+        for share, gamma, below in zip(shares, gammas, lower, strict=True)
+    )
+    total = summed(kept) + left
+    spread = np.maximum(1 - summed(mixed_lower), _LEFT)
+    return kept / total[owner], left / total / spread
+
+
+def _pair_keys(model: Tables, size: int) -> Weights:
+    first = np.repeat(np.arange(size), np.diff(model.pair_starts))
+    return first * size + model.pair_words
+
+
+def _triple_keys(model: Tables, size: int) -> Weights:
+    pairs = np.repeat(_pair_keys(model, size), np.diff(model.triple_starts))
+    return pairs * size + model.triple_words
+
+
+def _joined(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*one, *other]))

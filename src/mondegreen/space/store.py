@@ -31,8 +31,14 @@ _BUNDLED_TREES: Final = {
         "trees/glove-840b-34k.tree": (
             "d6538cb1373fef1c69b24f55a1326372bf8b4ea083969de6174bf4b6a45d68e8"
         ),
+        "trees/glove-840b-34k.families.tree": (
+            "6b898a2205b6526441600561638f8e12c4b8889482c921a0d87381d8253c2771"
+        ),
     },
 }
+
+_SMALL: Final = 4096
+"""Words of the largest space whose tree is built where it is needed."""
 
 
 def load_space(name_or_path: str | Path = DEFAULT_SPACE) -> Space:
@@ -101,19 +107,42 @@ def tree_of(space: Space, digest: str = "") -> WordTree | None:
     Of several of the package, the one whose digest begins with ``digest``; the default
     one if that is empty.
     """
-    known = _BUNDLED_TREES.get(space.digest, {}) if space.tree is None else {}
-    found = {name: whole for name, whole in known.items() if whole.startswith(digest)}
-    if not found:
-        own = space.tree
-        if digest and not (own and own.digest.startswith(digest)):
-            raise UnknownNameError("tree", digest, {x[:12] for x in known.values()})
-        return own
-    name, whole = next(iter(found.items()))
+    known = {} if space.tree else _BUNDLED_TREES.get(space.digest, {})
+    for name, whole in known.items():
+        if whole.startswith(digest):
+            return _bundled_tree(space, name, whole)
+    if known or (space.tree and not space.tree.digest.startswith(digest)):
+        names = known.values() if space.tree is None else [space.tree.digest]
+        raise UnknownNameError("tree", digest, {each[:12] for each in names})
+    return space.tree
+
+
+def tree_for(space: Space, digest: str = "") -> WordTree:
+    """The tree of a space; a small one gets a tree when it has none."""
+    found = tree_of(space, digest)
+    if found is not None:
+        return found
+    if space.vocab_size > _SMALL:
+        raise SpaceError(
+            f"space {space.name!r} has no word tree. Build one: mondegreen space tree "
+            f"{space.path or space.name} -o {space.name}.tree.safetensors; or take a "
+            "mechanism that needs none, such as calibrated"
+        )
+    from mondegreen.space.tree_build import build_tree
+
+    built = build_tree(space)
+    if not built.digest.startswith(digest):
+        raise UnknownNameError("tree", digest, {built.digest[:12]})
+    return built
+
+
+def _bundled_tree(space: Space, name: str, digest: str) -> WordTree:
+    """A tree of the package, if it is the one promised."""
     try:
         tree = WordTree.from_bytes((_BUNDLED / name).read_bytes())
     except OSError as error:
         raise SpaceError(f"{_BUNDLED / name}: {error.strerror}") from error
-    if tree.digest != whole or tree.vocab_size != space.vocab_size:
+    if tree.digest != digest or tree.vocab_size != space.vocab_size:
         raise SpaceIntegrityError(f"{_BUNDLED / name}: another tree than promised")
     return tree
 

@@ -28,7 +28,7 @@ from mondegreen.space.tree import WordTree
 # Of words, groups, joined classes, branches, classes and the root; the second of
 # trees whose groups form families, which the same level holds.
 _JOINED_HEIGHTS: Final = (0.0, 0.03, 0.5, 0.6, 0.9, 1.0)
-_FAMILY_HEIGHTS: Final = (0.0, 0.03, 0.2, 0.6, 0.9, 1.0)
+_FAMILY_HEIGHTS: Final = (0.0, 0.03, 0.28, 0.6, 0.9, 1.0)
 
 Pair = tuple[int, int]
 
@@ -71,7 +71,8 @@ def build_tree(
     was, and costs the words that carry meaning nothing.
 
     With ``worth``, for the words of the space and of *public* frequencies, groups then
-    swap words until none owns its group (:func:`~mondegreen.space.groups.shared_groups`);
+    swap words until none owns its group
+    (:func:`~mondegreen.space.groups.shared_groups`);
     this takes the place of ``frequency``. With ``family`` above 1 as many groups of one
     class are a node of the level above the groups, and so are the words of the joined
     classes: a draw from there is as near in meaning as can be, and takes from the
@@ -108,7 +109,9 @@ def build_tree(
     for number, name in enumerate(sorted(set(names[kept]))):
         progress(str(name))
         mine = kept[names[kept] == name]
-        group, near, over = _levels(points[mine], _of(worth, mine), leaf, family, branch)
+        group, near, over = _levels(
+            points[mine], _of(worth, mine), leaf, family, branch
+        )
         groups[mine] = made[0] + group
         families[mine] = made[1] + near[group]
         branches[mine] = made[2] + over[near[group]]

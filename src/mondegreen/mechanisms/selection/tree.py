@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Floats, Ids, LogProbs, Weights, slices
-from mondegreen.errors import InvalidParameterError, SpaceError
+from mondegreen.errors import InvalidParameterError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms import base
 from mondegreen.mechanisms.channel import Channel
@@ -28,14 +28,11 @@ from mondegreen.mechanisms.laws.tree import (
 from mondegreen.mechanisms.laws.tree_channel import tree_channel
 from mondegreen.sampling.integers import TOTAL, draw_uniform
 from mondegreen.space.space import Space
-from mondegreen.space.store import tree_of
+from mondegreen.space.store import tree_for
 from mondegreen.space.tree import WordTree
 
 _BLOCK: Final = 1 << 15
 """Words drawn at once: their tables stay in the cache of a core."""
-
-_SMALL: Final = 4096
-"""Words of the largest space whose tree is built where it is needed."""
 
 _DIGITS: Final = re.compile("[0-9a-f]{6,64}")
 
@@ -399,22 +396,6 @@ class TreeState(base.State):
             members = tree.members(level, int(tree.nodes[level, word]))
             found[i] = members[int(rng.integers(0, len(members)))]
         return found
-
-
-def tree_for(space: Space, digest: str = "") -> WordTree:
-    """The tree of a space; a small one gets a tree when it has none."""
-    found = tree_of(space, digest)
-    if found is not None:
-        return found
-    if space.vocab_size > _SMALL:
-        raise SpaceError(
-            f"space {space.name!r} has no word tree. Build one: mondegreen space tree "
-            f"{space.path or space.name} -o {space.name}.tree.safetensors; or take a "
-            "mechanism that needs none, such as calibrated"
-        )
-    from mondegreen.space.tree_build import build_tree
-
-    return build_tree(space)
 
 
 def _numbers(name: str, values: Any, largest: float) -> Numbers:

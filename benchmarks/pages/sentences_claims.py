@@ -97,7 +97,7 @@ def _targets(found: dict[str, Any]) -> Claim:
 
 
 def _worst(found: dict[str, Any]) -> Claim:
-    rows = [row for data in SETS for row in rows_of(found, data, DEFAULT)]
+    rows = [r for data in SETS for r in rows_of(found, data, DEFAULT) if "worst" in r]
     worst = max(row["worst"] for row in rows)
     often = [f"{row['often']:.2f}" for row in rows]
     return (

@@ -122,7 +122,10 @@ def _equal(found: dict[str, Any], reader: float) -> Iterator[list[str]]:
             for form, says in FORMS.items():
 
                 def of_form(
-                    key: str, data: str = data, mechanism: str = mechanism, form: str = form
+                    key: str,
+                    data: str = data,
+                    mechanism: str = mechanism,
+                    form: str = form,
                 ) -> float | None:
                     return at(found, data, mechanism, reader, in_form(form, key))
 

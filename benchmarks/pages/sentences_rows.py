@@ -87,6 +87,7 @@ def best_other(
         for mechanism, name in MECHANISMS.items()
         for form, says in FORMS.items()
         if mechanism != "tree"
-        and (number := at(found, data, mechanism, reader, in_form(form, key))) is not None
+        and (number := at(found, data, mechanism, reader, in_form(form, key)))
+        is not None
     ]
     return max(values) if values else None

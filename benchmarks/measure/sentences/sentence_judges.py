@@ -64,7 +64,7 @@ class Judges:
         }
 
     def cosine(self, ids: Ids) -> float:
-        """The mean cosine of texts and releases: means of word vectors, idf-weighted."""
+        """The mean cosine of texts and releases: idf-weighted means of word vectors."""
         one, other = (self._vectors(each) for each in (self.data.test.ids, ids))
         lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
         some = lengths > 0

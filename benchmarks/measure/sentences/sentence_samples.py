@@ -46,7 +46,9 @@ def thirty() -> list[dict[str, str]]:
             case="truecase",
             read=read,  # type: ignore[arg-type]
         )
-        found.append([each.text for each in privatizer.batch([s for _, s in flat]) if each])
+        found.append(
+            [each.text for each in privatizer.batch([s for _, s in flat]) if each]
+        )
     return [
         {"kind": kind, "sentence": sentence, "raw": raw, "read": read}
         for (kind, sentence), raw, read in zip(flat, *found, strict=True)

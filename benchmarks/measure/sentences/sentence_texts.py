@@ -94,6 +94,7 @@ class Data:
         (valid,) = np.nonzero(split == "valid")
         self._of_kind = [texts[i] for i in train[:half]]
         self._held = [texts[i] for i in valid[:_HELD]]
+        self.held = [texts[i] for i in valid[_HELD:]]
         self.train = self._corpus(texts, labels, train)
         self.test = self._corpus(texts, labels, test)
         if self.plan.judge:

@@ -1,6 +1,7 @@
 """Releases and what is read of them, at equal success of a reader.
 
-    python -m benchmarks sentences [--quick] [--only SET] [--mechanism NAME] [--laws]
+    python -m benchmarks sentences [--quick] [--only SET] [--mechanism NAME]
+        [--laws | --targets]
 
 Every row is kept in results/sentences.json and not measured again. A row is one draw of
 the test texts by one setting, and what stands for them after decoding by two language
@@ -20,6 +21,9 @@ models: the embedded one (``embedded``) and its mixture with one of the kind of 
   of content and guessed above 0.6.
 - *linkage*: how often the first 5 words find the original of a release among 500.
 
+- *targets* (``--targets``): the tree set so that a reader of the held-back texts
+  recovers 0.2 or 0.3 of the words, and what a reader of the test texts recovers then.
+
 ``--laws`` looks at the laws without a short form, which other rows need: half an hour.
 Needs scikit-learn.
 """
@@ -28,10 +32,12 @@ from __future__ import annotations
 
 import argparse
 import functools
+import itertools
 import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -46,33 +52,44 @@ from benchmarks.measure.sentences.sentence_judges import (
     linked,
     lists_of,
     perplexity,
-    type_token_ratio,
 )
 from benchmarks.measure.sentences.sentence_texts import SETS, Corpus, Data
+from mondegreen.attacks.adversary import success_against
 from mondegreen.attacks.outputs import outputs_of
+from mondegreen.attacks.pairs import pairs_of
 from mondegreen.attacks.worst_words import content_words, worst_of
 from mondegreen.calibration.tree_levels import best_tree
 from mondegreen.decode.decoder import Decoder
 from mondegreen.decode.released import Released
 from mondegreen.language.ngrams import NGrams
 from mondegreen.language.store import load_language
-from mondegreen.space.store import tree_of
+from mondegreen.space.store import tree_for
+from mondegreen.text.policy import Lookup
 
 RESULT = machine.RESULTS / "sentences.json"
 DEFAULT: Final = "tree, default"
 CHANCES: Final = "tree"
+FAMILIES: Final = "families"
+FAMILIES_DEFAULT: Final = "families, default"
+OTHER_TREE: Final = "6b898a2205b6"
+"""The second tree of the package: groups of which no word has most of the frequency."""
 GRID: Final[dict[str, tuple[float, ...]]] = {
     DEFAULT: (10.0,),
     CHANCES: (0.1, 0.15, 0.2, 0.25, 0.3, 0.4),
     "exponential": (2.0, 2.2, 2.4, 2.6, 2.8),
     "tem": (2.1, 2.4, 2.7),
+    "calibrated": (1.5, 1.65, 1.8),
+    FAMILIES: (0.15, 0.2, 0.3, 0.4),
+    FAMILIES_DEFAULT: (10.0,),
 }
-"""Settings: epsilon; of "tree" the success of a guess of one word, at 10 nats."""
+"""Settings: epsilon; of trees that are set the success of a guess of one word."""
 CLOSED: Final = ("exponential", "tem", "calibrated")
 POWER: Final = 0.5
 NATS: Final = 10.0
 BEAM: Final = 12
 OFTEN: Final = 0.6
+TARGETS: Final = (0.2, 0.3)
+HELD_WORDS: Final = 10_000
 SEED: Final = 17
 
 
@@ -81,10 +98,6 @@ class Bench:
 
     def __init__(self) -> None:
         self.space, self.embedded = mg.load_space(), load_language()
-        tree = tree_of(self.space)
-        if tree is None:
-            raise SystemExit("the default space has no word tree")
-        self.tree = tree
 
     @functools.cached_property
     def classes(self) -> Any:
@@ -103,28 +116,44 @@ class Bench:
 
     def own(self, name: str) -> Any:
         """The frequencies of the test texts: what the strongest guesser knows."""
-        counts = np.bincount(self.data(name).test.ids, minlength=self.space.vocab_size + 1)
+        counts = np.bincount(
+            self.data(name).test.ids, minlength=self.space.vocab_size + 1
+        )
         return counts / counts.sum()
 
     def state(self, name: str, mechanism: str, setting: float) -> Any:
         """Prepare a mechanism; that of chances is set for public texts of the kind."""
-        if mechanism == CHANCES:
+        if mechanism in (CHANCES, FAMILIES):
+            tree = tree_for(self.space, OTHER_TREE if mechanism == FAMILIES else "")
             prior = frequency(self.data(name).mixture.model)
             return best_tree(
-                self.space, self.tree, prior, success=setting, epsilon=NATS, power=POWER
+                self.space, tree, prior, success=setting, epsilon=NATS, power=POWER
             ).prepare(self.space)
-        kind = "tree" if mechanism == DEFAULT else mechanism
-        return mg.mechanism(kind, epsilon=setting).prepare(self.space)
+        if mechanism in (DEFAULT, FAMILIES_DEFAULT):
+            other = OTHER_TREE if mechanism == FAMILIES_DEFAULT else None
+            made = mg.mechanism("tree", epsilon=setting, tree=other)
+        else:
+            made = mg.mechanism(mechanism, epsilon=setting)
+        return made.prepare(self.space)
 
     def survey(self, mechanism: str) -> None:
         """Look at all settings of a closed law that were not looked at before."""
-        keys = dict(zip(laws.names(mechanism, GRID[mechanism]), GRID[mechanism], strict=True))
-        missing = {key: setting for key, setting in keys.items() if not laws.stored(key)}
+        if mechanism not in CLOSED:
+            return
+        keys = dict(
+            zip(laws.names(mechanism, GRID[mechanism]), GRID[mechanism], strict=True)
+        )
+        missing = {
+            key: setting for key, setting in keys.items() if not laws.stored(key)
+        }
         if missing:
             models = [self.data(name).mixture.model for name in SETS]
-            likely = np.mean([frequency(each) for each in (self.embedded, *models)], axis=0)
+            likely = np.mean(
+                [frequency(each) for each in (self.embedded, *models)], axis=0
+            )
             states = {
-                key: self.state("", mechanism, setting) for key, setting in missing.items()
+                key: self.state("", mechanism, setting)
+                for key, setting in missing.items()
             }
             laws.survey(states, likely, np.array([self.own(name) for name in SETS]))
 
@@ -204,7 +233,9 @@ def recovered(
         words, shares = Decoder(channel, model, beam=BEAM).marginals(released)
         best = np.take_along_axis(words, shares.argmax(axis=1)[:, None], axis=1)[:, 0]
         for kind, guess in (("words", alone), ("sentences", best)):
-            readers[f"{each}, {kind}"] = by_text((guess == some.ids).astype(float), some)
+            readers[f"{each}, {kind}"] = by_text(
+                (guess == some.ids).astype(float), some
+            )
     strongest = max(readers, key=lambda kind: readers[kind][0])
     value, low, high = readers[strongest]
     return {
@@ -237,6 +268,27 @@ def told(bench: Bench, name: str, mechanism: str, setting: float) -> dict[str, A
     }
 
 
+def target(bench: Bench, name: str, reader: float) -> dict[str, Any]:
+    """Set a tree on held-back texts for a reader, and meet the reader on test texts."""
+    data, model = bench.data(name), bench.data(name).mixture.model
+    tree, prior = tree_for(bench.space), frequency(model)
+
+    def prepared(success: float) -> Any:
+        return best_tree(
+            bench.space, tree, prior, success=success, epsilon=NATS, power=POWER
+        ).prepare(bench.space)
+
+    pairs = pairs_of(data.held, Lookup(bench.space)).some(HELD_WORDS)
+    least = float(prior.max()) * 1.001
+    success = success_against(reader, prepared, pairs, model, least)
+    state, some = prepared(success), data.test.first(data.plan.read)
+    drawn = state.sample(some.ids, np.random.default_rng(SEED))
+    models = {"kind": model}
+    channels = {"kind": laws.channel_for(state, None, prior)}
+    met = recovered(some, drawn, models, channels)
+    return {"data": name, "promised": reader, "success": success, **met}
+
+
 def promised(state: Any) -> dict[str, Any]:
     """The loss between any two words, in nats, certified where that is known."""
     promise = state.guarantee
@@ -247,17 +299,28 @@ def promised(state: Any) -> dict[str, Any]:
 def stored() -> dict[str, Any]:
     """What is known."""
     found = json.loads(RESULT.read_text()) if RESULT.exists() else {}
-    return {"clear": {}, "rows": {}, "told": {}, **found}
+    return {"clear": {}, "rows": {}, "told": {}, "targets": {}, **found}
 
 
 def save(kind: str, key: str, value: dict[str, Any]) -> None:
     """Add one row to what is known by now; several processes may measure."""
     content = stored()
     content[kind][key] = rounded(value)
-    content["machine"] = machine.describe()
+    write({**content, "machine": machine.describe()})
+
+
+def write(content: dict[str, Any]) -> None:
+    """Write the results, whole or not at all."""
     whole = RESULT.with_suffix(f".{os.getpid()}")
     whole.write_text(json.dumps(content, indent=1) + "\n")
     whole.replace(RESULT)
+
+
+def about(bench: Bench) -> None:
+    """Say of what the rows are; those of another tree or model are void."""
+    trees = [tree_for(bench.space, each).digest for each in ("", OTHER_TREE)]
+    of = {"space": bench.space.digest, "language": bench.embedded.digest}
+    write({**stored(), **of, "trees": trees})
 
 
 def rounded(value: Any) -> Any:
@@ -276,30 +339,41 @@ def main() -> None:
     parser.add_argument("--only", choices=list(SETS), help="one data set")
     parser.add_argument("--mechanism", choices=list(GRID), help="one mechanism")
     parser.add_argument("--laws", action="store_true", help="look at laws alone")
+    parser.add_argument("--targets", action="store_true", help="readers alone")
     options = parser.parse_args()
     bench = Bench()
-    for mechanism in CLOSED:
-        if mechanism in GRID and options.mechanism in (None, mechanism):
-            if options.laws:
-                bench.survey(mechanism)
+    about(bench)
+    names = [options.only] if options.only else list(SETS)
+    grid = {
+        mechanism: settings[:: 2 if options.quick else 1]
+        for mechanism, settings in GRID.items()
+        if options.mechanism in (None, mechanism)
+    }
+    if not options.targets:
+        for mechanism in grid:
+            bench.survey(mechanism)
     if options.laws:
         return
-    for name in [options.only] if options.only else SETS:
-        if name not in stored()["clear"]:
-            save("clear", name, clear(bench, name))
-        for mechanism, settings in GRID.items():
-            if options.mechanism not in (None, mechanism):
-                continue
-            for setting in settings[:: 2 if options.quick else 1]:
-                point = name, mechanism, setting
-                if mechanism in CLOSED and not laws.stored(f"{mechanism}|{setting:g}"):
-                    bench.survey(mechanism)
-                for kind, measured in (("rows", row), ("told", told)):
-                    key, start = f"{name}|{mechanism}|{setting:g}", time.monotonic()
-                    if key not in stored()[kind]:
-                        save(kind, key, measured(bench, *point))
-                        spent = f"{time.monotonic() - start:.0f} s"
-                        print(kind, key, spent, file=sys.stderr, flush=True)
+    for name, reader in itertools.product(names, TARGETS if options.targets else ()):
+        known("targets", f"{name}|{reader:g}", target, bench, name, reader)
+    for name in () if options.targets else names:
+        known("clear", name, clear, bench, name)
+        for mechanism, settings in grid.items():
+            for setting, (kind, made) in itertools.product(settings, MADE.items()):
+                key = f"{name}|{mechanism}|{setting:g}"
+                known(kind, key, made, bench, name, mechanism, setting)
+
+
+MADE: Final = {"rows": row, "told": told}
+
+
+def known(kind: str, key: str, measured: Callable[..., Any], *point: Any) -> None:
+    """Measure a row unless it is known."""
+    start = time.monotonic()
+    if key not in stored()[kind]:
+        save(kind, key, measured(*point))
+        spent = f"{time.monotonic() - start:.0f} s"
+        print(kind, key, spent, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

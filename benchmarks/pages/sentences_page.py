@@ -188,7 +188,7 @@ def every_row() -> Table:
         lines.append([name, "clear", "–", "clear", *blank, *_all(clear, of_text)])
         for mechanism in (DEFAULT, *MECHANISMS):
             for row in rows_of(found, data, mechanism):
-                for part in ("raw", "embedded", "kind"):
+                for part in (each for each in PARTS if each in row):
                     lines.append(
                         [
                             name,

@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 
 import mondegreen as mg
 from benchmarks import machine
+from mondegreen.files import home
 from mondegreen.language.build import build_language
 from mondegreen.language.mix import Mixture, mix
 from mondegreen.language.ngrams import NGrams
-from mondegreen.language.store import load_language
+from mondegreen.language.store import load_language, save_language
 from mondegreen.text.policy import Lookup
 from mondegreen.text.sentences import sentence_ends
 from mondegreen.text.tokenizer import tokenize
@@ -116,6 +117,16 @@ class Data:
         own = build_language([self._of_kind], self.space)
         held = coded(self._held, self.space)
         return mix(load_language(), own, held[0], held[1].tolist())
+
+    @functools.cached_property
+    def model(self) -> NGrams:
+        """The mixture, which is kept, for it takes a while."""
+        embedded = load_language().digest[:8]
+        path = home() / "languages" / f"evidence-{self.name}-{embedded}.lm"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            save_language(self.mixture.model, path, force=True)
+        return NGrams.open(path)
 
     def _corpus(self, texts: Sequence[str], labels: Some, chosen: Some) -> Corpus:
         ids, ends, bounds = coded([texts[i] for i in chosen], self.space)

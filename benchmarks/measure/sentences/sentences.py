@@ -5,12 +5,12 @@
 
 Every row is kept in results/sentences.json and not measured again. A row is one draw of
 the test texts by one setting, and what stands for them after decoding by two language
-models: the embedded one (``embedded``) and its mixture with one of the kind of text
-(``kind``). See sentence_texts.py for who sees which text.
+models: its mixture with one of the kind of text (``kind``) and, of the defaults, the
+embedded one (``embedded``). See sentence_texts.py for who sees which text.
 
-- *reader*: words recovered by the strongest of four: the likeliest word of each output
-  by itself, and of each posterior of trigrams (beam 12), by both models; on the first
-  test texts, some 15,000 to 40,000 words. Intervals: bootstrap of texts.
+- *reader*: words recovered by the strongest of these: the likeliest word of each output
+  by itself, and of each posterior of trigrams (beam 12), by each of the models; on the
+  first test texts, some 15,000 to 40,000 words. Intervals: bootstrap of texts.
 - *single*: the best guess of one word that knows the frequencies of these texts. Of a
   law without a short form it looks at 48 inputs of each output, those with most mass.
 - *accuracy*: of a classifier trained on all clear training texts; ``trained``: of one
@@ -125,7 +125,7 @@ class Bench:
         """Prepare a mechanism; that of chances is set for public texts of the kind."""
         if mechanism in (CHANCES, FAMILIES):
             tree = tree_for(self.space, OTHER_TREE if mechanism == FAMILIES else "")
-            prior = frequency(self.data(name).mixture.model)
+            prior = frequency(self.data(name).model)
             return best_tree(
                 self.space, tree, prior, success=setting, epsilon=NATS, power=POWER
             ).prepare(self.space)
@@ -147,7 +147,7 @@ class Bench:
             key: setting for key, setting in keys.items() if not laws.stored(key)
         }
         if missing:
-            models = [self.data(name).mixture.model for name in SETS]
+            models = [self.data(name).model for name in SETS]
             likely = np.mean(
                 [frequency(each) for each in (self.embedded, *models)], axis=0
             )
@@ -196,27 +196,27 @@ def row(bench: Bench, name: str, mechanism: str, setting: float) -> dict[str, An
     data, judges = bench.data(name), bench.judges(name)
     state = bench.state(name, mechanism, setting)
     law = laws.stored(f"{mechanism}|{setting:g}") if mechanism in CLOSED else None
-    models = {"kind": data.mixture.model, "embedded": bench.embedded}
+    models = {"kind": data.model}
+    if mechanism in (DEFAULT, FAMILIES_DEFAULT):
+        models["embedded"] = bench.embedded
     channels = {
         each: laws.channel_for(state, law, frequency(model))
         for each, model in models.items()
     }
     rng = np.random.default_rng(SEED)
     test, to_train = data.test, data.to_release
-    drawn = state.sample(test.ids, rng)
+    drawn, released = state.sample(test.ids, rng), state.sample(to_train.ids, rng)
     found: dict[str, Any] = {"data": name, "mechanism": mechanism, "setting": setting}
     found["raw"] = judges.reads(drawn)
+    trained = judges.trained(to_train, released)
+    found["raw"]["trained"] = judges.accuracy(trained, drawn)
     for each, model in models.items():
         decoder = Decoder(channels[each], model)
-        found[each] = judges.reads(decoder.sentence(Released(drawn, test.ends)))
-        if each == "kind":
-            released = state.sample(to_train.ids, rng)
-            read = decoder.sentence(Released(released, to_train.ends))
-            trained = judges.trained(to_train, released)
-            found["raw"]["trained"] = judges.accuracy(trained, drawn)
-            decoded = decoder.sentence(Released(drawn, test.ends))
-            trained = judges.trained(to_train, read)
-            found[each]["trained"] = judges.accuracy(trained, decoded)
+        decoded = decoder.sentence(Released(drawn, test.ends))
+        found[each] = judges.reads(decoded)
+        read = decoder.sentence(Released(released, to_train.ends))
+        trained = judges.trained(to_train, read)
+        found[each]["trained"] = judges.accuracy(trained, decoded)
     found |= recovered(data.test.first(data.plan.read), drawn, models, channels)
     return found | promised(state) | {"linkage": linked(state, test, drawn)}
 
@@ -270,7 +270,7 @@ def told(bench: Bench, name: str, mechanism: str, setting: float) -> dict[str, A
 
 def target(bench: Bench, name: str, reader: float) -> dict[str, Any]:
     """Set a tree on held-back texts for a reader, and meet the reader on test texts."""
-    data, model = bench.data(name), bench.data(name).mixture.model
+    data, model = bench.data(name), bench.data(name).model
     tree, prior = tree_for(bench.space), frequency(model)
 
     def prepared(success: float) -> Any:

@@ -118,3 +118,20 @@ def test_a_folder_without_such_a_model_is_refused_and_nothing_is_fetched(tmp_pat
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(LanguageError, match="neither a causal nor a masked"):
         TransformersScorer(tmp_path)
+
+
+def test_a_folder_judges_what_is_privatized(tmp_path):
+    import mondegreen as mg
+
+    tiny(tmp_path / "model")
+    made = mg.Privatizer(
+        mg.mechanism("tree", epsilon=10.0),
+        noise=mg.Seeded(1),
+        read="sentence",
+        language=tmp_path / "model",
+    )
+    (release,) = made.batch(["The film was bad, and the end was worse."])
+    assert len(release.spans) == 9
+    assert "judge" not in release.text
+    assert made.reading.judge.digest[:16] in str(made.guarantee)
+    assert made.to_dict()["language"]["digest"] == made.reading.judge.digest

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+import mondegreen as mg
 from benchmarks.pages.page import DOCS, Table, fill
 from benchmarks.pages.sentences_claims import claims
 from benchmarks.pages.sentences_rows import (
@@ -22,8 +23,10 @@ from benchmarks.pages.sentences_rows import (
     rows_of,
     samples,
 )
+from mondegreen.language.store import load_language
 from mondegreen.report.charts import picture
 from mondegreen.report.figures import Axis, Chart, Line
+from mondegreen.space.store import tree_for
 
 PAGE: Final = "explanation/sentences.md"
 ASSETS: Final = DOCS / "assets"
@@ -33,6 +36,20 @@ PARTS: Final = {
     "embedded": "read by the embedded model",
     "kind": "read by one of the kind",
 }
+
+
+def of_what() -> str:
+    """Which trees and which model it was, and whether the package has others by now."""
+    found, space = load(), mg.load_space()
+    tree, model = tree_for(space).digest, load_language().digest
+    same = (tree, model) == (found["trees"][0], found["language"])
+    other = "" if same else " The package has others by now: these numbers are older."
+    names = " and ".join(f"`{each[:12]}`" for each in found["trees"])
+    model = found["language"][:12]
+    return (
+        f"The trees are {names} (the second is *families*: groups of eight of which no "
+        f"word has most of the frequency), the embedded model is `{model}`.{other}\n"
+    )
 
 
 def default() -> Table:
@@ -284,9 +301,11 @@ def _short(value: float) -> str:
 
 
 TABLES: Final[dict[str, Any]] = {
+    "of what": of_what,
     "claims": claims,
     "default": default,
     "leads, accuracy": lambda: leads("accuracy"),
+    "leads, trained": lambda: leads("trained"),
     "leads, cosine": lambda: leads("cosine"),
     "equal": lambda: short(0.3),
     "thirty": thirty,

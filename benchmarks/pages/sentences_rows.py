@@ -20,9 +20,12 @@ MECHANISMS: Final = {
     "exponential": "`exponential`",
     "tem": "`tem`",
     "calibrated": "`calibrated`",
-    "laplace": "`laplace`",
+    "families": "`tree`, families",
 }
 DEFAULT: Final = "tree, default"
+MORE: Final = {"tree": "tree, 12 nats"}
+"""What goes on where a mechanism ends: within 10 nats a tree recovers no more."""
+TREES: Final = ("tree", "families")
 FORMS: Final = {"raw": "raw", "kind": "decoded"}
 READERS: Final = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 
@@ -51,7 +54,7 @@ def rows_of(found: dict[str, Any], data: str, mechanism: str) -> list[Row]:
     rows = [
         row
         for row in found["rows"].values()
-        if (row["data"], row["mechanism"]) == (data, mechanism)
+        if row["data"] == data and row["mechanism"] in (mechanism, MORE.get(mechanism))
     ]
     return sorted(rows, key=lambda row: float(row["reader"]))
 
@@ -86,7 +89,7 @@ def best_other(
         (number, f"{name}, {says}")
         for mechanism, name in MECHANISMS.items()
         for form, says in FORMS.items()
-        if mechanism != "tree"
+        if mechanism not in TREES
         and (number := at(found, data, mechanism, reader, in_form(form, key)))
         is not None
     ]

@@ -62,10 +62,12 @@ def row(reader: float, accuracy: float, mechanism: str = "tree") -> dict[str, ob
 def test_a_lead_holds_only_where_the_tree_is_never_behind() -> None:
     ahead = {"a": row(0.2, 0.8), "b": row(0.45, 0.9)}
     other = {"c": row(0.2, 0.7, "tem"), "d": row(0.45, 0.8, "tem")}
-    assert claims._lead({"rows": ahead | other}, "news", "accuracy")[2] is True
+    low, high = claims.lead({"rows": ahead | other}, "news", "accuracy") or (0, 0)
+    assert (low, high) == (pytest.approx(0.1), pytest.approx(0.1))
     other["d"] = row(0.45, 0.91, "tem")
-    assert claims._lead({"rows": ahead | other}, "news", "accuracy")[2] is False
-    assert claims._lead({"rows": ahead}, "news", "accuracy")[2] is None
+    low, high = claims.lead({"rows": ahead | other}, "news", "accuracy") or (0, 0)
+    assert (low, high) == (pytest.approx(-0.01), pytest.approx(0.1))
+    assert claims.lead({"rows": ahead}, "news", "accuracy") is None
     raw = {key: {**each, "raw": each["kind"]} for key, each in other.items()}
     best = stored.best_other({"rows": ahead | raw}, "news", 0.45, "accuracy")
     assert best == (0.91, "`tem`, raw")

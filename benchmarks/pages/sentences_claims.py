@@ -121,7 +121,7 @@ def _leads(found: dict[str, Any], key: str, says: str) -> Claim:
         f"{SETS[data]} {low:+.3f} to {high:+.3f}" for data, (low, high) in known.items()
     ]
     return (
-        f"decoded tree at or above all others at equal reader, {FROM:g} to {TO:g}: {says}",
+        f"decoded tree at or above all others, reader {FROM:g} to {TO:g}: {says}",
         "; ".join(told) or "–",
         all(low >= 0 for low, _ in known.values()) if len(known) == len(SETS) else None,
     )

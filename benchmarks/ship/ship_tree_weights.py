@@ -1,13 +1,15 @@
-"""Compute the integers of the shipped word tree for common values of epsilon.
+"""Compute the integers of a shipped word tree for common values of epsilon.
 
-    python -m benchmarks ship_tree_weights
+    python -m benchmarks ship_tree_weights [DIGEST]
 
-Takes about a minute; run it whenever the tree that ships is another one.
+Takes about a minute; run it for every tree that is to ship. Without the first digits of
+a digest: for the default one.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import mondegreen as mg
@@ -24,7 +26,7 @@ EPSILONS = sorted(
 
 def main() -> None:
     """Solve, and write one line for each epsilon."""
-    tree = tree_of(mg.load_space())
+    tree = tree_of(mg.load_space(), *sys.argv[1:])
     rows = []
     for epsilon in EPSILONS:
         limits = [epsilon * height for height in tree.heights[1:]]

@@ -28,6 +28,7 @@ from mondegreen.mechanisms.laws.tree import (
 from mondegreen.mechanisms.selection import tree as tree_module
 from mondegreen.mechanisms.selection.tree import Tree, TreeState
 from mondegreen.sampling.integers import TOTAL
+from mondegreen.space import store
 from mondegreen.space.space import Space
 from mondegreen.space.store import with_tree
 from mondegreen.space.tree import WordTree
@@ -526,7 +527,7 @@ def test_a_state_has_a_digest_of_all_that_decides_a_draw():
 
 
 def test_a_large_space_without_a_tree_says_how_to_get_one(monkeypatch):
-    monkeypatch.setattr(tree_module, "_SMALL", 1)
+    monkeypatch.setattr(store, "_SMALL", 1)
     space = Space.from_arrays("s", ["a", "b"], [[0.0], [1.0]])
     with pytest.raises(SpaceError, match="mondegreen space tree"):
         Tree(1.0).prepare(space)

@@ -172,8 +172,9 @@ def test_a_tree_of_other_words_is_refused():
 def test_the_tree_of_the_package_is_checked_against_its_digest(monkeypatch):
     space = mg.load_space()
     assert tree_of(space).vocab_size == space.vocab_size
-    ((digest, (name, _)),) = store._BUNDLED_TREES.items()
-    monkeypatch.setattr(store, "_BUNDLED_TREES", {digest: (name, "0" * 64)})
+    ((digest, trees),) = store._BUNDLED_TREES.items()
+    other = dict.fromkeys(trees, "0" * 64)
+    monkeypatch.setattr(store, "_BUNDLED_TREES", {digest: other})
     with pytest.raises(SpaceIntegrityError, match="another tree"):
         tree_of(space)
 

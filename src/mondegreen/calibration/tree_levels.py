@@ -95,7 +95,12 @@ def best_tree(
         if not np.array_equal(row, rows[0])
     }
     first = tuple(rows[0].tolist())
-    return Tree(epsilon, level_probabilities=first, of_class=own or None)  # type: ignore[arg-type]
+    return Tree(
+        epsilon,
+        level_probabilities=first,
+        of_class=own or None,  # type: ignore[arg-type]
+        tree=tree.digest[:12],  # they are for no other
+    )
 
 
 def tfidf_weights(prior: Floats, length: int = 1000) -> Floats:

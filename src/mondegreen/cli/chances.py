@@ -101,8 +101,7 @@ def chances(
     """  # noqa: D301
     from mondegreen.calibration.tree_levels import best_tree, tfidf_weights
     from mondegreen.io.target import Target
-    from mondegreen.mechanisms.selection.tree import tree_for
-    from mondegreen.space.store import load_space
+    from mondegreen.space.store import load_space, tree_for
 
     options.built("tree", epsilon, ())  # refuses a bad epsilon before work starts
     if (success is None) == (reader is None):

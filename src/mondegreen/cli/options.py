@@ -251,8 +251,9 @@ READ: Final = option(
     "sentence, by a public language model. It sees the release alone: no epsilon."
 )
 LANGUAGE: Final = option(
-    "Language model of PUBLIC text, for --read. See: mondegreen language list.",
-    "NAME|FILE",
+    "Language model of PUBLIC text, for --read; or the folder of a model of the "
+    "library transformers, which judges sentences. See: mondegreen language list.",
+    "NAME|PATH",
     show_default="english",
 )
 PRINT_ALL: Final = option(

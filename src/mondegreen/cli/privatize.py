@@ -60,10 +60,11 @@ def privatize(
         "Words outside the vocabulary: privatize, print [unk], remove, or stop."
     ),
     keep: File | None = options.KEEP,
-    case: Literal["lower", "truecase", "restore"] = option(
+    case: Literal["lower", "truecase", "restore"] | None = option(
         "lower: words as the space has them; truecase: names, first words and "
         "contractions by public statistics, which costs nothing; restore copies the "
-        "case of each word, which then passes in clear."
+        "case of each word, which then passes in clear.  [default: truecase, and lower "
+        "under --read none]"
     ),
     structure: Literal["keep", "plain"] = option(
         "keep: punctuation and spacing of INPUT, in clear; they may tell a text from "
@@ -162,7 +163,7 @@ def privatize(
             quiet=quiet,
             unknown=unknown,
             keep=read_keep_list(keep) if keep else (),
-            case=case,
+            case=case or ("lower" if read == "none" else "truecase"),
             structure=structure,
             print_all=print_all,
             read=read,

@@ -107,6 +107,15 @@ class Decoder:
             shares[rows] = marginals(lattice)[place - lattice.offsets[1]]
         return ids, shares
 
+    def log_law(self, released: Released, inputs: Ids) -> Floats:
+        """Score inputs by ln P(y | x), up to a constant of each word; 0 for codes."""
+        scores = np.zeros(len(inputs))
+        through = np.flatnonzero(released.ids >= 0)
+        rows = self._book.observation[released.ids[through]]
+        is_input = self._book.words[rows] == inputs[through, None]
+        scores[through] = np.where(is_input, self._book.law[rows], -np.inf).max(axis=1)
+        return scores
+
     def _lattices(
         self, released: Released, law: Singles
     ) -> Iterator[tuple[Indices, Lattice]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, overload
 from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms import mechanism as registered
 from mondegreen.privatizer.privatizer import Privatizer
-from mondegreen.privatizer.reading import Read, named, opened
+from mondegreen.privatizer.reading import Language, Read, named, opened
 from mondegreen.privatizer.release import is_null, words_of
 from mondegreen.privatizer.spec import cached_space, prepared
 from mondegreen.sampling.noise import NoiseSource
@@ -20,7 +20,7 @@ from mondegreen.text.detokenizer import Case
 from mondegreen.text.policy import Structure, Unknown
 
 if TYPE_CHECKING:
-    from mondegreen.language.ngrams import NGrams
+    pass
 
 _TEXTS: Final = 4096
 """Texts that are privatized together, which bounds the memory for their words."""
@@ -54,7 +54,7 @@ def privatize(
     structure: Structure = "keep",
     print_all: bool = False,
     read: Read = "none",
-    language: NGrams | str | Path | None = None,
+    language: Language | None = None,
     noise: NoiseSource | None = None,
     allow_unproved: bool = False,
     **settings: Any,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from mondegreen.arrays import Ids
@@ -13,7 +12,7 @@ from mondegreen.errors import InvalidParameterError, UnprovedGuaranteeError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import AbstractMechanism, State
 from mondegreen.passes import Pass
-from mondegreen.privatizer.reading import Read, Reading, named
+from mondegreen.privatizer.reading import Language, Read, Reading, named
 from mondegreen.privatizer.release import (
     Release,
     draw,
@@ -44,7 +43,6 @@ from mondegreen.wording import DEFAULT_SPACE
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from mondegreen.language.ngrams import NGrams
     from mondegreen.privatizer.arrow import Replace
 
 _STREAM_TEXTS: Final = 1024
@@ -77,7 +75,8 @@ class Privatizer:
         Print what the released words most likely stand for, each by itself or as a
         sentence, by a public language model. It sees nothing else, and costs nothing.
     language : NGrams, str or path, optional
-        A model of PUBLIC text for it; the embedded one if not given.
+        A model of PUBLIC text for it; the embedded one if not given. A folder holds a
+        model of the library transformers, which judges sentences.
     noise : NoiseSource, optional
         :class:`OSNoise` if not given.
     allow_unproved : bool
@@ -118,7 +117,7 @@ class Privatizer:
         structure: Structure = "keep",
         print_all: bool = False,
         read: Read = "none",
-        language: NGrams | str | Path | None = None,
+        language: Language | None = None,
         noise: NoiseSource | None = None,
         allow_unproved: bool = False,
     ) -> None:
@@ -345,7 +344,7 @@ class Privatizer:
         your own; one in memory alone is refused. The keep-list is public and is in it.
         Noise is not, and no key.
         """
-        policies = {**self._policies(), "language": named(self.reading.language)}
+        policies = {**self._policies(), "language": named(self.reading.models)}
         return spec_of(self.mechanism, self.space, policies)
 
     @classmethod
@@ -394,7 +393,7 @@ class Privatizer:
         A copy does not know which numbers of batches are taken.
         """
         options = {**self._policies(), "keep": self._keep, "noise": self.noise}
-        options["language"] = self.reading.language
+        options["language"] = self.reading.judge or self.reading.language
         build = functools.partial(Privatizer, **options)
         uncounted = {"_numbers": BatchNumbers(is_counting=False)}
         return build, (self.mechanism, self.space), uncounted

@@ -23,8 +23,12 @@ from mondegreen.text.tokenizer import TokenizedBatch
 if TYPE_CHECKING:
     from mondegreen.decode.decoder import Decoder
     from mondegreen.language.ngrams import NGrams
+    from mondegreen.language.scorer import TransformersScorer
 
 Read: TypeAlias = Literal["none", "words", "sentence"]
+Models: TypeAlias = "tuple[NGrams | None, TransformersScorer | None]"
+Language: TypeAlias = "NGrams | TransformersScorer | str | Path"
+"""A model, its name, its file, or the folder of a model of the library transformers."""
 
 
 @final
@@ -36,12 +40,10 @@ class Reading:
     the structure that passes in clear, and of public things, and cost no epsilon.
     """
 
-    def __init__(
-        self, state: State, read: Read, language: NGrams | str | Path | None
-    ) -> None:
+    def __init__(self, state: State, read: Read, language: Language | None) -> None:
         self.read: Read = read
         self._state = state
-        self.language = opened(read, language)
+        self.language, self.judge = self.models = opened(read, language)
         if self.language is not None:
             self.language.check_space(state.space)
 
@@ -70,7 +72,12 @@ class Reading:
         released = Released(codes, _ends(batch, structure))
         if self.read == "words":
             return self.decoder.words(released)
-        return self.decoder.sentence(released)
+        if self.judge is None:
+            return self.decoder.sentence(released)
+        from mondegreen.decode.rescoring import rescored
+
+        words = self._state.space.words
+        return rescored(self.decoder, released, self.judge, words)
 
     def recovered(self, codes: Ids, batch: TokenizedBatch, inputs: Ids) -> float:
         """Tell which share of PUBLIC inputs a reader of sentences guesses right."""
@@ -95,17 +102,23 @@ class Reading:
         """What must hold for reading to cost nothing."""
         if self.language is None:
             return ()
+        judged = ""
+        if self.judge is not None:
+            judged = f" and the model in a folder of sha256 {self.judge.digest[:16]}"
         unit = {"words": "word by word", "sentence": "sentence by sentence"}[self.read]
         return (
             f"reading: released words are read {unit} with the public language model "
-            f"sha256 {self.language.digest[:16]}, made from public text alone and not "
-            "from any text that is privatized; what reads well need not be what was "
-            "written",
+            f"sha256 {self.language.digest[:16]}{judged}, made from public text alone "
+            "and not from any text that is privatized; what reads well need not be "
+            "what was written",
         )
 
 
-def opened(read: Read, language: NGrams | str | Path | None) -> NGrams | None:
-    """Open the model that texts are read with; None where they are not."""
+def opened(read: Read, language: Language | None) -> Models:
+    """Open the models that texts are read with; None where they are not.
+
+    A folder holds one that judges what the embedded trigrams propose.
+    """
     if read not in get_args(Read):
         allowed = "one of " + ", ".join(get_args(Read))
         raise InvalidParameterError("read", read, allowed)
@@ -113,25 +126,35 @@ def opened(read: Read, language: NGrams | str | Path | None) -> NGrams | None:
         if language is not None:
             allowed = 'absent with read="none": it would not be used'
             raise InvalidParameterError("language", "a model", allowed)
-        return None
+        return None, None
     if language is None:
-        return _embedded()
-    return _loaded(language) if isinstance(language, str | Path) else language
+        return _embedded(), None
+    from mondegreen.language.ngrams import NGrams
+    from mondegreen.language.scorer import TransformersScorer
+    from mondegreen.language.store import language_names, load_language
+
+    if isinstance(language, str | Path):
+        is_folder = Path(language).is_dir() and language not in language_names()
+        reads = TransformersScorer if is_folder else load_language
+        language = reads(language)
+    if isinstance(language, NGrams):
+        return language, None
+    if read != "sentence":
+        allowed = "an n-gram model, to read words: a folder judges sentences"
+        raise InvalidParameterError("language", "a folder", allowed)
+    return _embedded(), language
 
 
 @functools.cache
 def _embedded() -> NGrams:
-    return _loaded(None)
-
-
-def _loaded(name: str | Path | None) -> NGrams:
     from mondegreen.language.store import load_language
 
-    return load_language(name)
+    return load_language()
 
 
-def named(language: NGrams | None) -> dict[str, str]:
+def named(models: Models) -> dict[str, str]:
     """Name a model, for another process; nothing where there is none."""
+    language = models[1] or models[0]
     if language is None:
         return {}
     if language.path is None:
@@ -145,16 +168,16 @@ def named(language: NGrams | None) -> dict[str, str]:
     return {"name": name, "digest": language.digest}
 
 
-def named_language(named: Mapping[str, str]) -> NGrams | None:
+def named_language(named: Mapping[str, str]) -> NGrams | TransformersScorer | None:
     """Open the model that settings name, if it is the same one here."""
     if not named:
         return None
-    found = _loaded(named["name"])
-    if found.digest != named["digest"]:
+    language, judge = opened("sentence", named["name"])
+    found = judge or language
+    if found is None or found.digest != named["digest"]:
         raise LanguageError(
             f"the language model {named['name']!r} is another one here than the "
-            f"settings name: its digest is {found.digest[:12]}, not "
-            f"{named['digest'][:12]}"
+            f"settings name: its digest is not {named['digest'][:12]}"
         )
     return found
 

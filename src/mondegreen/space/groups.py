@@ -1,14 +1,18 @@
-"""Balanced groups of points: equal in size, but for 1, and near each other."""
+"""Balanced groups of points: equal in size, but for 1, and near each other.
+
+And the exchange between groups after which no frequent point owns the one it is in.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from mondegreen.arrays import Vectors, slices
+from mondegreen.arrays import Floats, Vectors, slices
 
 _ROUNDS: Final = 5
 _SWEEPS: Final = 3
@@ -16,6 +20,11 @@ _NEIGHBOURS: Final = 10
 _POWER_STEPS: Final = 12
 _CANDIDATES: Final = 32
 _TILE_BYTES: Final = 64 << 20
+_AROUND: Final = 16
+_PASSES: Final = 12
+_SETTLED: Final = 0.01
+_WALL: Final = 100.0
+_UNITS: Final = 2.0**40
 
 Points = NDArray[np.float32]
 Labels = NDArray[np.int64]
@@ -52,6 +61,144 @@ def balanced_groups(points: Points, count: int) -> Labels:
     np.minimum.at(first, labels, np.arange(len(points)))
     names: Labels = np.argsort(np.argsort(first, kind="stable"), kind="stable")
     return names[labels]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Worth:
+    r"""What points are worth beside each other, and what a frequent one costs.
+
+    A group :math:`G` of :math:`n` points is worth
+
+    .. math::
+
+        \frac{1}{n} \sum_{x \in G} w_x\, x \cdot \sum_{x \in G} x
+        \;-\; \lambda \max_{x \in G} f_x
+        \;-\; 100 \max\Big(0, \max_{x \in G} f_x - \kappa \sum_{x \in G} f_x\Big).
+
+    The first term is what a uniform draw from the group keeps of the meaning of its
+    words; the second how often the best guess of one is right; the third, the wall,
+    is 0 where no point has more than the share ``cap`` of the frequency of its group.
+
+    Attributes
+    ----------
+    weights, frequencies : float64 array, shape (m,)
+        How much every point counts in what is kept; how frequent it is. Of like scale:
+        both sum to about 1 over all points of all classes.
+    price, cap : float
+        :math:`\lambda \ge 0` and :math:`\kappa` in (0, 1].
+    """
+
+    weights: Floats
+    frequencies: Floats
+    price: float = 1.0
+    cap: float = 1.0
+
+
+def shared_groups(points: Points, labels: Labels, worth: Worth) -> Labels:
+    """Swap points between near groups while that makes the groups worth more.
+
+    Each group meets the 16 around it, in order; two groups swap the two points that
+    gain most, again and again. Sizes stay. Local search, without random numbers; gains
+    are rounded, so that most differences between processors vanish.
+
+    >>> points = np.array([[0], [1], [2], [9], [10], [11]], dtype=np.float32)
+    >>> often = np.array([0.4, 0.4, 0.05, 0.05, 0.05, 0.05])
+    >>> worth = Worth(np.zeros(6), often)
+    >>> shared_groups(points, np.array([0, 1, 0, 1, 1, 0]), worth).tolist()
+    [1, 1, 0, 0, 1, 0]
+    """
+    groups = _Groups(points.astype(np.float64), labels, worth)
+    near, _ = _candidates(groups.middles(), groups.middles(), _AROUND + 1)
+    changed = np.ones(len(groups.members), dtype=bool)
+    for _ in range(_PASSES):
+        before, changed = changed, np.zeros(len(changed), dtype=bool)
+        moved = 0
+        for first, row in enumerate(near.tolist()):
+            for second in row:
+                if second != first and (before[[first, second]].any()):
+                    found = groups.swap(first, second)
+                    moved += found
+                    changed[[first, second]] |= found > 0
+        if moved <= _SETTLED * len(changed):
+            break
+        near, _ = _candidates(groups.middles(), groups.middles(), _AROUND + 1)
+    found = np.empty(len(points), dtype=np.int64)
+    for number, mine in enumerate(groups.members):
+        found[mine] = number
+    return found
+
+
+@final
+class _Groups:
+    """Groups that swap points: their members, sums and weighted sums."""
+
+    def __init__(self, points: Floats, labels: Labels, worth: Worth) -> None:
+        self.points, self.worth = points, worth
+        self.members = [np.flatnonzero(labels == g) for g in range(labels.max() + 1)]
+        self.weighted = worth.weights[:, None] * points
+        # The plain sum and the weighted sum of each group.
+        self.sums = np.array(
+            [
+                (points[mine].sum(axis=0), self.weighted[mine].sum(axis=0))
+                for mine in self.members
+            ]
+        )
+        self.squares = (points**2).sum(axis=1) * worth.weights
+
+    def middles(self) -> Points:
+        sizes = np.array([len(mine) for mine in self.members])
+        found: Points = (self.sums[:, 0] / sizes[:, None]).astype(np.float32)
+        return found
+
+    def swap(self, first: int, second: int) -> int:
+        """Swap points of two groups, best first, while it pays; how many."""
+        moved = 0
+        mine, theirs = self.members[first], self.members[second]
+        while True:
+            gains = np.rint(self._gains(first, second) * _UNITS)
+            i, j = divmod(int(gains.argmax()), len(theirs))
+            if gains[i, j] <= 0:
+                return moved
+            x, y = mine[i], theirs[j]
+            mine[i], theirs[j] = y, x
+            change = np.array(
+                [self.points[y] - self.points[x], self.weighted[y] - self.weighted[x]]
+            )
+            self.sums[first] += change
+            self.sums[second] -= change
+            moved += 1
+
+    def _gains(self, first: int, second: int) -> Floats:
+        """What swapping each pair gains, shape (points of first, of second)."""
+        mine, theirs = self.members[first], self.members[second]
+        both = self.worth.weights[mine][:, None] + self.worth.weights[theirs]
+        cross = both * (self.points[mine] @ self.points[theirs].T)
+        alone = self.squares[mine][:, None] + self.squares[theirs] - cross
+        gain = self._costs(mine, theirs) + self._costs(theirs, mine).T
+        for group, sign in ((first, 1.0), (second, -1.0)):
+            plain, weighted = self.sums[group]
+            here, there = (
+                self.weighted[some] @ plain + self.points[some] @ weighted
+                for some in (mine, theirs)
+            )
+            size = len(self.members[group])
+            gain += (sign * (there - here[:, None]) + alone) / size
+        return gain
+
+    def _costs(self, mine: Labels, theirs: Labels) -> Floats:
+        """What a group saves where each of its points makes way for each of others."""
+        worth = self.worth
+        inside, coming = worth.frequencies[mine], worth.frequencies[theirs]
+        order = np.argsort(-inside, kind="stable")
+        most = np.full(len(inside), inside[order[0]])
+        most[order[0]] = inside[order[1]] if len(inside) > 1 else 0.0
+        largest = np.maximum(most[:, None], coming)
+        total = inside.sum() - inside[:, None] + coming
+        before = max(0.0, inside[order[0]] - worth.cap * inside.sum())
+        after = np.maximum(0.0, largest - worth.cap * total)
+        saved: Floats = worth.price * (inside[order[0]] - largest)
+        return saved + _WALL * (before - after)
 
 
 def balanced_sizes(total: int, count: int) -> Labels:
@@ -123,9 +270,11 @@ def _assigned(points: Points, middles: Points, sizes: Labels) -> Labels:
     return labels
 
 
-def _candidates(points: Points, middles: Points) -> tuple[Labels, Labels]:
+def _candidates(
+    points: Points, middles: Points, most: int = _CANDIDATES
+) -> tuple[Labels, Labels]:
     """The nearest centroids of every point and their costs, nearest first."""
-    most = min(_CANDIDATES, len(middles))
+    most = min(most, len(middles))
     step = max(1, _TILE_BYTES // (8 * len(middles)))
     choices, costs = np.empty((2, len(points), most), dtype=np.int64)
     for rows in slices(len(points), step):

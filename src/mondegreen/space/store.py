@@ -17,7 +17,9 @@ from mondegreen.wording import DEFAULT_SPACE
 
 _SUFFIX = ".safetensors"
 _BUNDLED = Path(__file__).parent / "data"
-# For the digest of a space: the file of its codes, or tree, and the digest of those.
+# For the digest of a space: the file of its codes, and their digest; and the same for
+# its trees, the default one first. None is ever taken out, or keyed releases made
+# with it could not be repeated.
 _BUNDLED_CODES: Final = {
     "02ecad8b7461565077a158cc5f0300ecfb09e0af64b7eee8a73599c57f5ba4fc": (
         "codes/glove-840b-34k.codes-256.safetensors",
@@ -25,11 +27,18 @@ _BUNDLED_CODES: Final = {
     ),
 }
 _BUNDLED_TREES: Final = {
-    "02ecad8b7461565077a158cc5f0300ecfb09e0af64b7eee8a73599c57f5ba4fc": (
-        "trees/glove-840b-34k.tree",
-        "d6538cb1373fef1c69b24f55a1326372bf8b4ea083969de6174bf4b6a45d68e8",
-    ),
+    "02ecad8b7461565077a158cc5f0300ecfb09e0af64b7eee8a73599c57f5ba4fc": {
+        "trees/glove-840b-34k.tree": (
+            "d6538cb1373fef1c69b24f55a1326372bf8b4ea083969de6174bf4b6a45d68e8"
+        ),
+        "trees/glove-840b-34k.families.tree": (
+            "6b898a2205b6526441600561638f8e12c4b8889482c921a0d87381d8253c2771"
+        ),
+    },
 }
+
+_SMALL: Final = 4096
+"""Words of the largest space whose tree is built where it is needed."""
 
 
 def load_space(name_or_path: str | Path = DEFAULT_SPACE) -> Space:
@@ -92,11 +101,43 @@ def codes_of(space: Space) -> Codes:
     return codes
 
 
-def tree_of(space: Space) -> WordTree | None:
-    """The word tree of a space: its own, or the one of the package, if any."""
-    if space.tree is not None or space.digest not in _BUNDLED_TREES:
-        return space.tree
-    name, digest = _BUNDLED_TREES[space.digest]
+def tree_of(space: Space, digest: str = "") -> WordTree | None:
+    """The word tree of a space: its own, or one of the package, if any.
+
+    Of several of the package, the one whose digest begins with ``digest``; the default
+    one if that is empty.
+    """
+    known = {} if space.tree else _BUNDLED_TREES.get(space.digest, {})
+    for name, whole in known.items():
+        if whole.startswith(digest):
+            return _bundled_tree(space, name, whole)
+    if known or (space.tree and not space.tree.digest.startswith(digest)):
+        names = known.values() if space.tree is None else [space.tree.digest]
+        raise UnknownNameError("tree", digest, {each[:12] for each in names})
+    return space.tree
+
+
+def tree_for(space: Space, digest: str = "") -> WordTree:
+    """The tree of a space; a small one gets a tree when it has none."""
+    found = tree_of(space, digest)
+    if found is not None:
+        return found
+    if space.vocab_size > _SMALL:
+        raise SpaceError(
+            f"space {space.name!r} has no word tree. Build one: mondegreen space tree "
+            f"{space.path or space.name} -o {space.name}.tree.safetensors; or take a "
+            "mechanism that needs none, such as calibrated"
+        )
+    from mondegreen.space.tree_build import build_tree
+
+    built = build_tree(space)
+    if not built.digest.startswith(digest):
+        raise UnknownNameError("tree", digest, {built.digest[:12]})
+    return built
+
+
+def _bundled_tree(space: Space, name: str, digest: str) -> WordTree:
+    """A tree of the package, if it is the one promised."""
     try:
         tree = WordTree.from_bytes((_BUNDLED / name).read_bytes())
     except OSError as error:

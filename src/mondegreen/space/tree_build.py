@@ -1,4 +1,4 @@
-"""Build word trees: balanced groups, groups of groups, classes, a root."""
+"""Build word trees: balanced groups, families, branches, classes, a root."""
 
 from __future__ import annotations
 
@@ -14,12 +14,21 @@ from scipy.linalg import eigh
 from mondegreen.arrays import Floats, Vectors
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.space.geometry import canonical_ids
-from mondegreen.space.groups import Points, balanced_groups, centroids
+from mondegreen.space.groups import (
+    Labels,
+    Points,
+    Worth,
+    balanced_groups,
+    centroids,
+    shared_groups,
+)
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
 
-# Of words, groups, joined classes, branches, classes and the root.
+# Of words, groups, joined classes, branches, classes and the root; the second of
+# trees whose groups form families, which the same level holds.
 _JOINED_HEIGHTS: Final = (0.0, 0.03, 0.5, 0.6, 0.9, 1.0)
+_FAMILY_HEIGHTS: Final = (0.0, 0.03, 0.28, 0.6, 0.9, 1.0)
 
 Pair = tuple[int, int]
 
@@ -39,6 +48,8 @@ def build_tree(
     opposites: Sequence[Pair] = (),
     frequency: float = 0.0,
     contrast: float = 0.7,
+    worth: Worth | None = None,
+    family: int = 1,
     about: dict[str, str] | None = None,
     progress: Callable[[str], object] = lambda stage: None,
 ) -> WordTree:
@@ -59,6 +70,15 @@ def build_tree(
     the class of one is often right. This level is the chance to hide which class it
     was, and costs the words that carry meaning nothing.
 
+    With ``worth``, for the words of the space and of *public* frequencies, groups then
+    swap words until none owns its group
+    (:func:`~mondegreen.space.groups.shared_groups`);
+    this takes the place of ``frequency``. With ``family`` above 1 as many groups of one
+    class are a node of the level above the groups, and so are the words of the joined
+    classes: a draw from there is as near in meaning as can be, and takes from the
+    commonest word of a group the certainty to be guessed. Families share frequent
+    words out among them as groups do.
+
     The tree must be fixed before the private text is seen. There are no random numbers,
     but machines and libraries may round products apart and break ties elsewhere; so a
     tree is stored, named by its digest, and never made again where it is used.
@@ -69,7 +89,7 @@ def build_tree(
     >>> [[space.words[i] for i in tree.members(1, node)] for node in range(2)]
     [['cat', 'dog'], ['red', 'blue']]
     """
-    for what, count in (("leaf", leaf), ("branch", branch)):
+    for what, count in (("leaf", leaf), ("branch", branch), ("family", family)):
         if not 1 <= count <= 10_000:
             raise InvalidParameterError(what, count, "in 1..10000")
     for what, weight in (("frequency", frequency), ("contrast", contrast)):
@@ -81,27 +101,31 @@ def build_tree(
     point = canonical_ids(space.vectors)
     kept = np.unique(point)
     names = _merged(classes, points, kept, leaf)
-    groups, branches, by_class = np.zeros((3, space.vocab_size), dtype=np.int64)
+    groups, families, branches, by_class = np.zeros(
+        (4, space.vocab_size), dtype=np.int64
+    )
     is_joined = np.isin(names, list(joined))
-    made = np.zeros(2, dtype=np.int64)
+    made = np.zeros(3, dtype=np.int64)
     for number, name in enumerate(sorted(set(names[kept]))):
         progress(str(name))
         mine = kept[names[kept] == name]
-        group = balanced_groups(points[mine], max(1, len(mine) // leaf))
-        middles = centroids(points[mine], group)
-        over = balanced_groups(middles, max(1, len(middles) // branch))
+        group, near, over = _levels(
+            points[mine], _of(worth, mine), leaf, family, branch
+        )
         groups[mine] = made[0] + group
-        branches[mine] = made[1] + over[group]
+        families[mine] = made[1] + near[group]
+        branches[mine] = made[2] + over[near[group]]
         by_class[mine] = number
-        made += (len(middles), int(over.max()) + 1)
-    mixed = np.where(is_joined, made[0], groups)
-    branches = np.where(is_joined, made[1], branches)
+        made += (len(near), len(over), int(over.max()) + 1)
+    mixed = np.where(is_joined, made[1], families)
+    branches = np.where(is_joined, made[2], branches)
     by_class = np.where(is_joined, len(names), by_class)
     rows = [row[point] for row in (groups, mixed, branches, by_class)]
     root = np.zeros(space.vocab_size, dtype=np.int64)
     tree = WordTree.from_labels([point, *rows, root], about=about)
-    has_all = tree.levels == len(_JOINED_HEIGHTS) - 1
-    return replace(tree, heights=_JOINED_HEIGHTS) if has_all else tree
+    heights = _JOINED_HEIGHTS if family == 1 else _FAMILY_HEIGHTS
+    has_all = tree.levels == len(heights) - 1
+    return replace(tree, heights=heights) if has_all else tree
 
 
 def opposites_directions(vectors: Vectors, pairs: Sequence[Pair]) -> Floats:
@@ -128,6 +152,36 @@ def opposites_directions(vectors: Vectors, pairs: Sequence[Pair]) -> Floats:
     along: Floats = points @ directions[:, ::-1][:, :count]
     weights: Floats = np.sqrt(strongest / (strongest.sum() or 1.0))
     return _standard(along) * weights
+
+
+def _levels(
+    points: Points, worth: Worth | None, leaf: int, family: int, branch: int
+) -> tuple[Labels, Labels, Labels]:
+    """The group of every word of a class, the family of these, and their branch."""
+    group = balanced_groups(points, max(1, len(points) // leaf))
+    if worth is not None:
+        group = shared_groups(points, group, worth)
+    middles = centroids(points, group)
+    near = np.arange(len(middles))
+    if family > 1:
+        near = balanced_groups(middles, max(1, len(middles) // family))
+    if family > 1 and worth is not None:
+        often = np.zeros(len(middles))
+        np.maximum.at(often, group, worth.frequencies)
+        whole = replace(
+            worth, weights=np.bincount(group, worth.weights), frequencies=often
+        )
+        near = shared_groups(middles, near, whole)
+    upper = centroids(middles, near)
+    return group, near, balanced_groups(upper, max(1, len(middles) // branch))
+
+
+def _of(worth: Worth | None, mine: NDArray[np.integer]) -> Worth | None:
+    """What some of the words are worth."""
+    if worth is None:
+        return None
+    weights, frequencies = worth.weights[mine], worth.frequencies[mine]
+    return replace(worth, weights=weights, frequencies=frequencies)
 
 
 def _features(

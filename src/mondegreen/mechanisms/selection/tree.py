@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, final
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Floats, Ids, LogProbs, Weights, slices
-from mondegreen.errors import InvalidParameterError, SpaceError
+from mondegreen.errors import InvalidParameterError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms import base
 from mondegreen.mechanisms.channel import Channel
@@ -27,14 +28,13 @@ from mondegreen.mechanisms.laws.tree import (
 from mondegreen.mechanisms.laws.tree_channel import tree_channel
 from mondegreen.sampling.integers import TOTAL, draw_uniform
 from mondegreen.space.space import Space
-from mondegreen.space.store import tree_of
+from mondegreen.space.store import tree_for
 from mondegreen.space.tree import WordTree
 
 _BLOCK: Final = 1 << 15
 """Words drawn at once: their tables stay in the cache of a core."""
 
-_SMALL: Final = 4096
-"""Words of the largest space whose tree is built where it is needed."""
+_DIGITS: Final = re.compile("[0-9a-f]{6,64}")
 
 _GROUPED: Final = 2
 """Levels of a tree that has something between the words and the root."""
@@ -126,6 +126,11 @@ class Tree(base.AbstractMechanism):
         range="words, each with its probabilities, or null",
         help="other probabilities for the class of a word",
     )
+    tree: str | None = base.parameter(
+        None,
+        range="first digits of a digest, or null",
+        help="a tree of the package that is not the default one",
+    )
 
     name: ClassVar[str] = "tree"
     family: ClassVar[str] = "selection"
@@ -152,24 +157,41 @@ class Tree(base.AbstractMechanism):
                 raise InvalidParameterError("of_class", own, allowed)
         if shares is not None:
             shares = _shares("level_probabilities", shares)
+        if self.tree is not None and not _DIGITS.fullmatch(str(self.tree)):
+            allowed = "6 to 64 hexadecimal digits, or null"
+            raise InvalidParameterError("tree", self.tree, allowed)
         object.__setattr__(self, "losses", losses)
         object.__setattr__(self, "level_probabilities", shares)
         object.__setattr__(self, "of_class", own)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return name and parameters, ``of_class`` only where it is given."""
+        """Return name and parameters; ``of_class`` and ``tree`` only if given."""
         # The digest of what was released before there was such a parameter, and with
         # it the keys of replays, stay what they were.
         found = base.AbstractMechanism.to_dict(self)
-        own = found["parameters"].pop("of_class")
+        parameters = found["parameters"]
+        own = parameters.pop("of_class")
         if own is not None:
-            found["parameters"]["of_class"] = {word: list(row) for word, row in own}
+            parameters["of_class"] = {word: list(row) for word, row in own}
+        if self.tree is None:
+            del parameters["tree"]
+        return found
+
+    @classmethod
+    def digested(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return parameters under their first names, without that of the tree.
+
+        The digest of settings holds that of the tree itself, so a release repeats
+        where its tree is named, and where it is the default.
+        """
+        found = super(Tree, cls).digested(parameters)
+        found.pop("tree", None)
         return found
 
     def prepare(self, space: Space) -> TreeState:
         """Find the tree, set the weights of its levels, and certify them."""
         base.check_space(self, space)
-        tree = tree_for(space)
+        tree = tree_for(space, self.tree or "")
         law = TreeLaw(tree, self._weights(tree), self._own(space, tree))
         losses = law.losses()
         if losses[-1] > self.epsilon:
@@ -374,22 +396,6 @@ class TreeState(base.State):
             members = tree.members(level, int(tree.nodes[level, word]))
             found[i] = members[int(rng.integers(0, len(members)))]
         return found
-
-
-def tree_for(space: Space) -> WordTree:
-    """The tree of a space; a small one gets a tree when it has none."""
-    found = tree_of(space)
-    if found is not None:
-        return found
-    if space.vocab_size > _SMALL:
-        raise SpaceError(
-            f"space {space.name!r} has no word tree. Build one: mondegreen space tree "
-            f"{space.path or space.name} -o {space.name}.tree.safetensors; or take a "
-            "mechanism that needs none, such as calibrated"
-        )
-    from mondegreen.space.tree_build import build_tree
-
-    return build_tree(space)
 
 
 def _numbers(name: str, values: Any, largest: float) -> Numbers:

@@ -71,8 +71,9 @@ class Guarantee:
     ordinary_text : mapping
         What the setting does to public words: the share that stays as it is
         (``stay``), the share that stays or becomes a word of near meaning (``near``,
-        None without vectors), and whose words these are (``of``). Empty where nobody
-        has looked.
+        None without vectors), whose words these are (``of``) and, where releases are
+        read, the share that an adversary recovers who reads sentences with the same
+        language model (``reader``). Empty where nobody has looked.
     assumptions, noise : tuple of str, str
         What must hold besides, and where the randomness comes from.
     is_private : bool
@@ -162,10 +163,17 @@ class Guarantee:
         )
 
     def with_ordinary_text(
-        self, stay: float, near: float | None, of: str = "ordinary text"
+        self,
+        stay: float,
+        near: float | None,
+        of: str = "ordinary text",
+        reader: float | None = None,
     ) -> Guarantee:
-        """Add what the setting does to public words."""
-        return replace(self, ordinary_text={"stay": stay, "near": near, "of": of})
+        """Add what the setting does to public words, and what a reader recovers."""
+        found = {"stay": stay, "near": near, "of": of}
+        if reader is not None:
+            found["reader"] = reader
+        return replace(self, ordinary_text=found)
 
     def with_noise(self, noise: str, *, is_private: bool) -> Guarantee:
         """Name the source of randomness; one that can be guessed ends the promise."""
@@ -247,7 +255,7 @@ class Guarantee:
         head = f"Privacy guarantee: {self._odds()}"
         if not self.is_private:
             head = f"NOT PRIVATE: {self.reason_not_private}"
-        adds = "What several words lose adds up: who reads whole sentences can recover"
+        adds = "What several words lose adds up: who knows more of a text recovers"
         names = ", ".join(text.partition(":")[0] for text in self.disclosed)
         in_clear = f"In clear: {names}." if names else ""
         lines = (head, self._readable(), f"{adds} more.", in_clear)
@@ -312,7 +320,13 @@ class Guarantee:
         if found["near"] is None:
             return line + "they are."
         near = f"{100 * found['near']:.0f} stay or become a word of near meaning"
-        return f"{line}they are and {near}."
+        if "reader" not in found:
+            return f"{line}they are and {near}."
+        recovers = f"{100 * found['reader']:.0f}"
+        return (
+            f"{line}they are and {near}; who reads sentences with the same language "
+            f"model recovers {recovers}."
+        )
 
 
 def _short(value: object) -> str:

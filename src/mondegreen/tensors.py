@@ -43,8 +43,6 @@ class Tensor(NamedTuple):
 
     def map(self, path: Path) -> np.ndarray[Any, Any]:
         """Map it into memory, read-only."""
-        if 0 in self.shape:  # nothing cannot be mapped
-            return np.empty(self.shape, self.dtype)
         return np.memmap(path, self.dtype, "r", self.offset, self.shape)
 
 

@@ -16,7 +16,7 @@ LAYERS = [
     | {"tensors", "wording"},
     {"sampling", "text", "space"},
     {"language", "mechanisms"},
-    {"io", "privatizer", "scores"},
+    {"decode", "io", "privatizer", "scores"},
     {"attacks", "audit", "calibration"},
     {"integrations", "experiments", "report"},
     {"cli", "serve", "vectors", "__main__"},

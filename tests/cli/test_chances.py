@@ -128,7 +128,7 @@ def test_the_command_that_is_printed_runs(run):
 
 def test_people_read_a_table(run):
     shown = run("chances", "public.txt", "-o", "c.json", *BOUNDS).output
-    assert "attack success" in shown
+    assert "a single word is guessed" in shown
     assert "before any output" in shown
     assert "--set @c.json" in shown
 

@@ -147,3 +147,16 @@ def test_without_matplotlib_the_extra_is_named(run, tmp_path, monkeypatch):
     done = run("cold", "-e", 2, "--plot", path, expect=2)
     assert "mondegreen[report]" in done.stderr
     assert not path.exists()
+
+
+def test_what_outputs_are_read_as_is_a_law_of_its_own():
+    def explained(*options):
+        command = ["explain", "doctor", "-e", "10", "--json", "--top", "50000"]
+        done = CliRunner().invoke(cli, [*command, *options])
+        assert done.exit_code == 0, done.output
+        return json.loads(done.stdout)["readings"]
+
+    shares = [each["probability"] for each in explained("--read", "words")]
+    assert sum(shares) == pytest.approx(1, abs=1e-6)
+    assert shares == sorted(shares, reverse=True)
+    assert explained() is None

@@ -524,7 +524,8 @@ def test_an_interrupt_leaves_no_output_no_file_and_no_worker(
         send(process.pid, getattr(signal, name))
         out, err = process.communicate(timeout=20)
     assert (process.returncode, out) == (130, b"")
-    assert err.strip() == b"Interrupted; no output was written."
+    told = b"Interrupted; no file was written, and standard output may end early."
+    assert err.strip() == told
     assert names(folder) == ["in.fifo", "out.txt"]
     assert (folder / "out.txt").read_text() == "old"
     wait_until(lambda: not any(is_running(worker) for worker in workers))
@@ -560,7 +561,7 @@ def test_a_killed_worker_ends_the_run_without_output(space_file, folder):
                 pipe.write((text + "\n").encode())
     _, err = process.communicate(timeout=20)
     assert process.returncode == 1
-    assert err == b"Error: a worker process died; nothing was released\n"
+    assert err == b"Error: a worker process died; its batch was not released\n"
     assert names(folder) == ["in.fifo"]
 
 

@@ -16,6 +16,7 @@ SCRIPTS = {
         "codes_page",
         "decoders_page",
         "examples_page",
+        "language_page",
         "mechanisms_page",
         "reading_page",
         "speed_page",

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from safetensors.numpy import load_file
 
 import mondegreen as mg
-from mondegreen.cli.space import space as command
+from mondegreen.cli.public.space import space as command
 from mondegreen.errors import InvalidParameterError, SpaceError, SpaceIntegrityError
 from mondegreen.space import store
 from mondegreen.space.binarize import binarize, majority, train_encoder, with_codes

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from mondegreen.cli.space import space as command
+from mondegreen.cli.public.space import space as command
 from mondegreen.errors import (
     FetchError,
     OptionalDependencyError,

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mondegreen.cli.space import space as command
+from mondegreen.cli.public.space import space as command
 from mondegreen.errors import (
     InvalidParameterError,
     SpaceError,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from mondegreen.cli.space import space as command
+from mondegreen.cli.public.space import space as command
 from mondegreen.errors import EmbeddingFormatError, SpaceError, SpaceIntegrityError
 from mondegreen.space.space import Space
 from mondegreen.space.store import load_space

@@ -147,6 +147,27 @@ def test_what_is_dropped_leaves_no_trace_in_capitals_and_genitives():
     assert put("a's😀", [HERS, MASK], **how) == "Hers [unk]"
 
 
+@settings(max_examples=300)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([" ", ". ", ", ", "! ", ".", "\n", '."']),
+            st.sampled_from([CAT, HERS, DROP]),
+        ),
+        max_size=4,
+    )
+)
+def test_capitals_are_a_function_of_the_text_that_is_left(pieces):
+    """Print with words dropped, or drop them first and print what is left: the same."""
+    parts = cut(pieces, lambda: "word")
+    codes = np.array([code for _, code in pieces], dtype=np.int32)
+    (shown,) = Detokenizer(WORDS, "truecase").join(TokenizedBatch([parts]), codes)
+    (left,) = Detokenizer(WORDS).join(TokenizedBatch([parts]), codes)
+    batch = tokenize([left])
+    again = np.array([WORDS.index(w) for w in batch.words()], dtype=np.int32)
+    assert Detokenizer(WORDS, "truecase").join(batch, again) == [shown]
+
+
 @settings(max_examples=400)
 @given(
     st.lists(

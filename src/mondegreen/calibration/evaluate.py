@@ -13,8 +13,8 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
-from typing import Any, Final, final
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final, Protocol, final
 
 import numpy as np
 
@@ -63,6 +63,19 @@ class Setting:
         return f"{self.name}:{listed}" if listed else self.name
 
 
+class Adversary(Protocol):
+    """Measures more scores of a state: see :mod:`mondegreen.attacks.adversary`."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all that decides them."""
+
+    def scores(
+        self, state: State, words: int, seed: int, confidence: float
+    ) -> dict[str, Ends]:
+        """Bound them, from so many words, each with that confidence."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Evaluator:
@@ -74,7 +87,8 @@ class Evaluator:
     fixes what, the same words for every setting, so that curves are smooth in epsilon.
     Each interval by itself has the ``confidence``. With ``cache``, each measurement is
     kept as soon as it is made, and taken from there; files hold scores, and of a prior
-    no more than a digest in their name.
+    no more than a digest in their name. With an ``adversary``, what it recovers is
+    measured too.
     """
 
     space: Space
@@ -84,6 +98,7 @@ class Evaluator:
     cache: bool = True
     effort: Effort | None = None
     confidence: float = 0.95
+    adversary: Adversary | None = None
 
     def __post_init__(self) -> None:
         size = self.space.vocab_size
@@ -203,6 +218,8 @@ class Evaluator:
         }
         asked = {**asdict(self._asked), "priors": priors}
         about = [_FORMAT, __version__, ETA, self.quick, asked, made.to_dict()]
+        if self.adversary is not None:
+            about.append(self.adversary.digest)
         text = json.dumps(about, sort_keys=True)
         return f"{hashlib.sha256(text.encode()).hexdigest()}.json"
 
@@ -222,9 +239,18 @@ class Evaluator:
             part = bounds.within(progress, done / total, len(places) / total)
             found = look([states[place] for place in places], self._asked, part)
             for place, known in zip(places, found, strict=True):
-                yield place, known.plus(_shares(known, losses))
+                more = self._recovered(states[place]) | _shares(known, losses)
+                is_exact = known.is_exact and "reader" not in more
+                yield place, replace(known.plus(more), is_exact=is_exact)
             done += len(places)
             progress(done / total)
+
+    def _recovered(self, state: State) -> dict[str, Ends]:
+        """Measure what the adversary recovers, if there is one."""
+        if self.adversary is None:
+            return {}
+        draws = self._asked.effort.draws
+        return self.adversary.scores(state, draws, self.seed, self.confidence)
 
     def _batches(self, states: Mapping[int, State]) -> list[tuple[Look, list[int]]]:
         """Sort states by how they can be measured, and into batches."""

@@ -236,12 +236,12 @@ def _inference_error(inputs: Ids, outputs: Ids, alpha: float) -> Ends:
 
 def _bayes_risk(inputs: Ids, outputs: Ids, vocab_size: int, alpha: float) -> Ends:
     draws, half = len(inputs), len(inputs) // 2
-    right = _best_guesses(inputs, outputs)[1].sum()
+    right = best_guesses(inputs, outputs)[1].sum()
     low = 1 - float(right) / draws - deviation(1 / draws, draws, alpha)
     # The guesser takes the output itself for the input until he has seen otherwise,
     # as if he had seen that once.
     every = np.arange(vocab_size, dtype=np.int32)
-    guesses, _ = _best_guesses(
+    guesses, _ = best_guesses(
         np.concatenate([every, inputs[:half]]), np.concatenate([every, outputs[:half]])
     )
     wrong = int((guesses[outputs[half:]] != inputs[half:]).sum())
@@ -249,7 +249,7 @@ def _bayes_risk(inputs: Ids, outputs: Ids, vocab_size: int, alpha: float) -> End
     return max(0.0, min(low, high)), high
 
 
-def _best_guesses(inputs: Ids, outputs: Ids) -> tuple[Weights, Weights]:
+def best_guesses(inputs: Ids, outputs: Ids) -> tuple[Weights, Weights]:
     """Find the most frequent input of each output seen, and how often it was."""
     pairs, counts = np.unique(_pairs(inputs, outputs), return_counts=True)
     order = np.argsort(counts, kind="stable")  # the last one written is the largest

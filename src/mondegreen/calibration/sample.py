@@ -27,6 +27,7 @@ class Sample:
     words: int
     unknown: int  # words that the vocabulary does not have
     counts: Weights = field(repr=False)
+    passage: tuple[str, ...] = field(default=(), repr=False)  # some of its texts
 
     def priors(self) -> dict[str, Floats]:
         """Give the uniform prior and that of the sample, smoothed by one."""
@@ -46,22 +47,54 @@ class Sample:
 
     def to_dict(self) -> dict[str, object]:
         """Give JSON values: sizes alone."""
-        return {key: each for key, each in asdict(self).items() if key != "counts"}
+        sizes = asdict(self)
+        del sizes["counts"], sizes["passage"]
+        return sizes
 
 
 def read_sample(
-    source: AbstractSource, space: Space, advance: Callable[[], object] = lambda: None
+    source: AbstractSource,
+    space: Space,
+    advance: Callable[[], object] = lambda: None,
+    *,
+    keep: int = 0,
 ) -> Sample:
-    """Count the words of all text columns of a source, in constant memory."""
+    """Count the words of all text columns of a source, in constant memory.
+
+    ``keep`` is how many words of texts are kept, about, from all over the source.
+    """
     lookup, size = Lookup(space), space.vocab_size + 1
     counts = np.zeros(size, dtype=np.int64)
-    texts = 0
+    texts, passage = 0, _Passage(keep)
     for batch in source.batches():
         found = source.texts(batch)
         texts += len(found)
-        counts += np.bincount(lookup.codes(tokenize(found)), minlength=size)
+        tokens = tokenize(found)
+        counts += np.bincount(lookup.codes(tokens), minlength=size)
+        passage.add(found, tokens.counts())
         advance()
     words = int(counts.sum())
     if not words:
         raise SourceError(source.name, "the sample has no words in these columns")
-    return Sample(source.name, texts, words, int(counts[-1]), counts)
+    kept = tuple(passage.texts)
+    return Sample(source.name, texts, words, int(counts[-1]), counts, kept)
+
+
+class _Passage:
+    """Texts at equal distances, of so many words at most, or a single one."""
+
+    def __init__(self, words: int) -> None:
+        self.texts: list[str] = []
+        self._sizes: list[int] = []
+        self._most, self._words, self._step, self._seen = words, 0, 1, 0
+
+    def add(self, texts: list[str], sizes: list[int]) -> None:
+        for text, size in zip(texts, sizes if self._most else (), strict=False):
+            if self._seen % self._step == 0:
+                self.texts.append(text)
+                self._sizes.append(size)
+                self._words += size
+            self._seen += 1
+            while self._words > self._most and len(self.texts) > 1:
+                self.texts, self._sizes = self.texts[::2], self._sizes[::2]
+                self._words, self._step = sum(self._sizes), 2 * self._step

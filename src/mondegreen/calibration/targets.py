@@ -22,6 +22,8 @@ KEYS: Final = {
     "s_w": "at least {value} likely outputs{words}",
     "bayes_risk": "the best guess ({prior} prior) errs with probability at least "
     "{value}",
+    "reader": "a reader of sentences recovers at most {value} of the words",
+    "worst_word": "no word of content is guessed with probability above {value}",
     "certified_epsilon": "certified epsilon at most {value}",
     "worst_loss": "nats between any two words, by the certificate, at most {value}",
     "privacy_ratio": "epsilon times the mean distance at most {value}",
@@ -37,6 +39,7 @@ MATCHES: Final = {
     "certified_epsilon": "the same certified epsilon: comparable in one metric only",
     "worst_loss": "the same certified loss, in nats, between the two farthest words",
     "bayes_risk": "the same error of the best guess of one word",
+    "reader": "the same share of words that a reader of sentences recovers",
     "privacy_ratio": "the same label by the privacy ratio: no equal privacy",
     "n_w": "the same chance to stay: no promise",
 }
@@ -46,6 +49,8 @@ _RANGES: Final = {
     "n_w": (0.0, 1.0, "above 0, at most 1"),
     "s_w": (1.0, math.inf, "at least 1 word"),
     "bayes_risk": (0.0, 1.0, "above 0, below 1"),
+    "reader": (0.0, 1.0, "in (0, 1], as a share of words"),
+    "worst_word": (0.0, 1.0, "in (0, 1]"),
     "utility_loss": (0.0, 1.0, "in (0, 1], as a share of the loss of a random word"),
 }
 

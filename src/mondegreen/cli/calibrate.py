@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
@@ -17,10 +17,16 @@ from mondegreen.io.guess import Format
 from mondegreen.wording import amount
 
 if TYPE_CHECKING:
+    from mondegreen.attacks.adversary import Adversary
     from mondegreen.calibration.evaluate import Setting
+    from mondegreen.calibration.sample import Sample
     from mondegreen.space.space import Space
 
-Match = Literal["bayes_risk", "certified_epsilon", "n_w", "privacy_ratio", "worst_loss"]
+Match = Literal[
+    "bayes_risk", "certified_epsilon", "n_w", "privacy_ratio", "reader", "worst_loss"
+]
+
+_PASSAGE: Final = 50_000  # words of SAMPLE that a reader is tried on
 
 
 @command()
@@ -37,8 +43,10 @@ def calibrate(
     targets: tuple[str, ...] = option(
         "n_w (chance that a word stays, at most), s_w (number of likely outputs, at "
         "least), bayes_risk (how often the best guess is wrong, at least), "
-        "certified_epsilon (exact epsilon, at most), worst_loss (n where an output "
-        "changes the odds between any two words by e^n at most), utility_loss "
+        "reader (share of the words that a reader of sentences recovers, at most), "
+        "worst_word (how often the word of content that is worst off is guessed, at "
+        "most), certified_epsilon (exact epsilon, at most), worst_loss (n where an "
+        "output changes the odds between any two words by e^n at most), utility_loss "
         "(distance moved, as a share of that to a random word, at most). Repeatable: "
         "all must hold.",
         "-t --target KEY=VALUE",
@@ -71,6 +79,7 @@ def calibrate(
         "-e --epsilon",
     ),
     space: options.SpaceName = options.SPACE,
+    language: options.LanguageName | None = options.KNOWN_LANGUAGE,
     quick: bool = option("Look at fewer words: sooner done, with wider intervals."),
     seed: options.Seed = option(
         "Fixes which words and outputs are drawn to measure with.", default=0
@@ -99,6 +108,7 @@ def calibrate(
     mondegreen calibrate tweets.csv --column text --target n_w=0.5
     mondegreen calibrate tweets.csv -m tem -m laplace --match bayes_risk --to tem:2.5
     """  # noqa: D301
+    from mondegreen.attacks.adversary import KEYS as ADVERSARIES
     from mondegreen.calibration.evaluate import Evaluator
     from mondegreen.calibration.plan import Plan
     from mondegreen.calibration.targets import parse_target
@@ -114,8 +124,14 @@ def calibrate(
         )
     shown = _check_report(html, sentences, force=force)
     loaded = load_space(space)
-    read = read_public(sample, format, columns, loaded, quiet=quiet)
-    evaluator = Evaluator(loaded, read.priors(), quick=quick, seed=seed)
+    keys = {target.key for target in asked} | {match}
+    keep = _PASSAGE if keys & set(ADVERSARIES) else 0
+    how: dict[str, Any] = {"quiet": quiet, "keep": keep}
+    read = read_public(sample, format, columns, loaded, **how)
+    reader = _adversary(read, loaded, language, keys)
+    evaluator = Evaluator(
+        loaded, read.priors(), quick=quick, seed=seed, adversary=reader
+    )
     show = shower(quiet)
     tell = say if not quiet else lambda line: None
     plan = Plan(evaluator, settings, asked, prior, show, tell)
@@ -123,8 +139,11 @@ def calibrate(
         if match is not None and reference is not None:
             there = loaded if to_space is None else load_space(to_space)
             if there is not loaded:
-                again = read_public(sample, format, columns, there, quiet=True)
-                evaluator = replace(evaluator, space=there, priors=again.priors())
+                again = read_public(sample, format, columns, there, **how)
+                reader = _adversary(again, there, language, keys)
+                evaluator = replace(
+                    evaluator, space=there, priors=again.priors(), adversary=reader
+                )
             plan.match(match, *reference, over, evaluator)
         rows = plan.rows()
         chosen = plan.best(rows)
@@ -146,6 +165,23 @@ def calibrate(
         echo_json(found.to_dict())
     else:
         click.echo("\n".join(found.lines()))
+
+
+def _adversary(
+    read: Sample, space: Space, language: str | None, keys: Collection[str | None]
+) -> Adversary | None:
+    """Who measures the targets that ask for an adversary, on words of the sample."""
+    from mondegreen.attacks.adversary import KEYS, Adversary
+    from mondegreen.attacks.pairs import pairs_of
+    from mondegreen.language.store import load_language
+    from mondegreen.text.policy import Lookup
+
+    asked = [key for key in KEYS if key in keys]
+    if not asked:
+        return None
+    model = load_language(language)
+    model.check_space(space)
+    return Adversary(pairs_of(read.passage, Lookup(space)), model, asked)
 
 
 @contextlib.contextmanager

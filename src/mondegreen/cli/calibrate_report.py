@@ -33,8 +33,14 @@ _SHOWN: Final = 4
 
 _COLUMNS: Final = (
     "certified_epsilon worst_loss n_w_mean n_w_95 s_w_05 bayes_risk_uniform "
-    "bayes_risk_sample utility_loss_share_{prior}"
+    "bayes_risk_sample reader worst_word utility_loss_share_{prior}"
 )
+_IF_ASKED: Final = {
+    "reader": "reader: share of words that a reader of sentences recovers, who knows a "
+    "public language model.",
+    "worst_word": "worst word: how often the word of content that is worst off is "
+    "guessed, by itself.",
+}
 
 _HOW_TO_READ: Final = """\
 A loss of n nats changes odds by a factor of e^n at most.
@@ -143,7 +149,9 @@ class Outcome:
 
 
 def _table(settings: Sequence[ScoreBounds], prior: str, vocab_size: int) -> list[str]:
-    columns = [COLUMNS[name] for name in _COLUMNS.format(prior=prior).split()]
+    known = {name for setting in settings for name in setting.scores}
+    names = _COLUMNS.format(prior=prior).split()
+    columns = [COLUMNS[n] for n in names if n in known or n not in _IF_ASKED]
     rows = [["mechanism", "epsilon", *(each.heading for each in columns), "metric"]]
     for setting in settings:
         ends = [(setting.scores.get(each.name), each.unit) for each in columns]
@@ -154,6 +162,8 @@ def _table(settings: Sequence[ScoreBounds], prior: str, vocab_size: int) -> list
 
 def _notes(settings: Sequence[ScoreBounds], prior: str) -> Iterator[str]:
     yield _HOW_TO_READ.format(prior=prior)
+    known = {name for setting in settings for name in setting.scores}
+    yield from (says for name, says in _IF_ASKED.items() if name in known)
     if any(low < high for each in settings for low, high in each.scores.values()):
         yield "a to b: intervals of 95 % or more; the target holds at the worse end."
     # A metric that is cut off at some distance makes the promise only stronger.

@@ -3,34 +3,45 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, final
 
 import click
 
 from mondegreen.cli import options
 from mondegreen.cli.options import File, argument, command, option
-from mondegreen.cli.render import echo_facts, echo_json, echo_table, read_public, say
+from mondegreen.cli.render import (
+    echo_facts,
+    echo_json,
+    echo_table,
+    read_public,
+    say,
+    shower,
+)
 from mondegreen.errors import ConfigurationError
 from mondegreen.io.guess import Format
 from mondegreen.wording import amount, figure, privatize_command
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from mondegreen.arrays import Floats
-    from mondegreen.mechanisms.selection.tree import TreeState
+    from mondegreen.calibration.sample import Sample
+    from mondegreen.mechanisms.selection.tree import Tree, TreeState
     from mondegreen.space.space import Space
 
 
 _SHOWN: Final = 3  # words that stand for a class
 # What people read in place of keys of the JSON.
 _LABELS: Final = {
-    "success": "attack success",
+    "success": "a single word is guessed",
+    "reader": "a reader recovers",
     "success, no output seen": "before any output",
     "nats, by level": "loss n by level (odds e^n)",
 }
 
 _ROUNDING: Final = 1e-9  # of sums over all words in float64
+_HALF: Final = 20_000  # words that a reader is tried on
+_SHARE: Final = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
 @command()
@@ -39,11 +50,17 @@ def chances(
     output: File = option(
         "JSON to write, for --set @FILE of the other commands.", "-o --output"
     ),
-    success: float = option(
-        "Attack success: how often the best guess of a single word may be right, in "
-        "texts with the word frequencies of SAMPLE. Who guesses sees one output, "
-        "without its context, and knows the mechanism and these frequencies.",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    success: float | None = option(
+        "How often the best guess of a single word may be right, in texts with the "
+        "word frequencies of SAMPLE. Who guesses sees one output, without its context, "
+        "and knows the mechanism and these frequencies.",
+        type=_SHARE,
+    ),
+    reader: float | None = option(
+        "In place of --success: the share of words that a reader of sentences may "
+        "recover, who knows a public language model besides. Measured on one half of "
+        "SAMPLE, and told of the other.",
+        type=_SHARE,
     ),
     epsilon: float = option(
         "Privacy budget: smaller is more private. An output changes the odds between "
@@ -62,6 +79,7 @@ def chances(
     columns: tuple[options.Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
     space: options.SpaceName = options.SPACE,
+    language: options.LanguageName | None = options.KNOWN_LANGUAGE,
     force: bool = options.FORCE,
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
@@ -71,12 +89,14 @@ def chances(
     SAMPLE is PUBLIC text of the kind that is to be privatized. The tree draws a word
     of the same group, or of the same branch, ..., or any word; this finds with which
     chances, by class of words, so that both bounds hold. The privacy budget bounds any
-    text; attack success is bounded for texts with the word frequencies of SAMPLE. A
-    small SAMPLE has not those of other texts, so take a large one. Who reads more than
-    one word may guess better.
+    text; the success of the best guess of one word is bounded for texts with the word
+    frequencies of SAMPLE. A small SAMPLE has not those of other texts, so take a large
+    one. Who reads sentences recovers more words than that: --reader is about them, and
+    holds for the language model that is named and texts of the kind of SAMPLE.
 
     \b
     mondegreen chances public.csv --success 0.2 --epsilon 10 -o chances.json
+    mondegreen chances public.csv --reader 0.3 --epsilon 10 -o chances.json
     mondegreen privatize notes.csv -o safe.csv -m tree -e 10 --set @chances.json
     """  # noqa: D301
     from mondegreen.calibration.tree_levels import best_tree, tfidf_weights
@@ -84,28 +104,40 @@ def chances(
     from mondegreen.space.store import load_space, tree_for
 
     options.built("tree", epsilon, ())  # refuses a bad epsilon before work starts
+    if (success is None) == (reader is None):
+        raise ConfigurationError("give one of --success and --reader")
     target, loaded = Target(output, force=force), load_space(space)
-    read = read_public(sample, format, columns, loaded, quiet=quiet)
+    keep = 0 if reader is None else 2 * _HALF
+    read = read_public(sample, format, columns, loaded, quiet=quiet, keep=keep)
     words = amount(read.words, "word")
     if read.words < loaded.vocab_size:
         say(
             f"SAMPLE is small: {words}, for a vocabulary of {loaded.vocab_size:,}. "
-            "Attack success is bounded for its frequencies alone; those of other texts "
-            "differ, and there a guess may be right more often."
+            "The success of a guess is bounded for its frequencies alone; those of "
+            "other texts differ, and there a guess may be right more often."
         )
     raw, spread = read.expectations()
     everyone = read.priors()["sample"]  # words that are not in the sample count too
-    found = best_tree(
-        loaded,
-        tree_for(loaded),
-        raw,
-        success=success,
-        epsilon=epsilon,
-        also=(spread,),
-        weights=tfidf_weights(everyone),
-        power=power,
-        by_class=not alike,
-    )
+
+    def tuned(success: float) -> Tree:
+        return best_tree(
+            loaded,
+            tree_for(loaded),
+            raw,
+            success=success,
+            epsilon=epsilon,
+            also=(spread,),
+            weights=tfidf_weights(everyone),
+            power=power,
+            by_class=not alike,
+        )
+
+    against = None
+    if reader is not None:
+        against = _Reader(read, loaded, language, shower(quiet))
+        success = against.success(reader, tuned, max(raw.max(), spread.max()))
+    assert success is not None  # noqa: S101 - one of the two was given
+    found = tuned(success)
     state = found.prepare(loaded)
     reached = _checked(state, (raw, spread), success)
     given = found.to_dict()["parameters"]
@@ -116,6 +148,7 @@ def chances(
     facts = {
         "sample": f"{read.name}: {amount(read.texts, 'text')}, {words}",
         "success": round(reached, 6),
+        **({} if against is None else {"reader": against.checked(state)}),
         "success, no output seen": round(float(raw.max()), 6),
         "nats, by level": ", ".join(figure(x, digits=4) for x in state.law.losses()),
         "tree": state.tree.digest,
@@ -130,6 +163,53 @@ def chances(
     click.echo("\nchance of a word of the same ... by class:")
     echo_table(_classes(state, loaded))
     click.echo(f"\ntake:\n  {command}")
+
+
+@final
+class _Reader:
+    """A reader of public sentences: one half of them to tune by, the other to check."""
+
+    def __init__(
+        self,
+        read: Sample,
+        space: Space,
+        language: str | None,
+        show: Callable[[str], None],
+    ) -> None:
+        from mondegreen.attacks.pairs import pairs_of
+        from mondegreen.language.store import load_language
+        from mondegreen.text.policy import Lookup
+
+        self._model, self._space, self._show = load_language(language), space, show
+        self._model.check_space(space)
+        pairs = pairs_of(read.passage, Lookup(space))
+        self._own, self._other = (pairs.every(2, first) for first in (0, 1))
+
+    def success(
+        self, reader: float, tuned: Callable[[float], Tree], least: float
+    ) -> float:
+        """Find the success of a single guess at which the reader recovers so much."""
+        from mondegreen.attacks.adversary import success_against
+
+        def prepared(success: float) -> TreeState:
+            self._show(f"the reader, where a word is guessed with {success:.3f}")
+            return tuned(success).prepare(self._space)
+
+        least *= 1 + _ROUNDING
+        found = success_against(reader, prepared, self._own, self._model, least)
+        self._show("")
+        return found
+
+    def checked(self, state: TreeState) -> dict[str, float | int]:
+        """Measure the reader on the half that nothing was chosen by."""
+        import numpy as np
+
+        from mondegreen.attacks.adversary import read
+
+        found = read(state, self._other, self._model, np.random.default_rng(1))
+        ends = {"value": found.value, "low": found.low, "high": found.high}
+        rounded = {key: round(end, 4) for key, end in ends.items() if end is not None}
+        return {**rounded, "words": found.n}
 
 
 def _checked(state: TreeState, priors: Iterable[Floats], success: float) -> float:

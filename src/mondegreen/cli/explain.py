@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -46,6 +46,12 @@ def explain(
         type=click.IntRange(min=2),
     ),
     seed: options.Seed | None = option("Repeat the same runs."),
+    print_all: bool = options.PRINT_ALL,
+    read: Literal["none", "words"] = option(
+        "words: also what outputs are read as, each by itself, by a public language "
+        "model. Within a sentence the words beside it decide: see mondegreen attack."
+    ),
+    language: str | None = options.LANGUAGE,
     plot: File | None = option("Draw the likeliest outputs, as .png or .svg."),
     force: bool = options.FORCE,
     allow_unproved: bool = options.UNPROVED,
@@ -67,6 +73,7 @@ def explain(
 
     from mondegreen.scores.word import score_word
     from mondegreen.space.store import load_space
+    from mondegreen.text.never_printed import never_printed
     from mondegreen.text.policy import KEEP, read_keep_list
 
     target = _picture(plot, force=force)
@@ -76,6 +83,9 @@ def explain(
         load_space(space),
         quiet=quiet,
         keep=kept,
+        print_all=print_all,
+        read=read,
+        language=language,
         allow_unproved=allow_unproved,
     )
     code, form = _code_of(word, privatizer, kept)
@@ -99,6 +109,7 @@ def explain(
         document=words,
     )
     guarantee = privatizer.guarantee
+    readings = _readings(privatizer, code, runs, seed)[:top]
     if target is not None:
         from mondegreen.report.charts import picture, picture_format
         from mondegreen.report.figures import word_bars
@@ -109,9 +120,39 @@ def explain(
         target.write_whole(picture(word_bars(scores, own, shown), kind))
     if as_json:
         stated = {"guarantee": guarantee.to_dict()}
-        echo_json({**facts, **stated, **scores.to_dict()})
+        read_as = [{"word": word, "probability": share} for word, share in readings]
+        echo_json({**facts, **stated, **scores.to_dict(), "readings": read_as or None})
     else:
-        click.echo("\n".join(_lines(word, form, scores, guarantee)))
+        listed = frozenset() if print_all else never_printed()
+        click.echo("\n".join(_lines(word, form, scores, guarantee, listed)))
+        if readings:
+            rows = [(word, f"{figure(share, 'percent')} %") for word, share in readings]
+            click.echo("\n".join(["", "read by itself as", *table(rows, indent="  ")]))
+
+
+def _readings(
+    privatizer: Privatizer, code: int, runs: int, seed: int | None
+) -> list[tuple[str, float]]:
+    """What the outputs of a word are read as, by falling probability."""
+    if privatizer.reading.read == "none":
+        return []
+    import numpy as np
+
+    from mondegreen.decode.released import Released
+    from mondegreen.errors import LawUnknownError
+
+    state, words = privatizer.state, privatizer.space.words
+    ids = np.arange(len(words), dtype=np.int32)
+    read = privatizer.reading.decoder.words(Released(ids, ids >= 0))
+    try:
+        law = np.exp(state.log_prob(np.array([code], dtype=np.int32))[0])
+    except LawUnknownError:
+        repeats = np.full(runs, code, dtype=np.int32)
+        drawn = state.sample(repeats, np.random.default_rng(seed))
+        law = np.bincount(drawn, minlength=len(words)) / runs
+    shares = np.bincount(read, law, len(words))
+    order = np.argsort(-shares, kind="stable")
+    return [(words[i], float(shares[i])) for i in order[shares[order] > 0].tolist()]
 
 
 def _picture(plot: str | None, *, force: bool) -> Any:
@@ -145,7 +186,11 @@ def _code_of(
 
 
 def _lines(
-    word: str, form: str, scores: WordScores, guarantee: Guarantee
+    word: str,
+    form: str,
+    scores: WordScores,
+    guarantee: Guarantee,
+    listed: frozenset[str],
 ) -> Iterator[str]:
     runs = scores.runs
     how = "exact" if runs is None else f"{amount(runs, 'run')}, 95 % intervals"
@@ -162,7 +207,8 @@ def _lines(
     for output in scores.outputs:
         itself = " (itself)" if scores.is_known and output.word == own else ""
         away = "" if output.distance is None else f"{output.distance:.3g} away"
-        rows.append((output.word + itself, _shown(output.probability, "percent"), away))
+        name = "(never printed)" if output.word in listed else output.word
+        rows.append((name + itself, _shown(output.probability, "percent"), away))
     yield from [*table(rows, indent="  "), "", "odds"]
     for odds in scores.odds:
         yield from _odds(odds, word)

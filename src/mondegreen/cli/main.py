@@ -24,16 +24,21 @@ if TYPE_CHECKING:
 
 # By alphabet. Verb: (module, attribute, one line of help); loaded when it is used.
 _VERBS: Final = {
+    "attack": ("attack", "attack", "Measure what an adversary recovers."),
     "audit": ("audit", "audit", "Check whether a mechanism keeps its promise."),
     "calibrate": ("calibrate", "calibrate", "Choose epsilon by a target."),
     "chances": ("chances", "chances", "Tune the default mechanism by a target."),
     "doctor": ("audit", "doctor", "Show versions, spaces and the random source."),
     "explain": ("explain", "explain", "Show what one setting means for a word."),
-    "language": ("language", "language", "List, show, build and mix language models."),
+    "language": (
+        "public.language",
+        "language",
+        "List, show, build and mix language models.",
+    ),
     "mechanisms": ("explain", "mechanisms", "List the mechanisms."),
     "privatize": ("privatize", "privatize", "Privatize a file or a stream of text."),
     "score": ("score", "score", "Judge a finished release by its originals."),
-    "space": ("space", "space", "List, show, build, verify and fetch spaces."),
+    "space": ("public.space", "space", "List, show, build, verify and fetch spaces."),
 }
 
 _SETTINGS: Final = {"help_option_names": ["-h", "--help"], "show_default": True}
@@ -135,7 +140,9 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Interrupted; no output was written.", err=True)
+        # A pipe or a terminal has what went there; it is released text alone.
+        end = "no file was written, and standard output may end early"
+        click.echo(f"Interrupted; {end}.", err=True)
         sys.exit(_INTERRUPTED)
     except _ReaderGoneError:
         sys.exit(0)

@@ -235,12 +235,31 @@ SPACE: Final = option(
     "Vocabulary that words are drawn from. See: mondegreen space list.",
     default=DEFAULT_SPACE,
 )
+KNOWN_LANGUAGE: Final = option(
+    "Public language model that adversaries know; one of texts of the kind of SAMPLE "
+    "is the strong case. See: mondegreen language list.  [default: the one that comes "
+    "with the package]",
+    "--language",
+)
 COLUMNS: Final = option(
     "Column with text; JSON and struct paths such as msg.body. Repeatable.",
     "-c --column",
     default=("text",),
 )
 KEEP: Final = option("PUBLIC words, one a line, that pass in clear, as spelled there.")
+READ: Final = option(
+    "Print what released words most likely stand for: each by itself, or the whole "
+    "sentence, by a public language model. It sees the release alone: no epsilon."
+)
+LANGUAGE: Final = option(
+    "Language model of PUBLIC text, for --read; or the folder of a model of the "
+    "library transformers, which judges sentences. See: mondegreen language list.",
+    "NAME|PATH",
+    show_default="english",
+)
+PRINT_ALL: Final = option(
+    "Print obscenities and slurs too; else a public list of them is never printed."
+)
 FORCE: Final = option("Replace an output that exists.")
 UNPROVED: Final = option("Permit a mechanism without a proof.")
 JSON: Final = option("Print JSON, not a table.", "--json")

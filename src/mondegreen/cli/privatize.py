@@ -60,18 +60,19 @@ def privatize(
         "Words outside the vocabulary: privatize, print [unk], remove, or stop."
     ),
     keep: File | None = options.KEEP,
-    case: Literal["lower", "truecase", "restore"] = option(
+    case: Literal["lower", "truecase", "restore"] | None = option(
         "lower: words as the space has them; truecase: names, first words and "
         "contractions by public statistics, which costs nothing; restore copies the "
-        "case of each word, which then passes in clear."
+        "case of each word, which then passes in clear.  [default: truecase, and lower "
+        "under --read none]"
     ),
     structure: Literal["keep", "plain"] = option(
         "keep: punctuation and spacing of INPUT, in clear; they may tell a text from "
         "all others. plain: single spaces and full stops; the number of words is left."
     ),
-    print_all: bool = option(
-        "Print obscenities and slurs too; else a public list of them is never printed."
-    ),
+    print_all: bool = options.PRINT_ALL,
+    read: Literal["none", "words", "sentence"] = options.READ,
+    language: str | None = options.LANGUAGE,
     report: File | None = option(
         "Write guarantee, settings and counts as JSON. Holds no text."
     ),
@@ -145,6 +146,7 @@ def privatize(
         encoding=encoding,
         missing=missing,
         metadata=metadata,
+        structure=structure,
     ) as source:
         _check_format("missing", missing, "stop", source, "jsonl")
         _check_format("metadata", metadata, "drop", source, "parquet")
@@ -161,9 +163,11 @@ def privatize(
             quiet=quiet,
             unknown=unknown,
             keep=read_keep_list(keep) if keep else (),
-            case=case,
+            case=case or ("lower" if read == "none" else "truecase"),
             structure=structure,
             print_all=print_all,
+            read=read,
+            language=language,
             noise=noise,
             allow_unproved=allow_unproved,
         )

@@ -110,12 +110,20 @@ def prepared(
     if state.certificate_takes_long and not quiet:
         say("Computing the exact epsilon of this setting, once; it is kept.")
         state.certificate(lambda share: show(f"exact epsilon {share:.0%}"))
+    if privatizer.reading.read != "none":
+        privatizer.reading.warm_up(lambda share: show(f"reader {share:.0%}"))
     show("")
     return privatizer
 
 
 def read_public(
-    path: str, format: Any, columns: tuple[str, ...], space: Space, *, quiet: bool
+    path: str,
+    format: Any,
+    columns: tuple[str, ...],
+    space: Space,
+    *,
+    quiet: bool,
+    keep: int = 0,
 ) -> Sample:
     """Count the words of a public sample, which ``calibrate`` and ``chances`` take."""
     from mondegreen.calibration.sample import read_sample
@@ -125,7 +133,7 @@ def read_public(
         open_source(path, format=format, columns=columns, missing="pass") as source,
         progress(source, quiet=quiet) as advance,
     ):
-        sample = read_sample(source, space, advance)
+        sample = read_sample(source, space, advance, keep=keep)
     if not quiet:
         say("SAMPLE must be PUBLIC: what is chosen on a text tells about that text.")
     return sample

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Floats, Ids
-from mondegreen.decode.lattice import Indices, Lattice
+from mondegreen.decode.book import Book, Indices
+from mondegreen.decode.lattice import Lattice
 from mondegreen.decode.paths import best, log_sum, marginals, path
 from mondegreen.decode.released import Released
-from mondegreen.decode.tables import Singles, Tables, rounded
+from mondegreen.decode.tables import Singles
 from mondegreen.language.ngrams import NGrams
 from mondegreen.mechanisms.channel import Channel
 
@@ -55,22 +56,22 @@ class Decoder:
         beam: int = BEAM,
     ) -> None:
         size = len(channel.observation)
-        self.tables, self._beam = Tables(language), beam
-        self._observation, self._words = channel.observation, channel.candidates
-        self._law = rounded(channel.log_law)
+        self._book, self._beam = Book(channel, language), beam
         if printable is None:
             printable = np.arange(size + 1) < size
-        is_printed = printable[self._words] & np.isfinite(self._law)
-        self._readable = np.where(is_printed, self._law, np.float32(-np.inf))
-        scores = np.where(is_printed, self._law + self.tables.unigram[self._words], -np.inf)
-        chosen = np.take_along_axis(self._words, scores.argmax(axis=1)[:, None], 1)
-        self._single = np.where(is_printed.any(axis=1), chosen[:, 0], -1)
+        words, law = self._book.words, self._book.law
+        is_printed = np.append(printable, True)[words] & np.isfinite(law)
+        self._readable = np.where(is_printed, law, np.float32(-np.inf))
+        # Candidates come by falling posterior, so the first that can be printed.
+        first = is_printed.argmax(axis=1)
+        self._single = words[np.arange(len(first)), first]
+        self._single[~is_printed.any(axis=1)] = -1
 
     def words(self, released: Released) -> Ids:
         """The likeliest input of each word by itself, shape (T,); codes stay."""
         found = released.ids.copy()
         through = found >= 0
-        single = self._single[self._observation[found[through]]]
+        single = self._single[self._book.observation[found[through]]]
         found[through] = np.where(single < 0, found[through], single)
         return found
 
@@ -98,13 +99,22 @@ class Decoder:
 
         Here the unknown word is an input like any other. Rows of codes are 0.
         """
-        shape = (len(released.ids), min(self._beam, self._words.shape[1]))
+        shape = (len(released.ids), min(self._beam, self._book.words.shape[1]))
         ids, shares = np.zeros(shape, dtype=np.int32), np.zeros(shape)
-        for rows, lattice in self._lattices(released, self._law):
+        for rows, lattice in self._lattices(released, self._book.law):
             place = _word_places(lattice)
             ids[rows] = lattice.words[place]
             shares[rows] = marginals(lattice)[place - lattice.offsets[1]]
         return ids, shares
+
+    def log_law(self, released: Released, inputs: Ids) -> Floats:
+        """Score inputs by ln P(y | x), up to a constant of each word; 0 for codes."""
+        scores = np.zeros(len(inputs))
+        through = np.flatnonzero(released.ids >= 0)
+        rows = self._book.observation[released.ids[through]]
+        is_input = self._book.words[rows] == inputs[through, None]
+        scores[through] = np.where(is_input, self._book.law[rows], -np.inf).max(axis=1)
+        return scores
 
     def _lattices(
         self, released: Released, law: Singles
@@ -116,8 +126,8 @@ class Decoder:
             before = np.cumsum(lengths) - lengths
             within = np.arange(int(lengths.sum())) - np.repeat(before, lengths)
             rows = np.repeat(starts, lengths) + within
-            seen = self._observation[released.ids[rows]]
-            lattice = Lattice.of(self.tables, lengths, self._words[seen], law[seen])
+            seen = self._book.observation[released.ids[rows]]
+            lattice = Lattice.of(self._book, law, lengths, seen)
             yield rows, lattice.pruned(self._beam)
 
 

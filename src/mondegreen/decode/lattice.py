@@ -17,9 +17,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from mondegreen.decode.book import Book, Indices
 from mondegreen.decode.tables import Singles, Tables
-
-Indices = NDArray[np.int64]
 
 
 @final
@@ -43,30 +42,24 @@ class Lattice:
 
     @classmethod
     def of(
-        cls,
-        tables: Tables,
-        lengths: Indices,
-        words: NDArray[np.int32],
-        channel: Singles,
+        cls, book: Book, law: Singles, lengths: Indices, seen: NDArray[np.int32]
     ) -> Lattice:
-        """Lay out sentences of falling lengths; rows of words are in their order."""
+        """Lay out sentences of falling lengths, whose observations are in their order.
+
+        ``law`` is that of the book, or one that allows fewer candidates.
+        """
         sizes = np.searchsorted(-lengths, -np.arange(-1, lengths[0] + 1), side="right")
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         sentence = _within(sizes)
         step = np.repeat(np.arange(len(sizes)), sizes)
         is_word = (step > 0) & (step <= lengths[sentence])
         row = (np.cumsum(lengths) - lengths)[sentence] + step - 1
-        count = words.shape[1]
-        own = np.full((len(step), count), tables.end, dtype=np.int32)
-        own[is_word] = words[row[is_word]]
-        given = np.full((len(step), count), -np.inf, dtype=np.float32)
-        given[~is_word, 0] = 0.0
-        given[is_word] = channel[row[is_word]]
-        before = own[_before(offsets)][:, :, None]
-        after = own[sizes[0] :][:, None, :]
-        pairs = tables.pair_places(before, after)
-        scores = tables.pair_scores(pairs, before, after)
-        return cls(tables, offsets, own, given, pairs, scores)
+        observed = np.full(len(step), book.boundary)
+        observed[is_word] = seen[row[is_word]]
+        before, after = observed[_before(offsets)], observed[sizes[0] :]
+        pairs, scores = book.pairs(before, after)
+        words, channel = book.words[observed], law[observed]
+        return cls(book.tables, offsets, words, channel, pairs, scores)
 
     @property
     def lengths(self) -> Indices:
@@ -125,25 +118,24 @@ class Lattice:
         return total
 
     def triples(self) -> Singles:
-        """ln p(w | u, v) for places from the third step on, shape (places, K, K, K)."""
-        first, second, third = self.offsets[:3].tolist()
+        """Score triples, ln p(w | u, v): places from the third step on, (K, K, K)."""
+        second, third = self.offsets[1:3].tolist()
+        count = self.words.shape[1]
         row = np.arange(third, self.offsets[-1]) - second
-        last = _before(self.offsets)[row] - second
-        pairs, scores = self.pairs[last], self.scores[row]
-        found = self.tables.pair_backoff[pairs][:, :, :, None] + scores[:, None, :, :]
+        before = _before(self.offsets)[row]
+        pairs, scores = self.pairs[before - second], self.scores[row]
         # A triple was kept only if both of its pairs were.
-        likely = np.isfinite(self.channel)
-        now = likely[third:][:, None, None, :] & likely[_before(self.offsets)[row]][
-            :, None, :, None
-        ]
-        asked = self.tables.continues[pairs][:, :, :, None] & now
-        asked &= (self.pairs[row] < self.tables.pairs)[:, None, :, :]
-        place, u, v, w = np.nonzero(asked)
-        kept = self.tables.triple_scores(
-            pairs[place, u, v], self.words[third:][place, w]
-        )
-        found[place, u, v, w] = np.maximum(found[place, u, v, w], kept)
-        return found
+        is_likely = np.isfinite(self.channel)
+        ends = self.pairs[row] < self.tables.pairs
+        ends &= is_likely[before][:, :, None] & is_likely[third:][:, None, :]
+        asked = self.tables.continues[pairs][:, :, :, None] & ends[:, None, :, :]
+        found = self.tables.pair_backoff[pairs][:, :, :, None] + scores[:, None, :, :]
+        place = np.flatnonzero(asked)
+        word = self.words[third:].ravel()[place // count**3 * count + place % count]
+        kept = self.tables.triple_scores(pairs.ravel()[place // count], word)
+        flat = found.reshape(-1)
+        flat[place] = np.maximum(flat[place], kept)
+        return np.asarray(found)
 
 
 def _within(sizes: Indices) -> Indices:

@@ -17,7 +17,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.decode.lattice import Indices, Lattice
+from mondegreen.decode.book import Indices
+from mondegreen.decode.lattice import Lattice
 from mondegreen.decode.tables import Singles
 
 Combine = Callable[[Singles, int], Singles]
@@ -85,7 +86,6 @@ def path(lattice: Lattice, combine: Combine, choose: Choose) -> NDArray[np.int64
     triples = lattice.triples()
     states = forward(lattice, triples, combine)
     first, third = int(lattice.offsets[1]), int(lattice.offsets[2])
-    count = lattice.words.shape[1]
     found = np.zeros(len(states), dtype=np.int64)
     lengths = lattice.lengths
     earlier = np.zeros(len(lengths), dtype=np.int64)
@@ -103,5 +103,4 @@ def path(lattice: Lattice, combine: Combine, choose: Choose) -> NDArray[np.int64
         steps = triples[now.start - third : now.stop - third]
         values = states[last][own, :, v] + steps[own, :, v, w]
         earlier[:size] = choose(values)
-    assert found.max(initial=0) < count
     return found

@@ -43,7 +43,7 @@ class Released:
             raise InvalidParameterError("released", given, "two arrays of shape (T,)")
 
     def sentences(self) -> tuple[Indices, Indices]:
-        """Where sentences start, and how many words they have; none has more than 100."""
+        """Where sentences start, and how many words they have: 100 at most."""
         is_word = self.ids >= 0
         begins = is_word.copy()
         begins[1:] &= ~is_word[:-1] | self.ends[:-1]

@@ -100,11 +100,11 @@ class Tables:
     def pair_scores(
         self, places: NDArray[np.int32], first: Integers, second: Integers
     ) -> Singles:
-        """ln p(second | first), never below the back-off."""
+        """Score pairs, ln p(second | first), never below the back-off."""
         low = self.backoff[first] + self.unigram[second]
         return np.asarray(np.maximum(self._pair[places], low))
 
     def triple_scores(self, places: NDArray[np.int32], third: Integers) -> Singles:
-        """ln p(third | pair) where that was kept, else ``-inf``."""
+        """Score triples, ln p(third | pair), where that was kept, else ``-inf``."""
         keys = places.astype(np.int64) * self._words + third
         return np.asarray(self._triple[self._triples.find(keys)])

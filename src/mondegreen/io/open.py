@@ -21,6 +21,7 @@ from mondegreen.io.jsonl import JsonLinesSource
 from mondegreen.io.stream import ByteStream
 from mondegreen.io.target import Target, is_same_file
 from mondegreen.io.text import TextSource
+from mondegreen.text.policy import Structure
 
 
 def open_source(
@@ -33,6 +34,7 @@ def open_source(
     metadata: Metadata = "drop",
     delimiter: str | None = None,
     encoding: str | None = None,
+    structure: Structure = "keep",
 ) -> AbstractSource:
     """Open a file, or standard input (``-``), as a stream of record batches.
 
@@ -42,6 +44,7 @@ def open_source(
     header has a column only then. A release is UTF-8 whatever the encoding of the
     input: to fail on a drawn word that does not fit would be to choose among draws.
     An absent path of JSON Lines is known, and raised, when the batches are read.
+    ``structure`` is that of the releases that are to be written.
     """
     path = str(path)
     chosen = format or ("txt" if path == "-" else format_of(path))
@@ -59,7 +62,7 @@ def open_source(
     stream = ByteStream(path, encoding)
     try:
         if chosen == "txt":
-            return TextSource(request, stream, format is None)
+            return TextSource(request, stream, format is None, structure)
         if chosen == "jsonl":
             return JsonLinesSource(request, stream, missing)
         return CsvSource(request, stream, delimiter)

@@ -7,11 +7,13 @@ from typing import final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from mondegreen import errors
 from mondegreen.io.base import AbstractByteSource, Request
 from mondegreen.io.guess import refuse_unlike_text
 from mondegreen.io.stream import BATCH_ROWS, ByteStream, decode_prefix
+from mondegreen.text.policy import Structure
 
 
 @final
@@ -19,11 +21,18 @@ class TextSource(AbstractByteSource):
     r"""Lines of a text file as one column, ``text``.
 
     Only ``\n`` ends a record, and belongs to it, as white space is public structure:
-    ``\r\n`` and a last line without an end come back as they were. Where nobody
-    named the format, what is plainly no text is refused.
+    ``\r\n`` and a last line without an end come back as they were. Plain releases hold
+    no line end, and every line gets one. Where nobody named the format, what is plainly
+    no text is refused.
     """
 
-    def __init__(self, request: Request, stream: ByteStream, is_guess: bool) -> None:
+    def __init__(
+        self,
+        request: Request,
+        stream: ByteStream,
+        is_guess: bool,
+        structure: Structure = "keep",
+    ) -> None:
         if request.id_column is not None:
             allowed = "absent: --id needs a format with columns"
             raise errors.InvalidParameterError("id_column", request.id_column, allowed)
@@ -33,6 +42,7 @@ class TextSource(AbstractByteSource):
         super().__init__(request, stream)
         self._open_end = False
         self._is_guess = is_guess
+        self._structure = structure
 
     def read(self) -> Iterator[pa.RecordBatch]:
         """Yield the lines of each block; the strings share the memory of the block."""
@@ -56,7 +66,10 @@ class TextSource(AbstractByteSource):
 
     def encode(self, batch: pa.RecordBatch) -> memoryview:
         """Join the lines; refuse those that would not be as many lines again."""
-        lines = batch.column("text").fill_null("\n")
+        lines = batch.column("text")
+        if self._structure == "plain":
+            lines = pc.binary_join_element_wise(lines.fill_null(""), "\n", "")
+        lines = lines.fill_null("\n")
         data = string_bytes(lines)
         if len(lines) == 0:
             return data

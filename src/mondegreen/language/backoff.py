@@ -28,7 +28,10 @@ class Tables:
     :math:`\gamma` of what is not stored is 1.
     """
 
-    unigram_log: NDArray[Any]  # (V+2,) log p(w)
+    frequency: NDArray[Any]  # (V+1,) shares of running words, all above 0; sum 1
+    unigram_log: NDArray[
+        Any
+    ]  # (V+2,) log p(w) where nothing is known of what is before
     unigram_backoff: NDArray[Any]  # (V+2,) log gamma(v), 0 without pairs
     pair_starts: Weights  # (V+3,) where the pairs of each first word start
     pair_words: WordIds  # (n2,) second words, rising for each first word
@@ -47,6 +50,11 @@ class Tables:
     def boundary(self) -> int:
         """Id of the begin and the end of a sentence."""
         return self.vocab_size + 1
+
+    def frequencies(self) -> Floats:
+        """How often words occur, the unknown one last: (V + 1,), above 0, of sum 1."""
+        shares = self.frequency.astype(np.float64)
+        return np.asarray(shares / shares.sum())
 
     def log_prob(self, first: Any, second: Any, words: Any) -> Floats:
         """Score words behind two others: natural logarithms, at most 0.

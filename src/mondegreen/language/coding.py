@@ -16,7 +16,9 @@ Parts: TypeAlias = Mapping[str, NDArray[Any]]
 
 _CODED: Final = ("pair_log", "pair_backoff", "triple_log")  # in the order of the books
 _WHOLE: Final = frozenset({"U8", "U16", "U32"})
+_SINGLES: Final = ("frequency", "unigram_log", "unigram_backoff")  # not rounded
 KINDS: Final = {
+    "frequency": ({"F32"}, 1),
     "unigram_log": ({"F32"}, 1),
     "unigram_backoff": ({"F32"}, 1),
     "books": ({"F32"}, 2),  # what the codes of each kind of logarithm stand for
@@ -38,9 +40,8 @@ def encoded(tables: Tables) -> dict[str, NDArray[Any]]:
     """
     books, codes = zip(*(coded(getattr(tables, name)) for name in _CODED), strict=True)
     parts = dict(zip(_CODED, codes, strict=True))
+    parts |= {name: getattr(tables, name).astype(np.float32) for name in _SINGLES}
     parts |= {
-        "unigram_log": tables.unigram_log.astype(np.float32),
-        "unigram_backoff": tables.unigram_backoff.astype(np.float32),
         "books": np.stack(books),
         "pair_counts": _small(np.diff(tables.pair_starts)),
         "pair_words": _small(tables.pair_words),
@@ -59,17 +60,18 @@ def decoded(parts: Parts) -> dict[str, Any]:
     _check_shapes(parts, size)
     tables: dict[str, Any] = {}
     for name in ("pair", "triple"):
-        starts, words = starts_of(parts[f"{name}_counts"]), parts[f"{name}_words"]
+        starts = starts_of(parts[f"{name}_counts"])
+        words = np.asarray(parts[f"{name}_words"])
         require(int(starts[-1]) == len(words), f"{name}_counts do not add up")
-        rises = np.diff(words.astype(np.int64)) > 0
+        rises = words[1:] > words[:-1]
         inner = starts[1:-1]
         rises[inner[(0 < inner) & (inner < len(words))] - 1] = True  # another row
         require(bool(rises.all()), f"{name}_words are not in order")
         require(not len(words) or int(words.max()) < size, f"{name}_words has no word")
         tables |= {f"{name}_starts": starts, f"{name}_words": words}
     for name, book in zip(_CODED, parts["books"], strict=True):
-        tables[name] = book[parts[name]]
-    for name in ("unigram_log", "unigram_backoff"):
+        tables[name] = np.asarray(book)[parts[name]]
+    for name in _SINGLES:
         tables[name] = np.array(parts[name])
     for array in tables.values():
         array.flags.writeable = False
@@ -81,6 +83,7 @@ def _check_shapes(parts: Parts, size: int) -> None:
     require(parts.keys() == KINDS.keys(), "a tensor is missing")
     pairs, triples = len(parts["pair_words"]), len(parts["triple_words"])
     for name, length in (
+        ("frequency", size - 1),
         ("unigram_backoff", size),
         ("pair_counts", size),
         ("pair_log", pairs),
@@ -90,8 +93,9 @@ def _check_shapes(parts: Parts, size: int) -> None:
     ):
         require(len(parts[name]) == length, f"{name} has a wrong length")
     require(size > 2 and parts["books"].shape == (3, 256), "books has a wrong shape")
-    for name in ("unigram_log", "unigram_backoff", "books"):
+    for name in (*_SINGLES, "books"):
         require(bool(np.isfinite(parts[name]).all()), f"{name} has no finite numbers")
+    require(bool((parts["frequency"] > 0).all()), "frequency is not above 0")
 
 
 def coded(values: Floats) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -42,7 +42,8 @@ def estimated(counts: Counts, least: int = 1) -> Tables:
 
     # The continuation count of a word: behind how many different words it stands.
     single = np.bincount(pairs % size, minlength=size)
-    often = np.bincount(pairs % size, raw, minlength=size) >= least
+    occurs = np.bincount(pairs % size, raw, minlength=size)
+    often = occurs >= least
     kept = np.where(often, single - discount_of(single), 0.0) / single.sum()
     unigram = kept + (1 - kept.sum()) / size
 
@@ -61,6 +62,7 @@ def estimated(counts: Counts, least: int = 1) -> Tables:
     pair_gamma = 1 - np.bincount(owner, share, minlength=len(pairs))
     triple = share + pair_gamma[owner] * pair[lower]
     return Tables(
+        frequency=_frequency(occurs[:-1].astype(float), least),
         unigram_log=np.log(unigram),
         unigram_backoff=np.log(gamma),
         pair_starts=starts_of(np.bincount(first, minlength=size)),
@@ -71,6 +73,14 @@ def estimated(counts: Counts, least: int = 1) -> Tables:
         triple_words=triples % size,
         triple_log=np.log(triple),
     )
+
+
+def _frequency(occurs: Floats, least: int) -> Floats:
+    """The share of each word; those left out have what is left, or one occurrence."""
+    often = occurs >= least
+    rest = max(float(occurs[~often].sum()), 1.0)
+    shares = np.where(often, occurs, rest / max(int((~often).sum()), 1))
+    return np.asarray(shares / shares.sum())
 
 
 def _pairs(

@@ -100,7 +100,11 @@ def mixed_tables(first: Tables, second: Tables, weight: float) -> Tables:
     """Mix all n-grams of two models, and make every distribution sum to 1."""
     size, both = first.vocab_size + 2, (first, second)
     shares = (weight, 1 - weight)
-    unigram = sum(
+    frequency: Any = sum(
+        share * model.frequency.astype(float)
+        for share, model in zip(shares, both, strict=True)
+    )
+    unigram: Any = sum(
         share * np.exp(model.unigram_log.astype(float))
         for share, model in zip(shares, both, strict=True)
     )
@@ -130,6 +134,7 @@ def mixed_tables(first: Tables, second: Tables, weight: float) -> Tables:
         pair[np.searchsorted(keys, triples % (size * size))],
     )
     return Tables(
+        frequency=frequency / frequency.sum(),
         unigram_log=np.log(unigram),
         unigram_backoff=np.log(gamma),
         pair_starts=starts_of(np.bincount(owner, minlength=size)),
@@ -154,7 +159,8 @@ def _level(
     """Mix the n-grams of one length; returns them, and gamma of each context.
 
     The models are rounded, so their distributions sum to 1 but nearly; what is left is
-    therefore computed from their own gamma, and all of it is divided by its sum.
+    therefore computed from their own gamma, and all of it is divided by its sum. An
+    n-gram that would lie below its back-off is lifted to it: gamma is smaller then.
     """
 
     def summed(values: Floats) -> Floats:
@@ -166,8 +172,16 @@ def _level(
         for share, gamma, below in zip(shares, gammas, lower, strict=True)
     )
     total = summed(kept) + left
+    kept, left = kept / total[owner], left / total
     spread = np.maximum(1 - summed(mixed_lower), _LEFT)
-    return kept / total[owner], left / total / spread
+    gamma, lifted = left / spread, np.zeros(len(kept), np.bool_)
+    while True:  # Newton's method on a convex sum of lines, so it ends
+        below = kept < gamma[owner] * mixed_lower
+        if (below == lifted).all():
+            return np.maximum(kept, gamma[owner] * mixed_lower), gamma
+        lifted = below
+        gamma = left + summed(kept * lifted)
+        gamma /= spread + summed(mixed_lower * lifted)
 
 
 def _pair_keys(model: Tables, size: int) -> Weights:

@@ -152,9 +152,13 @@ class NGrams(Tables):
         }
         write_tensors(stream, metadata, self.parts)
 
+    def is_for(self, space: Space | WordSpace) -> bool:
+        """Whether a space has the words of the model."""
+        return vocabulary_of(space) == self.about.vocabulary
+
     def check_space(self, space: Space | WordSpace) -> None:
         """Refuse a space with other words: an id would mean another word."""
-        if vocabulary_of(space) != self.about.vocabulary:
+        if not self.is_for(space):
             raise LanguageError(
                 f"the language model is for the words of space {self.about.space!r}, "
                 f"and space {space.name!r} has others; build one: mondegreen language "

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Protocol, final
@@ -101,6 +103,7 @@ class TransformersScorer:
     """
 
     def __init__(self, path: str | Path) -> None:
+        self.path = Path(path).resolve()
         self._torch = _imported("torch")
         transformers = _imported("transformers")
         folder, local = Path(path), {"local_files_only": True}
@@ -125,6 +128,17 @@ class TransformersScorer:
             self._start = tokenizer.eos_token_id
         if not self._is_masked and self._start is None:
             raise LanguageError(f"{path}: its tokenizer has no token for a start")
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256, in hex, of the files of the folder and their names."""
+        found = hashlib.sha256()
+        for path in sorted(self.path.iterdir()):
+            if path.is_file():
+                with path.open("rb") as stream:
+                    content = hashlib.file_digest(stream, "sha256").hexdigest()
+                found.update(f"{path.name}\0{content}\n".encode())
+        return found.hexdigest()
 
     def log_probs(self, sentences: Sequence[Sequence[str]]) -> Floats:
         """Score sentences; words are joined by spaces."""

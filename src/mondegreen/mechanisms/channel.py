@@ -37,11 +37,11 @@ class Channel:
 def ranked(
     observation: Ids, candidates: Ids, law: Floats, prior: Floats, count: int, how: str
 ) -> Channel:
-    """Keep the ``count`` likeliest candidates of each row; of one twice, the first.
+    """Keep the ``count`` likeliest candidates of each row; of one twice, the likelier.
 
     ``law`` is P(y | x), and 0 for what is no candidate.
     """
-    order = np.argsort(candidates, axis=1, kind="stable")
+    order = np.lexsort((-law, candidates), axis=1)
     by_word = np.take_along_axis(candidates, order, axis=1)
     scores = np.take_along_axis(law, order, axis=1) * prior[by_word]
     scores[:, 1:][by_word[:, 1:] == by_word[:, :-1]] = 0.0

@@ -5,18 +5,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms import mechanism as registered
-from mondegreen.privatizer.privatizer import Privatizer, prepared
+from mondegreen.privatizer.privatizer import Privatizer
+from mondegreen.privatizer.reading import Language, Read, named, opened
 from mondegreen.privatizer.release import is_null, words_of
-from mondegreen.privatizer.spec import cached_space
+from mondegreen.privatizer.spec import cached_space, prepared
 from mondegreen.sampling.noise import NoiseSource
 from mondegreen.sampling.records import record_ids
 from mondegreen.space.space import Space
 from mondegreen.text.detokenizer import Case
 from mondegreen.text.policy import Structure, Unknown
+
+if TYPE_CHECKING:
+    pass
 
 _TEXTS: Final = 4096
 """Texts that are privatized together, which bounds the memory for their words."""
@@ -49,6 +53,8 @@ def privatize(
     case: Case = "lower",
     structure: Structure = "keep",
     print_all: bool = False,
+    read: Read = "none",
+    language: Language | None = None,
     noise: NoiseSource | None = None,
     allow_unproved: bool = False,
     **settings: Any,
@@ -70,7 +76,7 @@ def privatize(
         One identifier per text, or one for one text; needed by keyed noise.
     column : str
         Logical column, for keyed noise.
-    unknown, keep, case, structure, print_all, noise, allow_unproved
+    unknown, keep, case, structure, print_all, read, language, noise, allow_unproved
         As for :class:`mondegreen.Privatizer`, which is prepared once in a
         process and kept.
     **settings
@@ -103,10 +109,12 @@ def privatize(
         "case": case,
         "structure": structure,
         "print_all": print_all,
+        "read": read,
+        "language": named(opened(read, language)),
         "allow_unproved": allow_unproved,
     }
     found = space if isinstance(space, Space) else cached_space(space)
-    base = prepared(chosen.to_dict(), found.digest, lambda: found, policies)
+    base = prepared(Privatizer, chosen.to_dict(), found.digest, lambda: found, policies)
     return _contained(base.with_noise(noise), texts, ids, column)
 
 

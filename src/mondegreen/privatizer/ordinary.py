@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, slices
 from mondegreen.mechanisms.base import State
+from mondegreen.privatizer.reading import Reading
 from mondegreen.space.metric import distances
 from mondegreen.space.space import Space
 from mondegreen.space.store import tree_of
 from mondegreen.text.policy import KEEP, Lookup
 from mondegreen.text.tokenizer import tokenize
 
-PATH: Final = Path(__file__).parents[1] / "text" / "data" / "ordinary.txt"
+_FOLDER: Final = Path(__file__).parents[1] / "text" / "data"
+PATH: Final = _FOLDER / "ordinary.txt"
 
 
 @functools.cache
@@ -61,6 +63,35 @@ def ordinary_text(state: State, lookup: Lookup) -> tuple[float, float | None, st
     kept, share = float(np.mean(codes == KEEP)), float(np.mean(through))
     near = None if near is None else kept + share * near
     return kept + share * stay, near, of
+
+
+def ordinary_reading(
+    state: State, lookup: Lookup, reading: Reading
+) -> tuple[float, float | None, str, float] | None:
+    """Estimate the same where releases are read, and what an adversary recovers.
+
+    Of sentences that the embedded language model wrote, drawn with a fixed seed: on
+    them a reader with this model is at its best. None where the space knows less than
+    half of their words.
+    """
+    texts = (_FOLDER / "sentences.txt").read_text(encoding="utf-8").splitlines()
+    batch = tokenize(texts)
+    codes = lookup.codes(batch)
+    through = (codes >= 0) & (codes < lookup.vocab_size)
+    if np.mean(through) < 1 / 2:
+        return None
+    rng = np.random.Generator(np.random.PCG64(_SEED))
+    drawn = np.where(codes < 0, codes, 0).astype(np.int32)
+    drawn[codes >= 0] = state.sample(codes[codes >= 0], rng)
+    read = reading(drawn, batch, "keep")
+    stays = read == codes
+    near: float | None = None
+    if state.space.has_vectors:
+        is_near = stays.copy()
+        is_near[through] |= near_words(state, codes[through], read[through])
+        near = float(is_near.mean())
+    recovered = reading.recovered(drawn, batch, codes)
+    return float(stays.mean()), near, "ordinary English sentences", recovered
 
 
 def shares_kept(state: State, ids: Ids) -> tuple[float, float | None]:

@@ -184,7 +184,7 @@ def _workers(
 
 
 def _died() -> MondegreenError:
-    return MondegreenError("a worker process died; nothing was released")
+    return MondegreenError("a worker process died; its batch was not released")
 
 
 def _shared_by(privatizer: Privatizer, context: BaseContext) -> _Shared | None:
@@ -249,9 +249,9 @@ def _guarded(work: Callable[..., Any], *arguments: Any) -> Any:
         where = traceback.extract_tb(error.__traceback__)[-1]
         return MondegreenError(
             f"this is a bug: {type(error).__name__} in {where.name}, "
-            f"{Path(where.filename).name}:{where.lineno}, in a worker process; nothing "
-            "was released. --jobs 1 with MONDEGREEN_DEBUG=1 shows all of it, which may "
-            "include private text."
+            f"{Path(where.filename).name}:{where.lineno}, in a worker process; its "
+            "batch was not released. --jobs 1 with MONDEGREEN_DEBUG=1 shows all of it, "
+            "which may include private text."
         )
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError, UnprovedGuaranteeError
 from mondegreen.guarantee import Guarantee
-from mondegreen.mechanisms import mechanism as registered
 from mondegreen.mechanisms.base import AbstractMechanism, State
 from mondegreen.passes import Pass
+from mondegreen.privatizer.reading import Language, Read, Reading, named
 from mondegreen.privatizer.release import (
     Release,
     draw,
@@ -22,10 +22,9 @@ from mondegreen.privatizer.release import (
     words_of,
 )
 from mondegreen.privatizer.spec import (
-    Kept,
-    canonical_json,
     check_spec,
     policies_in,
+    prepared,
     scope_of,
     settings_digest,
     space_of,
@@ -72,6 +71,12 @@ class Privatizer:
         prints single spaces and full stops of its own.
     print_all : bool
         Print obscenities and slurs of a public list too, and no words in their place.
+    read : {"none", "words", "sentence"}
+        Print what the released words most likely stand for, each by itself or as a
+        sentence, by a public language model. It sees nothing else, and costs nothing.
+    language : NGrams, str or path, optional
+        A model of PUBLIC text for it; the embedded one if not given. A folder holds a
+        model of the library transformers, which judges sentences.
     noise : NoiseSource, optional
         :class:`OSNoise` if not given.
     allow_unproved : bool
@@ -111,6 +116,8 @@ class Privatizer:
         case: Case = "lower",
         structure: Structure = "keep",
         print_all: bool = False,
+        read: Read = "none",
+        language: Language | None = None,
         noise: NoiseSource | None = None,
         allow_unproved: bool = False,
     ) -> None:
@@ -130,9 +137,14 @@ class Privatizer:
         self._lookup = Lookup(self.space, unknown, self._keep)
         self._print_all = bool(print_all)
         replaced = {} if print_all else replacements(self.space)
-        words, kept = self.space.words, self._lookup.keep
+        self.reading = Reading(self.state, read, language)
         self._detokenizer = Detokenizer(
-            words, case, kept, replaced=replaced, structure=structure
+            self.space.words,
+            case,
+            self._lookup.keep,
+            replaced=replaced,
+            structure=structure,
+            ends=self.reading.ends,
         )
         self._guarantee: Guarantee | None = None
         self._settings: bytes | None = None
@@ -143,7 +155,8 @@ class Privatizer:
         """What every release of this privatizer promises."""
         if self._guarantee is None:
             is_private = self.noise.is_private and self.mechanism.is_private
-            stated = guarantee_of(self.state, self._lookup, self._detokenizer)
+            parts = self._lookup, self._detokenizer, self.reading
+            stated = guarantee_of(self.state, *parts)
             self._guarantee = stated.with_noise(
                 self.noise.describe(), is_private=is_private
             )
@@ -331,7 +344,8 @@ class Privatizer:
         your own; one in memory alone is refused. The keep-list is public and is in it.
         Noise is not, and no key.
         """
-        return spec_of(self.mechanism, self.space, self._policies())
+        policies = {**self._policies(), "language": named(self.reading.models)}
+        return spec_of(self.mechanism, self.space, policies)
 
     @classmethod
     def from_dict(
@@ -359,7 +373,7 @@ class Privatizer:
         named = spec["space"]
         digest, law = str(named["digest"]), spec["mechanism"]
         settings = law, digest, lambda: space_of(named), policies_in(spec)
-        return prepared(*settings).with_noise(noise)
+        return prepared(cls, *settings).with_noise(noise)
 
     def _policies(self) -> dict[str, Any]:
         """What is set besides mechanism and space, as JSON values."""
@@ -370,6 +384,7 @@ class Privatizer:
             "allow_unproved": not self.mechanism.is_private,
             "structure": self._detokenizer.structure,
             "print_all": self._print_all,
+            "read": self.reading.read,
         }
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -378,6 +393,7 @@ class Privatizer:
         A copy does not know which numbers of batches are taken.
         """
         options = {**self._policies(), "keep": self._keep, "noise": self.noise}
+        options["language"] = self.reading.judge or self.reading.language
         build = functools.partial(Privatizer, **options)
         uncounted = {"_numbers": BatchNumbers(is_counting=False)}
         return build, (self.mechanism, self.space), uncounted
@@ -393,7 +409,8 @@ class Privatizer:
         """Cut the texts into tokens, and draw the codes that replace them."""
         scope, number = self._scope(column), self._numbers.next(number)
         batch = Batch(number, scope, texts_of(texts), records, places)
-        return draw(self.state, self._lookup, self.noise, batch)
+        tokens, codes = draw(self.state, self._lookup, self.noise, batch)
+        return tokens, self.reading(codes, tokens, self._detokenizer.structure)
 
     def _scope(self, column: str) -> bytes:
         """Digest the settings and the logical column."""
@@ -408,22 +425,3 @@ class Privatizer:
             f"Privatizer({self.mechanism!r}, {self.space.name!r}, "
             f"unknown={self._lookup.unknown!r}, case={self._detokenizer.case!r})"
         )
-
-
-_PREPARED: Final[Kept[Privatizer]] = Kept()
-
-
-def prepared(
-    law: Mapping[str, Any],
-    digest: str,
-    space: Callable[[], Space],
-    policies: Mapping[str, Any],
-) -> Privatizer:
-    """Find the privatizer of a mechanism on the space of a digest, or build it."""
-
-    def build() -> Privatizer:
-        mechanism = registered(law["name"], **law["parameters"])
-        return Privatizer(mechanism, space(), **policies)
-
-    key = {"mechanism": law, "space": digest, **policies}
-    return _PREPARED.get(canonical_json(key), build)

@@ -16,7 +16,9 @@ from mondegreen.errors import (
     SpaceIntegrityError,
     UnknownNameError,
 )
+from mondegreen.mechanisms import mechanism as registered
 from mondegreen.mechanisms.base import AbstractMechanism, State
+from mondegreen.privatizer.reading import named_language
 from mondegreen.space.space import Space
 from mondegreen.space.store import load_space, locate
 from mondegreen.wording import DEFAULT_SPACE
@@ -33,9 +35,16 @@ _FIELDS: Final = {
     "allow_unproved": bool,
     "structure": str,
     "print_all": bool,
+    "read": str,
+    "language": Mapping,
 }
 # What settings mean that were written before there were these fields.
-_BEFORE: Final = {"structure": "keep", "print_all": True}
+_BEFORE: Final[Mapping[str, Any]] = {
+    "structure": "keep",
+    "print_all": True,
+    "read": "none",
+    "language": {},
+}
 
 _Value = TypeVar("_Value")
 
@@ -107,6 +116,7 @@ def check_spec(spec: Mapping[str, Any]) -> None:
         and isinstance(law["name"], str)
         and isinstance(law["parameters"], Mapping)
         and set(named or ()) - {"path"} == {"name", "digest"}
+        and set(spec.get("language") or ()) in ({"name", "digest"}, set())
         and all(isinstance(v, str) for v in (*named.values(), *spec["keep"]))
     )
     if not has_all:
@@ -202,3 +212,23 @@ class Kept(Generic[_Value]):
 
 
 _SPACES: Final[Kept[Space]] = Kept()
+_PREPARED: Final[Kept[Any]] = Kept()
+
+
+def prepared(
+    build: Callable[..., _Value],
+    law: Mapping[str, Any],
+    digest: str,
+    space: Callable[[], Space],
+    policies: Mapping[str, Any],
+) -> _Value:
+    """Find the privatizer of a mechanism on the space of a digest, or build it."""
+
+    def built() -> _Value:
+        mechanism = registered(law["name"], **law["parameters"])
+        language = named_language(policies.get("language", {}))
+        return build(mechanism, space(), **{**policies, "language": language})
+
+    key = {"mechanism": law, "space": digest, **policies}
+    found: _Value = _PREPARED.get(canonical_json(key), built)
+    return found

@@ -89,6 +89,27 @@ COLUMNS: Final = {
             "Bayes risk",
         ),
         Column(
+            "reader",
+            "share",
+            "reader",
+            "A reader of sentences is right",
+            "An adversary who knows the mechanism and a public language model reads "
+            "whole sentences of the release and names the likeliest word at each "
+            "place. This is the share of words, of texts like the sample, that are "
+            "named right.",
+            "share of words recovered",
+        ),
+        Column(
+            "worst_word",
+            "share",
+            "worst word",
+            "The word that is guessed most often",
+            "Without its context, the word of content that is worst off is guessed "
+            "with this chance, by whoever knows the mechanism and how frequent words "
+            "are in public text.",
+            "chance that the word is guessed",
+        ),
+        Column(
             "utility_loss_share_sample",
             "share",
             "loss",

@@ -261,21 +261,34 @@ class Detokenizer:
             gap = [i + 1] if parts[i + 1] else []
 
     def _recase(self, pieces: list[str], codes: list[int]) -> None:
-        """Print the words of a text again, as what is left of the gaps asks for."""
-        gap, last = "", DROP  # what was printed since the last word, and its code
-        refuses = self.forms.refuses_genitive
-        for i, code in enumerate([*codes, DROP]):
-            if not gap and last >= 0 and refuses[last]:
-                pieces[2 * i] = without_genitive(pieces[2 * i])
-            gap += pieces[2 * i]
-            if code == DROP:
+        """Print anew what stands beside dropped words, as the gaps left ask for."""
+        for start in [i for i, code in enumerate(codes) if code == DROP]:
+            if start and codes[start - 1] == DROP:
                 continue
-            if not gap and last != DROP:
-                pieces[2 * i] = " "
-            if code >= 0:
-                is_first = last == DROP or self._flags[gap] & STARTS
-                pieces[2 * i + 1] = self._printed[code + self.vocab_size * is_first]
-            gap, last = "", code
+            end = start + 1
+            while end < len(codes) and codes[end] == DROP:
+                end += 1
+            self._recase_beside(pieces, codes, start, end)
+
+    def _recase_beside(
+        self, pieces: list[str], codes: list[int], start: int, end: int
+    ) -> None:
+        """Print anew what stands beside the dropped words ``start..end-1``."""
+        gaps = pieces[2 * start : 2 * end + 1 : 2]
+        if start and codes[start - 1] >= 0:
+            last = codes[start - 1]
+            if self.forms.refuses_genitive[last]:
+                place = next((i for i, gap in enumerate(gaps) if gap), 0)
+                gaps[place] = without_genitive(gaps[place])
+        gap = "".join(gaps)
+        if end < len(codes):
+            if start and not gap:
+                gaps[-1] = " "
+            if codes[end] >= 0:
+                is_first = not start or self._flags[gap] & STARTS
+                shown = codes[end] + self.vocab_size * bool(is_first)
+                pieces[2 * end + 1] = self._printed[shown]
+        pieces[2 * start : 2 * end + 1 : 2] = gaps
 
     def _spelling(self, word: str, following: str) -> str:
         """Spell a word of the public keep-list."""

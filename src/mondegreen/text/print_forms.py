@@ -35,9 +35,13 @@ Vectors of texts that were cut at apostrophes know them as words: ``don`` is nea
 _CUT: Final = ("didn", "doesn")
 
 _NO_GENITIVE: Final = frozenset(
-    "a am an and are as at be been but by for from had has have having he's her hers "
-    "him his i if in into is its me mine my nor not of on or our ours she's than the "
-    "their theirs them they to upon us was we were whose with you your yours".split()
+    "a after also always am an and are as at be because been before between but by "
+    "can could definitely did do does even ever for from had has have having he's her "
+    "hers herself him himself his how i if in into is its itself just may me might "
+    "mine must my myself never nor not of on ones only or our ours ourselves she's "
+    "should so still than the their theirs them themselves then these they this those "
+    "through to too under upon us very was we were whose will with without would you "
+    "your yours yourself yourselves".split()
 )
 
 STARTS, GENITIVE = 1, 2
@@ -89,14 +93,14 @@ class PrintForms:
             shown = [forms.get(word, word) for word in shown]
         self.inside = tuple(shown)
         self.first = tuple(map(_capital, shown)) if truecase else self.inside
-        self.refuses_genitive = np.fromiter(
-            (truecase and _refuses(word) for word in shown), np.bool_, len(shown)
-        )
+        self.refuses_genitive = np.zeros(len(shown), dtype=np.bool_)
+        if truecase:
+            self.refuses_genitive[:] = list(map(_refuses, shown))
 
     @property
     def digest(self) -> str:
         """SHA-256, in hex, of what is printed for each word."""
-        lines = "\n".join((*self.inside, *self.first))
+        lines = "\n".join(self.inside)  # what is printed first follows from it
         return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 # A full stop that touches words on both sides ends nothing: 3.14, u.s, example.com.
-_ENDS: Final = re.compile("[!?！？。؟।\n\r]|[.．](?!\\Z)|\\.\\.")
+_ENDS: Final = re.compile("[!?！？。؟।\n\r]|\\.(?!\\Z)")
 
 
 def sentence_ends(structures: list[str]) -> list[bool]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from mondegreen.cli.options import JSON, SpaceName, argument, command, option
+from mondegreen.cli.public.space_build import binarize, build, facts_of, fetch, tree
 from mondegreen.cli.render import echo_facts, echo_table
-from mondegreen.cli.space_build import binarize, build, facts_of, fetch, tree
 from mondegreen.errors import SpaceError, SpaceIntegrityError
 from mondegreen.wording import DEFAULT_SPACE
 

@@ -1,0 +1,1 @@
+"""What an adversary recovers from a release: one file an attack."""

@@ -1,0 +1,140 @@
+"""Adversaries that targets are about: a reader of sentences, and the worst word."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+from scipy.special import ndtri
+
+from mondegreen.attacks.attack import Attack
+from mondegreen.attacks.outputs import has_closed_law, outputs_of
+from mondegreen.attacks.pairs import Pairs
+from mondegreen.attacks.reader import Reader, SentenceReader, TableReader, reader
+from mondegreen.attacks.worst_words import worst_of
+from mondegreen.decode.channel import channel_of
+from mondegreen.decode.decoder import CANDIDATES
+from mondegreen.errors import ConfigurationError
+from mondegreen.language.ngrams import NGrams
+from mondegreen.mechanisms.base import State
+from mondegreen.scores.interval import Ends
+
+KEYS: Final = ("reader", "worst_word")
+"""Targets that an adversary measures."""
+
+_FEWEST: Final = 2000
+_Z: Final = 1.96
+_SEED: Final = 141
+_CLOSE: Final = 0.004
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Adversary:
+    """Measures settings by what adversaries recover of PUBLIC texts.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Public texts of the kind that is to be privatized.
+    language : NGrams
+        The public language model that the reader knows.
+    asked : collection of str
+        Which of ``reader`` and ``worst_word`` are measured.
+    """
+
+    pairs: Pairs
+    language: NGrams
+    asked: Collection[str] = KEYS
+
+    @property
+    def digest(self) -> str:
+        """SHA-256, in hex, of all that decides a measurement."""
+        parts = (self.pairs.inputs, self.pairs.starts, self.pairs.ends)
+        found = hashlib.sha256(f"{self.language.digest} {sorted(self.asked)}".encode())
+        for part in parts:
+            found.update(part.tobytes())
+        return found.hexdigest()
+
+    def scores(
+        self, state: State, words: int, seed: int, confidence: float
+    ) -> dict[str, Ends]:
+        """Bound the share of words that a reader recovers, and find the worst word.
+
+        Of about so many words of the texts, 2,000 at least. ``worst_word`` is exact,
+        and missing where the law is not closed.
+        """
+        found: dict[str, Ends] = {}
+        if "reader" in self.asked:
+            rng = np.random.default_rng([seed, 5])
+            some = self.pairs.some(max(words, _FEWEST))
+            found["reader"] = within(read(state, some, self.language, rng), confidence)
+        if "worst_word" in self.asked and has_closed_law(state):
+            (told,) = outputs_of(state, [self.language.frequencies()])
+            worst = worst_of(state.space, told)
+            found["worst_word"] = worst, worst
+        return found
+
+
+def read(
+    state: State, pairs: Pairs, language: NGrams, rng: np.random.Generator
+) -> Attack:
+    """Draw a release, and let the strongest reader that knows a model guess it."""
+    prior = language.frequencies()
+    channel = channel_of(state, prior, CANDIDATES)
+    alone = channel.candidates[channel.observation, 0]
+    readers: dict[str, Reader] = {
+        "how frequent words are": TableReader(alone),
+        "a language model": SentenceReader(channel, language),
+    }
+    return reader(pairs.drawn(state, rng), readers, prior)
+
+
+def success_against(
+    reader: float,
+    prepared: Callable[[float], State],
+    pairs: Pairs,
+    language: NGrams,
+    least: float,
+) -> float:
+    """Find how often a single word may be guessed so that a reader recovers so much.
+
+    Bisects what ``prepared`` makes states of, from ``least`` on, with one draw of the
+    same random numbers each: the largest value at which the reader, measured on public
+    texts, recovers at most that share of the words.
+
+    Raises ConfigurationError if it recovers more even with the least.
+    """
+    rng = np.random.default_rng
+
+    def recovered(success: float) -> float:
+        found = read(prepared(success), pairs, language, rng(_SEED)).value
+        return 1.0 if found is None else found
+
+    low, high = least, 1.0
+    if (blind := recovered(low)) > reader:
+        raise ConfigurationError(
+            f"reader {reader:g} cannot be had: who knows the language model recovers "
+            f"{blind:.4f} of the words of SAMPLE whatever comes out"
+        )
+    while high - low > _CLOSE:
+        middle = (low + high) / 2
+        if recovered(middle) > reader:
+            high = middle
+        else:
+            low = middle
+    return low
+
+
+def within(attack: Attack, confidence: float) -> Ends:
+    """Widen an interval of 95 % to another confidence, as that of a normal law."""
+    value, low, high = attack.value, attack.low, attack.high
+    assert value is not None  # noqa: S101 - a reader always has a value
+    assert low is not None and high is not None  # noqa: S101, PT018
+    factor = float(ndtri((1 + confidence) / 2)) / _Z
+    return max(0.0, value - factor * (value - low)), min(
+        1.0, value + factor * (high - value)
+    )

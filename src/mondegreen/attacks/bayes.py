@@ -1,0 +1,85 @@
+r"""The best guess of a single word, without its context.
+
+Whoever knows the law and how frequent words are guesses, for each output, the input
+that makes it likeliest. No adversary who looks at one output alone and knows as much is
+right more often: 1 less the Bayes risk.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from mondegreen.arrays import Floats, Ids
+from mondegreen.attacks.attack import Attack
+from mondegreen.attacks.outputs import Outputs
+from mondegreen.attacks.pairs import Pairs
+from mondegreen.calibration.monte_carlo import best_guesses, sampled
+from mondegreen.calibration.subsample import draw_inputs
+from mondegreen.mechanisms.base import State
+
+_DRAWS: Final = 400_000
+
+
+def single_word(pairs: Pairs, public: Outputs, own: Outputs, knows: str) -> Attack:
+    """Attack every word by itself; exact, whatever was drawn.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        The originals.
+    public, own : Outputs
+        What outputs tell whoever expects the words of public text, and whoever knows
+        the very frequencies of the originals.
+    knows : str
+        Where the public frequencies come from.
+    """
+    chances = public.recovered()[pairs.inputs]
+    return _found(
+        pairs, chances, public.prior, knows, exactly_these_frequencies=own.success
+    )
+
+
+def single_word_by_draws(pairs: Pairs, guess: Ids, prior: Floats, knows: str) -> Attack:
+    """Attack released words, where the law is not closed, with guesses from draws.
+
+    At most as often right as the best guess is.
+    """
+    hits = (guess[pairs.outputs] == pairs.inputs).astype(np.float64)
+    return _found(pairs, hits, prior, knows, draws=_DRAWS)
+
+
+def learned_guesses(state: State, prior: Floats, rng: np.random.Generator) -> Ids:
+    """Learn the best guess of each output, shape (V,), from draws of a prior.
+
+    An output that never came is taken for the input.
+    """
+    every = np.arange(state.space.vocab_size, dtype=np.int32)
+    inputs = draw_inputs(prior, _DRAWS, rng)
+    outputs = sampled(state, inputs, rng)
+    guesses, _ = best_guesses(
+        np.concatenate([every, inputs]), np.concatenate([every, outputs])
+    )
+    return guesses.astype(np.int32)
+
+
+def _found(
+    pairs: Pairs, hits: Floats, prior: Floats, knows: str, **details: float
+) -> Attack:
+    low, high = pairs.interval(hits)
+    return Attack(
+        "single_word",
+        f"guesses each word from its output alone; knows the mechanism and {knows}",
+        float(hits.mean()),
+        low,
+        high,
+        blind_success(pairs, prior),
+        len(hits),
+        details=details,
+    )
+
+
+def blind_success(pairs: Pairs, prior: Floats) -> float:
+    """Tell how often the likeliest word is right, whatever came out."""
+    return float((pairs.inputs == int(prior.argmax())).mean())

@@ -1,0 +1,251 @@
+r"""What the outputs of a closed law tell of one input, without its context.
+
+For a prior :math:`\pi` and every output :math:`y` of the vocabulary
+
+.. math::
+
+    b(y) = \max_x \pi(x) P(y \mid x), \quad P(y) = \sum_x \pi(x) P(y \mid x), \quad
+    P_C(y) = \sum_{x \in C} \pi(x) P(y \mid x)
+
+with the input that reaches the maximum, which is the best guess. All attacks on single
+words are sums of these. A tree is looked at by its levels, in a moment; another law in
+one pass over the pairs of words, a block of inputs at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar, final
+
+import numpy as np
+
+from mondegreen.arrays import Floats, Ids, in_blocks
+from mondegreen.calibration.guess import class_of_words
+from mondegreen.errors import LawUnknownError
+from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.laws.tree import TreeLaw
+from mondegreen.sampling.integers import TOTAL
+from mondegreen.scores.law import to_words
+from mondegreen.space.tree import WordTree
+
+Result = TypeVar("Result")
+
+IMPOSSIBLE: Final = -700.0
+"""Logarithm that stands for a probability of 0, so that sums stay finite."""
+
+_BLOCK: Final = 32
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """What each output tells of its input, under one prior.
+
+    ``guess`` is the likeliest input of each output and ``best`` its joint probability
+    with it, ``total`` the probability of the output, all of shape (V,); ``of_sets`` the
+    joint probability with each set of inputs, (sets, V); ``noise`` the entropy of an
+    output given its input, in nats.
+    """
+
+    prior: Floats
+    guess: Ids
+    best: Floats
+    total: Floats
+    of_sets: Floats
+    noise: float
+
+    @property
+    def success(self) -> float:
+        """How often the best guess is right: 1 less the Bayes risk."""
+        return float(self.best.sum())
+
+    def recovered(self) -> Floats:
+        r"""Tell how often each input is guessed, shape (V + 1,).
+
+        .. math:: r(x) = \sum_y P(y \mid x) \, [\text{guess}(y) = x]
+
+        0 for inputs that the adversary does not expect.
+        """
+        hits = np.bincount(self.guess, self.best, len(self.prior))
+        return np.divide(hits, self.prior, out=np.zeros_like(hits), where=hits > 0)
+
+
+def tree_law(state: State) -> TreeLaw | None:
+    """Take the law of a state if it is one of a word tree."""
+    law = getattr(state, "law", None)
+    return law if isinstance(law, TreeLaw) else None
+
+
+def has_closed_law(state: State) -> bool:
+    """Whether the probabilities of a state are known."""
+    try:
+        state.log_prob(np.zeros(1, dtype=np.int32))
+    except LawUnknownError:
+        return False
+    return True
+
+
+def outputs_of(
+    state: State, priors: Sequence[Floats], sets: Sequence[Ids] = ()
+) -> list[Outputs]:
+    """Look at a closed law with each prior, of shape (V + 1,), and sets of inputs.
+
+    Raises LawUnknownError for a law without a closed form.
+    """
+    law = tree_law(state)
+    if law is not None:
+        return [_of_tree(law, prior, sets) for prior in priors]
+    return _of_rows(state, priors, sets)
+
+
+def law_blocks(
+    state: State, ids: Ids, work: Callable[[Ids, Floats, Floats], Result]
+) -> Iterator[Result]:
+    """Yield what becomes of blocks of inputs: ids, logarithms and probabilities.
+
+    The logarithm of 0 is :data:`IMPOSSIBLE`. One block must not wait for another.
+    """
+    found = tree_law(state)
+    tree = None if found is None else _TreeRows(found)
+
+    def look(block: Ids) -> Result:
+        if tree is not None:
+            return work(block, *tree.rows(block))
+        logs, law = state.log_rows(block, to_words(state.space, block))
+        if state.has_zeros:
+            logs[law == 0] = IMPOSSIBLE
+        return work(block, logs, law)
+
+    return in_blocks(look, ids, _BLOCK)
+
+
+def _of_rows(
+    state: State, priors: Sequence[Floats], sets: Sequence[Ids]
+) -> list[Outputs]:
+    """Pass over the inputs that any of the priors expects."""
+    table, size = np.array(priors), state.space.vocab_size
+    weights = np.array([_joint(prior, sets) for prior in priors])
+    ids = np.flatnonzero(table.any(axis=0)).astype(np.int32)
+    best = np.zeros((len(priors), size))
+    guess = np.zeros((len(priors), size), dtype=np.int32)
+    masses = np.zeros((len(priors), len(sets) + 1, size))
+    noise = np.zeros(len(priors))
+
+    def work(
+        block: Ids, logs: Floats, law: Floats
+    ) -> tuple[Ids, Floats, Ids, Floats, Floats]:
+        entropies = -np.einsum("ij,ij->i", law, logs)
+        peaks, places = np.empty_like(best), np.empty_like(guess)
+        for row, prior in enumerate(table):
+            joint = law * prior[block, None]
+            place = joint.argmax(axis=0)
+            peaks[row] = np.take_along_axis(joint, place[None], 0)[0]
+            places[row] = block[place]
+        return block, peaks, places, weights[:, :, block] @ law, entropies
+
+    for block, peaks, places, mass, entropies in law_blocks(state, ids, work):
+        better = peaks > best
+        best[better], guess[better] = peaks[better], places[better]
+        masses += mass
+        noise += table[:, block] @ entropies
+    return [
+        Outputs(prior, guess[i], best[i], masses[i, 0], masses[i, 1:], float(noise[i]))
+        for i, prior in enumerate(table)
+    ]
+
+
+def _joint(prior: Floats, sets: Sequence[Ids]) -> Floats:
+    """Lay out the prior, and what of it lies in each set, shape (sets + 1, V + 1)."""
+    found = np.zeros((len(sets) + 1, len(prior)))
+    found[0] = prior
+    for row, members in zip(found[1:], sets, strict=True):
+        row[members] = prior[members]
+    return found
+
+
+def _of_tree(law: TreeLaw, prior: Floats, sets: Sequence[Ids]) -> Outputs:
+    """Sum up a tree level by level: what lies in one node has one probability."""
+    tree, size = law.tree, law.tree.vocab_size
+    shares = level_shares(law)
+    ends = shares[-1]  # of an output that meets its input at the root
+    parts = shares[:-1, :-1] - shares[1:, :-1]  # by a draw in a node below it
+    masses = _joint(prior, sets)
+    totals = np.empty((len(masses), size))
+    for mass, total in zip(masses, totals, strict=True):
+        total[:] = mass @ ends
+        for level, part in enumerate(parts):
+            nodes = tree.nodes[level, :-1]
+            total += np.bincount(nodes, mass[:-1])[nodes] * part
+    guess, best = _best_of_tree(tree, prior, shares)
+    noise = _noise(tree, prior, shares)
+    return Outputs(prior, guess, best, totals[0], totals[1:], noise)
+
+
+def level_shares(law: TreeLaw) -> Floats:
+    """Compute F_l of every input: its chance of a word that it meets at level l.
+
+    Shape (levels + 1, V + 1), rising with l towards the word itself at level 0; the
+    unknown word, which is last, has all outputs alike.
+    """
+    tree = law.tree
+    rows = np.array(law.by_child(), dtype=np.float64) / TOTAL
+    parts = rows[class_of_words(tree)].T / tree.sizes_by_word()
+    shares = np.full((len(parts), tree.vocab_size + 1), 1 / tree.vocab_size)
+    shares[:, :-1] = np.cumsum(parts[::-1], axis=0)[::-1]
+    return shares
+
+
+def logarithms(values: Floats) -> Floats:
+    """Take logarithms, that of 0 as :data:`IMPOSSIBLE`."""
+    return np.log(values, out=np.full(values.shape, IMPOSSIBLE), where=values > 0)
+
+
+@final
+class _TreeRows:
+    """The laws of inputs of a tree, laid out node by node."""
+
+    def __init__(self, law: TreeLaw) -> None:
+        self.tree, self.shares = law.tree, level_shares(law)
+        self.logs = logarithms(self.shares)
+        self.place = np.argsort(self.tree.order)
+
+    def rows(self, ids: Ids) -> tuple[Floats, Floats]:
+        """Give logarithms and probabilities of all outputs, (T, V) each."""
+        tree, size = self.tree, self.tree.vocab_size
+        laws = [np.empty((len(ids), size)) for _ in range(2)]
+        for law, values in zip(laws, (self.logs, self.shares), strict=True):
+            for row, word in zip(law, ids.tolist(), strict=True):
+                one = np.full(size, values[-1, word])
+                for level in range(tree.levels - 1 if word < size else -1, -1, -1):
+                    node = int(tree.nodes[level, word])
+                    start, stop = tree.bounds[level][node : node + 2].tolist()
+                    one[start:stop] = values[level, word]
+                np.take(one, self.place, out=row)
+        return laws[0], laws[1]
+
+
+def _best_of_tree(tree: WordTree, prior: Floats, shares: Floats) -> tuple[Ids, Floats]:
+    """Find the likeliest input of every output, and its joint probability."""
+    rising = np.argsort(prior[:-1], kind="stable")
+    blind = prior * shares[-1]
+    guess = np.full(tree.vocab_size, int(blind.argmax()), dtype=np.int32)
+    best = np.full(tree.vocab_size, float(blind.max()))
+    for level in range(tree.levels):
+        nodes = tree.nodes[level, :-1]
+        likeliest = np.zeros(len(tree.sizes(level)), dtype=np.int32)
+        likeliest[nodes[rising]] = rising  # the last one written has the most
+        peaks = likeliest[nodes]
+        value = prior[peaks] * shares[level, :-1]
+        better = value > best
+        guess[better], best[better] = peaks[better], value[better]
+    return guess, best
+
+
+def _noise(tree: WordTree, prior: Floats, shares: Floats) -> float:
+    """Compute the entropy of an output given its input, in nats."""
+    reach = tree.sizes_by_word().astype(np.float64)
+    new = np.zeros(shares.shape)  # words met first at each level
+    new[:, :-1] = np.diff(reach, axis=0, prepend=0.0)
+    new[-1, -1] = tree.vocab_size
+    return float(-(new * shares * logarithms(shares)).sum(axis=0) @ prior)

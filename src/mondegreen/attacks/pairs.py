@@ -1,0 +1,219 @@
+"""The words of texts and what was released for them, as integers, side by side."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Floats, Ids, Weights
+from mondegreen.attacks.attack import by_texts
+from mondegreen.attacks.outputs import law_blocks
+from mondegreen.errors import ConfigurationError
+from mondegreen.mechanisms.base import State
+from mondegreen.scores.interval import Ends
+from mondegreen.text.policy import Lookup
+from mondegreen.text.sentences import sentence_ends
+from mondegreen.text.tokenizer import TokenizedBatch, tokenize
+
+_LEAST: Final = 0.5
+"""Share of the texts that must be aligned, or else their words are not compared."""
+
+_NATS: Final = 0.25
+_SHARE: Final = 0.05
+_DEVIATIONS: Final = 6.0
+"""How far released words may be from what a law expects of them."""
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Pairs:
+    """Texts with their released words, one for each word, as ids.
+
+    ``inputs`` and ``released`` are flat, shape (words,); ``starts`` says where each
+    text begins, and ends with the number of words. ``ends`` tells where a sentence
+    ends. ``structures`` and ``shapes`` number what passes in clear of each original and
+    of each release: equal where that is equal. Where ``released`` is None, the two
+    cannot be compared word by word.
+    """
+
+    inputs: Ids
+    starts: Weights
+    ends: NDArray[np.bool_]
+    structures: Weights
+    released: Ids | None = None
+    shapes: Weights = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    printed: Ids | None = None  # words of a release that were not drawn, but decoded
+    left_out: int = 0  # texts whose release has other words or signs
+
+    @property
+    def texts(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def counts(self) -> Weights:
+        """Words of each text."""
+        return np.asarray(np.diff(self.starts), dtype=np.int64)
+
+    @property
+    def outputs(self) -> Ids:
+        """Released words; ConfigurationError where they are not at hand."""
+        if self.released is None:
+            raise ConfigurationError(
+                "the texts of RELEASE are not those of SAMPLE, word for word: give the "
+                "release that was drawn, in the order of SAMPLE, with its structure "
+                "kept"
+            )
+        return self.released
+
+    def interval(self, hits: Floats | NDArray[np.bool_]) -> Ends:
+        """Bound the mean of a number for each word, by texts, 95 %."""
+        owners = np.repeat(np.arange(self.texts), self.counts)
+        sums: Floats = np.bincount(owners, hits, self.texts).astype(np.float64)
+        return by_texts(sums, self.counts)
+
+    def as_printed(self) -> Pairs:
+        """Take released words for what they are: printed, and not what was drawn."""
+        return replace(self, released=None, printed=self.released)
+
+    def drawn(self, state: State, rng: np.random.Generator) -> Pairs:
+        """Draw a release."""
+        released = state.sample(self.inputs, rng)
+        return replace(self, released=released, shapes=self.structures)
+
+    def some(self, words: int) -> Pairs:
+        """Take texts at equal distances, of about so many words in all."""
+        return self.every(max(1, round(len(self.inputs) / words)))
+
+    def every(self, step: int, first: int = 0) -> Pairs:
+        """Take every so many texts, from one of the first on."""
+        chosen = np.zeros(self.texts, dtype=np.bool_)
+        chosen[first::step] = True
+        words = np.repeat(chosen, self.counts)
+        shapes = self.shapes[chosen] if len(self.shapes) else self.shapes
+        return replace(
+            self,
+            inputs=self.inputs[words],
+            starts=np.append(0, np.cumsum(self.counts[chosen])),
+            ends=self.ends[words],
+            structures=self.structures[chosen],
+            released=None if self.released is None else self.released[words],
+            shapes=shapes,
+        )
+
+    def frequencies(self, size: int) -> Weights:
+        """Count the inputs, shape (size,)."""
+        return np.bincount(self.inputs, minlength=size)
+
+    def __repr__(self) -> str:
+        return f"Pairs(texts={self.texts}, words={len(self.inputs)})"
+
+
+def pairs_of(
+    texts: Sequence[str], lookup: Lookup, releases: Sequence[str] | None = None
+) -> Pairs:
+    """Read texts and, if they are at hand, their releases; errors quote no text.
+
+    A release is aligned with its text if it has the same structure and known words. The
+    words of other texts are left out; where these are most, so are all words.
+
+    >>> from mondegreen.space.space import Space
+    >>> space = Space.from_arrays("line", ["cold", "cool", "warm"], [[0], [1], [3]])
+    >>> pairs = pairs_of(["Cold or warm?"], Lookup(space), ["cold cool warm?"])
+    >>> pairs.inputs.tolist(), pairs.released.tolist()
+    ([0, 3, 2], [0, 1, 2])
+    """
+    batch = tokenize(texts)
+    known: dict[tuple[str, ...], int] = {}
+    if releases is None:
+        return _read(batch, lookup, known)
+    other = tokenize(releases)
+    structures, shapes = _numbered(batch, known), _numbered(other, known)
+    fits = (structures == shapes) & _are_known(other, lookup)
+    if fits.mean() < _LEAST:
+        found = _read(batch, lookup, known)
+        return replace(found, shapes=shapes, left_out=len(fits))
+    chosen = _read(_some(batch, fits), lookup, known)
+    return replace(
+        chosen,
+        released=lookup.codes(_some(other, fits)),
+        shapes=shapes[fits],
+        left_out=int((~fits).sum()),
+    )
+
+
+def _are_known(batch: TokenizedBatch, lookup: Lookup) -> NDArray[np.bool_]:
+    """Tell which texts have words of the space alone."""
+    counts = np.array(batch.counts(), dtype=np.int64)
+    owners = np.repeat(np.arange(len(counts)), counts)
+    unknown = lookup.codes(batch) == lookup.vocab_size
+    return np.asarray(np.bincount(owners[unknown], minlength=len(counts)) == 0)
+
+
+def _read(
+    batch: TokenizedBatch, lookup: Lookup, known: dict[tuple[str, ...], int]
+) -> Pairs:
+    counts = np.array(batch.counts(), dtype=np.int64)
+    starts = np.append(0, np.cumsum(counts))
+    ends = (sentence_ends(parts[2::2]) for parts in batch.parts if parts)
+    return Pairs(
+        lookup.codes(batch),
+        starts,
+        np.fromiter(chain.from_iterable(ends), np.bool_, int(starts[-1])),
+        _numbered(batch, known),
+    )
+
+
+def _numbered(batch: TokenizedBatch, known: dict[tuple[str, ...], int]) -> Weights:
+    """Number the structures of texts, equal ones alike."""
+    keys = [tuple(parts[::2]) if parts else () for parts in batch.parts]
+    return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
+
+
+def _some(batch: TokenizedBatch, chosen: NDArray[np.bool_]) -> TokenizedBatch:
+    pairs = zip(batch.parts, chosen.tolist(), strict=True)
+    return TokenizedBatch([parts for parts, is_in in pairs if is_in])
+
+
+def looks_drawn(state: State, pairs: Pairs) -> bool:
+    r"""Compare released words with what a closed law expects of them.
+
+    By the mean of :math:`\ln P(y \mid x)` and the share of words that stay: False where
+    either is farther from its expectation than chance explains, six deviations, and
+    than matters, 0.25 nats or 0.05. So are the words of a release that was decoded, or
+    drawn with another epsilon.
+    """
+    inputs, outputs = pairs.inputs, pairs.outputs
+    order = np.argsort(inputs, kind="stable")
+    distinct, counts = np.unique(inputs, return_counts=True)
+    edges = np.append(0, np.cumsum(counts))
+    sums, lock = np.zeros(5), threading.Lock()
+
+    def add(block: Ids, logs: Floats, law: Floats) -> None:
+        means = np.einsum("ij,ij->i", law, logs)
+        squares = np.einsum("ij,ij->i", law, logs**2)
+        first = int(np.searchsorted(distinct, block[0]))
+        many = counts[first : first + len(block)]
+        mine = order[edges[first] : edges[first + len(block)]]
+        rows = np.repeat(np.arange(len(block)), many)
+        stay = np.zeros(len(block))
+        known = np.flatnonzero(block < state.space.vocab_size)
+        stay[known] = law[known, block[known]]
+        seen = logs[rows, outputs[mine]].sum() - many @ means
+        kept = np.count_nonzero(inputs[mine] == outputs[mine]) - many @ stay
+        spread = many @ np.maximum(squares - means**2, 0.0)
+        with lock:
+            sums[:] += seen, spread, kept, many @ (stay * (1 - stay)), many.sum()
+
+    deque(law_blocks(state, distinct.astype(np.int32), add), maxlen=0)
+    gap, spread, kept, of_stay, words = sums.tolist()
+    likely = abs(gap) / words <= _NATS + _DEVIATIONS * np.sqrt(spread) / words
+    return bool(
+        likely and abs(kept) / words <= _SHARE + _DEVIATIONS * np.sqrt(of_stay) / words
+    )

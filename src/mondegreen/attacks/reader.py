@@ -1,0 +1,138 @@
+r"""The reader: who guesses each word from its output and those around it.
+
+With a public language model :math:`Q` of sentences, and outputs drawn word by word, the
+posterior is that of a hidden Markov model,
+
+.. math:: P(x \mid y) \propto Q(x) \prod_i P(y_i \mid x_i)
+
+and the best guess of one word is the likeliest in its marginal (forward-backward). With
+any other model than the true one this is a lower bound of what a better informed reader
+recovers, so the strongest of those at hand counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Floats, Ids, Weights
+from mondegreen.attacks.attack import Attack
+from mondegreen.attacks.bayes import blind_success
+from mondegreen.attacks.pairs import Pairs
+from mondegreen.decode.channel import kept_channel
+from mondegreen.decode.decoder import CANDIDATES, Decoder
+from mondegreen.decode.released import Released
+from mondegreen.language.ngrams import NGrams
+from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.channel import Channel
+from mondegreen.scores.risk import frequency_prior
+
+_BEAM: Final = 12
+
+
+class Reader(Protocol):
+    """Guesses words from released ids and public knowledge alone."""
+
+    def guesses(self, released: Ids, ends: NDArray[np.bool_]) -> Ids:
+        """Guess each word; ``ends`` tells after which one a sentence ends."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TableReader:
+    """Guesses each word from its own output: a word for each, shape (V,)."""
+
+    guess: Ids
+
+    def guesses(self, released: Ids, ends: NDArray[np.bool_]) -> Ids:
+        return self.guess[released]
+
+
+@final
+class SentenceReader:
+    """Guesses the likeliest word of each posterior, by trigrams of public text."""
+
+    def __init__(self, channel: Channel, language: NGrams) -> None:
+        self._decoder = Decoder(channel, language, beam=_BEAM)
+
+    def guesses(self, released: Ids, ends: NDArray[np.bool_]) -> Ids:
+        words, beliefs = self._decoder.marginals(Released(released, ends))
+        best = beliefs.argmax(axis=1)[:, None]
+        return np.asarray(np.take_along_axis(words, best, axis=1)[:, 0])
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What adversaries know besides the mechanism.
+
+    Word frequencies, shape (V + 1,) with the unknown word last, and where these come
+    from; unless they are ``is_public`` they are of the texts that are attacked, whose
+    words must not be shown. ``readers`` go by what they know.
+    """
+
+    prior: Floats
+    says: str
+    is_public: bool
+    readers: Mapping[str, Reader] = field(default_factory=dict)
+
+    @classmethod
+    def of_language(cls, state: State, language: NGrams) -> Knowledge:
+        """Know a public language model, of the words of the same space."""
+        language.check_space(state.space)
+        name = "one" if language.path is None else language.path.stem
+        says = f"the public language model {name}"
+        channel = kept_channel(state, language, CANDIDATES)
+        readers = {f"{says}, of trigrams": SentenceReader(channel, language)}
+        return cls(language.frequencies(), says, is_public=True, readers=readers)
+
+    @classmethod
+    def of_texts(cls, counts: Weights) -> Knowledge:
+        """Know the frequencies of the texts attacked; expect other words, if seldom."""
+        prior = frequency_prior(counts, smoothing=1 / len(counts))
+        return cls(prior, "how frequent each word is in these texts", is_public=False)
+
+
+def reader(pairs: Pairs, readers: Mapping[str, Reader], prior: Floats) -> Attack:
+    """Measure how many words the strongest of some readers recovers.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Originals and released words.
+    readers : mapping of str to Reader
+        By what they know, for people.
+    prior : float64 array, shape (V + 1,)
+        For the guess that looks at no output.
+    """
+    hits = {
+        knows: each.guesses(pairs.outputs, pairs.ends) == pairs.inputs
+        for knows, each in readers.items()
+    }
+    shares = {knows: float(found.mean()) for knows, found in hits.items()}
+    strongest = max(shares, key=lambda knows: shares[knows])
+    says = f"reads whole sentences; knows the mechanism and {strongest}"
+    return _found(pairs, hits[strongest], says, prior, {"readers": shares})
+
+
+def printed_words(pairs: Pairs, prior: Floats) -> Attack:
+    """Take the words of a decoded release for those of the originals."""
+    says = "reads the release as it is printed, and takes its words for the original"
+    hits: NDArray[np.bool_] = np.asarray(pairs.printed == pairs.inputs)
+    return _found(pairs, hits, says, prior, {})
+
+
+def _found(
+    pairs: Pairs,
+    hits: NDArray[np.bool_],
+    says: str,
+    prior: Floats,
+    details: Mapping[str, Any],
+) -> Attack:
+    share, (low, high) = float(hits.mean()), pairs.interval(hits)
+    chance, count = blind_success(pairs, prior), len(hits)
+    return Attack("reader", says, share, low, high, chance, count, details=details)

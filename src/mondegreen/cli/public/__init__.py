@@ -1,0 +1,1 @@
+"""Verbs that make and show public things: spaces, and language models."""

@@ -1,0 +1,89 @@
+"""What the decoder knows of each observation, and of two that stand side by side."""
+
+from __future__ import annotations
+
+import threading
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.decode.tables import Singles, Tables, rounded
+from mondegreen.language.ngrams import NGrams
+from mondegreen.mechanisms.channel import Channel
+
+Indices = NDArray[np.int64]
+
+_KEPT_BYTES: Final = 32 << 20
+"""Memory for pairs of observations that come again; half of them are of few kinds."""
+
+
+@final
+class Book:
+    """The candidates of observations, and the scores of pairs of candidates.
+
+    ``words`` and ``law``, shape (observations + 1, K), hold candidates and their
+    ln P(y | x), ``-inf`` for what is none; the last row is the boundary of a sentence.
+    """
+
+    def __init__(self, channel: Channel, language: NGrams) -> None:
+        self.tables = Tables(language)
+        self.observation = channel.observation
+        rows, count = channel.candidates.shape
+        self.boundary = rows
+        self.words = np.full((rows + 1, count), self.tables.end, dtype=np.int32)
+        self.words[:rows] = channel.candidates
+        self.law = np.full((rows + 1, count), -np.inf, dtype=np.float32)
+        self.law[:rows] = rounded(channel.log_law)
+        self.law[rows, 0] = 0.0
+        size = max(1, _KEPT_BYTES // (8 * count * count))
+        self._kept_pairs = np.empty((size, count, count), dtype=np.int32)
+        self._kept_scores = np.empty((size, count, count), dtype=np.float32)
+        self._kept = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        self._lock = threading.Lock()
+
+    def pairs(
+        self, first: Indices, second: Indices
+    ) -> tuple[NDArray[np.int32], Singles]:
+        """Look pairs of candidates up: places in the tables, and scores; (T, K, K)."""
+        codes = first * (self.boundary + 1) + second
+        distinct, place = np.unique(codes, return_inverse=True)
+        count = self.words.shape[1]
+        pairs = np.empty((len(distinct), count, count), dtype=np.int32)
+        scores = np.empty((len(distinct), count, count), dtype=np.float32)
+        known, rows = self._kept
+        found = np.searchsorted(known, distinct)
+        is_known = found < len(known)
+        is_known[is_known] = known[found[is_known]] == distinct[is_known]
+        rows = rows[found[is_known]]
+        pairs[is_known], scores[is_known] = (
+            self._kept_pairs[rows],
+            self._kept_scores[rows],
+        )
+        new = distinct[~is_known]
+        if len(new):
+            before, after = np.divmod(new, self.boundary + 1)
+            left, right = self.words[before][:, :, None], self.words[after][:, None, :]
+            pairs[~is_known] = looked_up = self.tables.pair_places(left, right)
+            scores[~is_known] = own = self.tables.pair_scores(looked_up, left, right)
+            self._keep(new, looked_up, own)
+        return pairs[place], scores[place]
+
+    def _keep(self, codes: Indices, pairs: NDArray[np.int32], scores: Singles) -> None:
+        """Keep what was looked up, while there is room: what is frequent comes soon."""
+        if not self._lock.acquire(blocking=False):
+            return  # another thread keeps its own
+        try:
+            known, rows = self._kept
+            is_new = ~np.isin(codes, known)
+            free = np.arange(len(known), len(self._kept_pairs))[: is_new.sum()]
+            chosen = np.flatnonzero(is_new)[: len(free)]
+            self._kept_pairs[free], self._kept_scores[free] = (
+                pairs[chosen],
+                scores[chosen],
+            )
+            known, rows = np.append(known, codes[chosen]), np.append(rows, free)
+            order = np.argsort(known)
+            self._kept = known[order], rows[order]  # at once, for readers beside
+        finally:
+            self._lock.release()

@@ -1,0 +1,47 @@
+"""A neural model chooses among readings that the trigrams propose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from mondegreen.arrays import Ids
+from mondegreen.decode.decoder import Decoder
+from mondegreen.decode.released import Released
+from mondegreen.language.scorer import SentenceScorer
+
+_DRAWS: Final = 16
+_SEED: Final = 20_215
+"""Proposals come from released words alone, and the same ones from the same release."""
+
+
+def rescored(
+    decoder: Decoder,
+    released: Released,
+    scorer: SentenceScorer,
+    words: Sequence[str],
+    draws: int = _DRAWS,
+) -> Ids:
+    r"""Choose, for each sentence, the reading with the largest score.
+
+    .. math:: \ln Q'(x) + \sum_i \ln P(y_i \mid x_i)
+
+    where :math:`Q'` is the model of ``scorer``, among the best sentence by trigrams and
+    ``draws`` from their posterior. ``words`` are those of the space.
+    """
+    proposals = [decoder.sentence(released)]
+    for number in range(draws):
+        rng = np.random.Generator(np.random.PCG64([_SEED, number]))
+        proposals.append(decoder.draw(released, rng))
+    table = np.stack(proposals)
+    channel = np.stack([decoder.log_law(released, each) for each in table])
+    found: Ids = table[0].copy()
+    for start, length in zip(*released.sentences(), strict=True):
+        mine = slice(int(start), int(start + length))
+        readings, first = np.unique(table[:, mine], axis=0, return_index=True)
+        sentences = [[words[i] for i in row] for row in readings.tolist()]
+        scores = scorer.log_probs(sentences) + channel[first, mine].sum(axis=1)
+        found[mine] = readings[int(scores.argmax())]
+    return found

@@ -1,0 +1,193 @@
+"""From released words to text that a person can read: post-processing, and no more."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias, final, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Ids
+from mondegreen.errors import ConfigurationError, InvalidParameterError, LanguageError
+from mondegreen.mechanisms.base import Progress, State, no_progress
+from mondegreen.text.plain import SentenceEnds, last_alone
+from mondegreen.text.policy import Structure
+from mondegreen.text.sentences import sentence_ends
+from mondegreen.text.tokenizer import TokenizedBatch
+
+if TYPE_CHECKING:
+    from mondegreen.decode.decoder import Decoder
+    from mondegreen.language.ngrams import NGrams
+    from mondegreen.language.scorer import TransformersScorer
+
+Read: TypeAlias = Literal["none", "words", "sentence"]
+Models: TypeAlias = "tuple[NGrams | None, TransformersScorer | None]"
+Language: TypeAlias = "NGrams | TransformersScorer | str | Path"
+"""A model, its name, its file, or the folder of a model of the library transformers."""
+
+
+@final
+class Reading:
+    """Reads what a mechanism drew, with a public language model.
+
+    ``words`` takes the likeliest input of each released word, ``sentence`` the
+    likeliest sentence: noisy-channel decoding. Both are functions of released words, of
+    the structure that passes in clear, and of public things, and cost no epsilon.
+    """
+
+    def __init__(self, state: State, read: Read, language: Language | None) -> None:
+        self.read: Read = read
+        self._state = state
+        self.language, self.judge = self.models = opened(read, language)
+        if self.language is not None:
+            self.language.check_space(state.space)
+
+    @cached_property
+    def decoder(self) -> Decoder:
+        """The decoder of the mechanism; see :meth:`warm_up`."""
+        return self.warm_up()
+
+    def warm_up(self, progress: Progress = no_progress) -> Decoder:
+        """Make the decoder: at once for a tree, in a minute for other laws."""
+        from mondegreen.decode.channel import kept_channel
+        from mondegreen.decode.decoder import CANDIDATES, Decoder
+
+        if self.language is None:
+            raise InvalidParameterError("read", self.read, "words or sentence")
+        channel = kept_channel(self._state, self.language, CANDIDATES, progress)
+        self.__dict__["decoder"] = found = Decoder(channel, self.language)
+        return found
+
+    def __call__(self, codes: Ids, batch: TokenizedBatch, structure: Structure) -> Ids:
+        """Read the codes of texts; of the batch, only its structure is looked at."""
+        if self.read == "none" or not len(codes):
+            return codes
+        from mondegreen.decode.released import Released
+
+        released = Released(codes, _ends(batch, structure))
+        if self.read == "words":
+            return self.decoder.words(released)
+        if self.judge is None:
+            return self.decoder.sentence(released)
+        from mondegreen.decode.rescoring import rescored
+
+        words = self._state.space.words
+        return rescored(self.decoder, released, self.judge, words)
+
+    def recovered(self, codes: Ids, batch: TokenizedBatch, inputs: Ids) -> float:
+        """Tell which share of PUBLIC inputs a reader of sentences guesses right."""
+        from mondegreen.decode.released import Released
+
+        released = Released(codes, _ends(batch, "keep"))
+        words, shares = self.decoder.marginals(released)
+        guess = np.take_along_axis(words, shares.argmax(axis=1)[:, None], axis=1)[:, 0]
+        return float(np.mean((guess == inputs)[codes >= 0]))
+
+    @property
+    def ends(self) -> SentenceEnds:
+        """Where sentences end that are printed without the structure of the input."""
+        if self.language is None:
+            return last_alone
+        from mondegreen.decode.segment import likely_ends
+
+        return functools.partial(likely_ends, self.language)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What must hold for reading to cost nothing."""
+        if self.language is None:
+            return ()
+        judged = ""
+        if self.judge is not None:
+            judged = f" and the model in a folder of sha256 {self.judge.digest[:16]}"
+        unit = {"words": "word by word", "sentence": "sentence by sentence"}[self.read]
+        return (
+            f"reading: released words are read {unit} with the public language model "
+            f"sha256 {self.language.digest[:16]}{judged}, made from public text alone "
+            "and not from any text that is privatized; what reads well need not be "
+            "what was written",
+        )
+
+
+def opened(read: Read, language: Language | None) -> Models:
+    """Open the models that texts are read with; None where they are not.
+
+    A folder holds one that judges what the embedded trigrams propose.
+    """
+    if read not in get_args(Read):
+        allowed = "one of " + ", ".join(get_args(Read))
+        raise InvalidParameterError("read", read, allowed)
+    if read == "none":
+        if language is not None:
+            allowed = 'absent with read="none": it would not be used'
+            raise InvalidParameterError("language", "a model", allowed)
+        return None, None
+    if language is None:
+        return _embedded(), None
+    from mondegreen.language.ngrams import NGrams
+    from mondegreen.language.scorer import TransformersScorer
+    from mondegreen.language.store import language_names, load_language
+
+    if isinstance(language, str | Path):
+        is_folder = Path(language).is_dir() and language not in language_names()
+        reads = TransformersScorer if is_folder else load_language
+        language = reads(language)
+    if isinstance(language, NGrams):
+        return language, None
+    if read != "sentence":
+        allowed = "an n-gram model, to read words: a folder judges sentences"
+        raise InvalidParameterError("language", "a folder", allowed)
+    return _embedded(), language
+
+
+@functools.cache
+def _embedded() -> NGrams:
+    from mondegreen.language.store import load_language
+
+    return load_language()
+
+
+def named(models: Models) -> dict[str, str]:
+    """Name a model, for another process; nothing where there is none."""
+    language = models[1] or models[0]
+    if language is None:
+        return {}
+    if language.path is None:
+        raise ConfigurationError(
+            "the language model is in memory alone, where no other process finds it: "
+            "write it with save_language and read it with load_language"
+        )
+    from mondegreen.language.store import DEFAULT
+
+    name = "english" if language.path == DEFAULT.resolve() else str(language.path)
+    return {"name": name, "digest": language.digest}
+
+
+def named_language(named: Mapping[str, str]) -> NGrams | TransformersScorer | None:
+    """Open the model that settings name, if it is the same one here."""
+    if not named:
+        return None
+    language, judge = opened("sentence", named["name"])
+    found = judge or language
+    if found is None or found.digest != named["digest"]:
+        raise LanguageError(
+            f"the language model {named['name']!r} is another one here than the "
+            f"settings name: its digest is not {named['digest'][:12]}"
+        )
+    return found
+
+
+def _ends(batch: TokenizedBatch, structure: Structure) -> NDArray[np.bool_]:
+    """Where sentences end: as the structure says if it passes in clear, else texts."""
+    if structure == "keep":
+        texts = (sentence_ends(parts[2::2]) for parts in batch.parts if parts)
+        return np.fromiter(chain.from_iterable(texts), dtype=bool)
+    counts = np.array(batch.counts())
+    ends = np.zeros(int(counts.sum()), dtype=bool)
+    ends[np.cumsum(counts)[counts > 0] - 1] = True
+    return ends

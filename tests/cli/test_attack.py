@@ -1,0 +1,172 @@
+"""``mondegreen attack``: what it prints, what it refuses, and that it shows no text."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from mondegreen.cli.main import cli
+from strategies import WORDS
+
+SECRET = "zyxwoldemorth"
+NAMES = (
+    "single_word",
+    "reader",
+    "worst_word",
+    "categories",
+    "mutual_information",
+    "linkage",
+    "averaging",
+)
+
+
+@pytest.fixture
+def run(folder, space_file):
+    rng = np.random.default_rng(0)
+    shares = 1 / np.arange(1, len(WORDS) + 1)
+    texts = [
+        " ".join(rng.choice(WORDS, 9, p=shares / shares.sum())) + ", so." * (i % 2)
+        for i in range(80)
+    ]
+    texts[7] += f" {SECRET}"
+    with (folder / "sample.csv").open("w", newline="") as stream:
+        csv.writer(stream).writerows([["text"], *([text] for text in texts)])
+
+    def invoke(*arguments, expect=0):
+        done = CliRunner().invoke(cli, [*arguments, "--space", str(space_file)])
+        assert done.exit_code == expect, (done.output, done.exception)
+        assert SECRET not in done.output
+        return done
+
+    return invoke
+
+
+def attacked(run, *arguments):
+    return json.loads(run("attack", "sample.csv", *arguments, "--json").stdout)
+
+
+def test_every_attack_is_in_the_json(run):
+    found = attacked(run, "--epsilon", "4")
+    assert (found["texts"], found["words"]) == (80, 761)
+    for name in NAMES:
+        assert found[name].keys() >= {
+            *("value", "low", "high", "chance", "adversary", "n", "unit")
+        }
+    for name in ("single_word", "reader", "linkage", "averaging"):
+        assert 0 <= found[name]["low"] <= found[name]["value"] <= found[name]["high"]
+    assert found["worst_word"]["words"] == []  # with frequencies of the sample itself
+
+
+def test_attacks_are_at_chance_where_nothing_is_told_and_succeed_without_noise(run):
+    blind = attacked(run, "--epsilon", "0.001")
+    for name in ("single_word", "reader", "linkage", "averaging"):
+        assert abs(blind[name]["value"] - blind[name]["chance"]) < 0.05
+    assert blind["mutual_information"]["value"] < 0.01
+    clear = attacked(run, "--epsilon", "800")
+    for name in ("single_word", "reader", "linkage", "averaging", "worst_word"):
+        assert clear[name]["value"] > 0.9
+
+
+def test_a_table_says_it_to_people(run):
+    said = run("attack", "sample.csv", "--epsilon", "4").stdout
+    for words in ("a reader of sentences", "mutual information", "linked by"):
+        assert words in said
+    assert "where these are private" in said
+    assert "words guessed most often" not in said  # they are words of the sample
+
+
+def test_a_release_is_read_back(run):
+    run("privatize", "sample.csv", "-o", "out.csv", "--epsilon", "4")
+    found = attacked(run, "out.csv", "--epsilon", "4")
+    drawn = attacked(run, "--epsilon", "4")
+    assert found["words"] == drawn["words"]
+    assert abs(found["reader"]["value"] - drawn["reader"]["value"]) < 0.1
+    assert found["linkage"]["value"] is not None
+
+
+def test_another_setting_did_not_draw_a_release(run):
+    run("privatize", "sample.csv", "-o", "out.csv", "--epsilon", "100")
+    done = run("attack", "sample.csv", "out.csv", "--epsilon", "1", "--json")
+    assert "did not draw its words" in done.stderr
+    found = json.loads(done.stdout)
+    assert "as it is printed" in found["reader"]["adversary"]
+    assert found["reader"]["value"] > 0.1
+    assert found["linkage"]["value"] is None
+    assert {way["by"] for way in found["linkage"]["by"]} == {
+        *("structure", "number of words")
+    }
+
+
+def test_where_the_law_is_not_closed_some_attacks_are_not_known(run):
+    arguments = "--epsilon", "4", "--mechanism", "laplace"
+    found = attacked(run, *arguments)
+    assert found["mutual_information"]["value"] is None
+    assert found["worst_word"]["value"] is None
+    assert 0 < found["single_word"]["value"] <= 1
+    assert "not known" in run("attack", "sample.csv", *arguments).stdout
+
+
+@pytest.fixture
+def model(run, folder):
+    run("language", "build", "sample.csv", "-o", "m.lm")
+    return "--language", "m.lm"
+
+
+def test_a_language_model_makes_a_reader_and_names_words(run, model):
+    found = attacked(run, "--epsilon", "30", *model)
+    readers = found["reader"]["readers"]
+    assert len(readers) == 2
+    assert found["reader"]["value"] == max(readers.values())
+    assert "model m" in found["reader"]["adversary"]
+    words = found["worst_word"]["words"]
+    assert len(words) == 10
+    assert words[0][1] == found["worst_word"]["value"]
+    assert (
+        "words guessed most often"
+        in run("attack", "sample.csv", "--epsilon", "30", *model).stdout
+    )
+
+
+@pytest.mark.slow("a bisection of linear programs")
+def test_chances_are_found_for_a_reader(run, model):
+    arguments = "sample.csv", "-o", "c.json", "--epsilon", "9", "--json"
+    done = run("chances", *arguments, "--reader", "0.5", *model)
+    found = json.loads(done.stdout)
+    assert abs(found["reader"]["value"] - 0.5) < 0.15  # on the other half
+    for both in ((), ("--reader", "0.5", "--success", "0.5")):
+        run("chances", *arguments, *both, *model, "--force", expect=2)
+    low = run("chances", *arguments, "--reader", "0.001", *model, "--force", expect=2)
+    assert "cannot be had" in low.output
+
+
+@pytest.mark.slow("a search with some twenty measurements")
+def test_calibrate_takes_a_reader_and_the_worst_word_as_targets(run, model):
+    targets = "--target", "reader=0.4", "--target", "worst_word=0.9"
+    arguments = "sample.csv", "--mechanism", "exponential", *targets, *model
+    found = json.loads(run("calibrate", *arguments, "--quick", "--json").stdout)
+    scores = found["chosen"]["scores"]
+    assert scores["reader"][1] <= 0.4
+    assert scores["worst_word"][1] <= 0.9
+    said = run("calibrate", *arguments, "--quick").stdout
+    assert "reader of sentences recovers at most 0.4" in said
+    assert "worst word" in said
+
+
+def test_a_reader_needs_a_language_model_of_the_space(run):
+    done = run("calibrate", "sample.csv", "--target", "reader=0.4", expect=3)
+    assert "language build" in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "problem"),
+    [
+        (("sample.csv", "sample.csv"), 2, "two files"),
+        (("sample.csv", "--column", "body"), 3, "body"),
+        (("absent.csv",), 3, "absent.csv"),
+    ],
+)
+def test_what_cannot_be_attacked_is_refused(run, arguments, code, problem):
+    done = run("attack", *arguments, "--epsilon", "4", expect=code)
+    assert problem in done.output

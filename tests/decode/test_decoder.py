@@ -1,0 +1,148 @@
+"""The decoder against all sentences there are, and against what it must not see."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+from tests.decode.conftest import WORDS
+
+from mondegreen.decode.decoder import Decoder
+from mondegreen.decode.released import Released
+from mondegreen.decode.tables import STEP, rounded
+from mondegreen.errors import InvalidParameterError
+
+ALL = WORDS + 1
+
+
+def released(*sentences):
+    ids = np.concatenate([np.array(each, dtype=np.int32) for each in sentences])
+    ends = np.zeros(len(ids), dtype=bool)
+    ends[np.cumsum([len(each) for each in sentences]) - 1] = True
+    return Released(ids, ends)
+
+
+def scores(language, law, outputs, words=WORDS):
+    """ln Q(x) P(y | x) of every sentence x, by the model's own look-up."""
+    found = {}
+    for inputs in itertools.product(range(words), repeat=len(outputs)):
+        ids = np.array(inputs, dtype=np.int32)
+        ends = np.arange(1, len(ids) + 1) == len(ids)
+        channel = np.log(law[ids, list(outputs)]).sum()
+        found[inputs] = language.sentence_log_probs(ids, ends)[0] + channel
+    return found
+
+
+@pytest.mark.parametrize(
+    "outputs", [(0,), (3, 1), (5, 0, 2), (1, 1, 4, 0), (2, 5, 5, 3)]
+)
+def test_the_sentence_is_the_best_of_all(language, law, channel, outputs):
+    found = Decoder(channel, language).sentence(released(outputs))
+    everything = scores(language, law, outputs)
+    rounding = 4 * len(outputs) / STEP
+    assert everything[tuple(found.tolist())] >= max(everything.values()) - rounding
+
+
+@pytest.mark.parametrize("outputs", [(0,), (3, 1), (5, 0, 2), (1, 1, 4, 0)])
+def test_posteriors_are_sums_over_all_sentences(language, law, channel, outputs):
+    decoder = Decoder(channel, language, beam=ALL)
+    ids, shares = decoder.marginals(released(outputs))
+    everything = scores(language, law, outputs, words=ALL)  # the unknown word too
+    weights = np.exp(np.array(list(everything.values())))
+    weights /= weights.sum()
+    for place in range(len(outputs)):
+        own = np.array([inputs[place] for inputs in everything])
+        expected = np.bincount(own, weights, ALL)
+        assert np.bincount(ids[place], shares[place], ALL) == pytest.approx(
+            expected, abs=5e-3
+        )
+
+
+def test_a_draw_has_the_law_of_the_posterior(language, law, channel):
+    outputs, runs = (5, 0, 2), 4000
+    decoder = Decoder(channel, language, beam=ALL)
+    many = released(*[outputs] * runs)
+    drawn = decoder.draw(many, np.random.default_rng(3)).reshape(runs, 3)
+    everything = scores(language, law, outputs)
+    keys = list(everything)
+    weights = np.exp(np.array([everything[key] for key in keys]))
+    weights /= weights.sum()
+    code = {key: number for number, key in enumerate(keys)}
+    counts = np.bincount(
+        [code[tuple(row)] for row in drawn.tolist()], minlength=len(keys)
+    )
+    assert 0.5 * np.abs(counts / runs - weights).sum() < 0.06  # total variation
+
+
+def test_single_words_are_read_by_prior_times_law(language, law, channel):
+    from mondegreen.mechanisms.channel import ranked
+
+    prior = language.frequencies()
+    observation = np.arange(WORDS, dtype=np.int32)
+    candidates = np.tile(np.arange(ALL, dtype=np.int32), (WORDS, 1))
+    own = ranked(observation, candidates, law.T.copy(), prior, ALL, "exact")
+    found = Decoder(own, language).words(released(range(WORDS)))
+    assert found.tolist() == (prior[:-1, None] * law[:-1]).argmax(axis=0).tolist()
+
+
+def test_a_sentence_is_read_alike_whatever_stands_beside_it(language, channel):
+    rng = np.random.default_rng(4)
+    decoder = Decoder(channel, language, beam=4)
+    sentences = [rng.integers(0, WORDS, n) for n in rng.integers(1, 40, 300)]
+    together = decoder.sentence(released(*sentences))
+    alone = [decoder.sentence(released(each)) for each in sentences]
+    assert together.tolist() == np.concatenate(alone).tolist()
+    assert together.tolist() == decoder.sentence(released(*sentences)).tolist()
+
+
+def test_outputs_that_tell_the_same_are_read_the_same(language, channel):
+    decoder = Decoder(channel, language)
+    assert (
+        decoder.sentence(released([4, 0, 4])).tolist()
+        == decoder.sentence(released([5, 0, 5])).tolist()
+    )
+
+
+def test_codes_stay_and_cut_sentences(language, channel):
+    decoder = Decoder(channel, language)
+    found = decoder.sentence(Released(np.array([3, 1, -1, 2, 0]), np.zeros(5, bool)))
+    assert found[2] == -1
+    assert found[:2].tolist() == decoder.sentence(released([3, 1])).tolist()
+    assert found[3:].tolist() == decoder.sentence(released([2, 0])).tolist()
+    assert decoder.words(released([-1, -3])).tolist() == [-1, -3]
+
+
+def test_nothing_and_a_text_without_an_end(language, channel):
+    decoder = Decoder(channel, language)
+    none = Released(np.zeros(0, np.int32), np.zeros(0, bool))
+    assert len(decoder.sentence(none)) == len(decoder.words(none)) == 0
+    ids = np.random.default_rng(5).integers(0, WORDS, 10_007).astype(np.int32)
+    endless = Released(ids, np.zeros(len(ids), bool))
+    _, lengths = endless.sentences()
+    assert lengths.sum() == len(ids)
+    assert lengths.max() == 100
+    found = decoder.sentence(endless)
+    assert found.min() >= 0
+    assert found.max() < WORDS  # the unknown word is never printed
+
+
+def test_words_that_may_not_be_read_are_not(language, channel):
+    allowed = np.ones(ALL, dtype=bool)
+    allowed[[0, WORDS]] = False
+    decoder = Decoder(channel, language, printable=allowed)
+    ids = np.random.default_rng(6).integers(0, WORDS, 400)
+    assert 0 not in decoder.sentence(released(*np.split(ids, 40)))
+    assert 0 not in decoder.words(released(ids))
+
+
+def test_there_is_no_room_for_an_input():
+    assert [field.name for field in dataclasses.fields(Released)] == ["ids", "ends"]
+    with pytest.raises(InvalidParameterError):
+        Released(np.zeros(3, np.int32), np.zeros(2, bool))
+
+
+def test_sums_of_scores_are_exact():
+    logs = rounded(np.log(np.random.default_rng(7).random((300, 200))))
+    forwards = np.cumsum(logs, axis=0, dtype=np.float32)[-1]
+    backwards = np.cumsum(logs[::-1], axis=0, dtype=np.float32)[-1]
+    assert (forwards == backwards).all()

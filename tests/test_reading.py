@@ -1,0 +1,187 @@
+"""Reading a release with a language model: after the draws, and of them alone."""
+
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+import mondegreen as mg
+from mondegreen.cli.main import cli
+from mondegreen.errors import ConfigurationError, InvalidParameterError, LanguageError
+from mondegreen.language.counts import Counter
+from mondegreen.language.ngrams import NGrams
+from mondegreen.language.store import load_language
+from mondegreen.mechanisms.base import State
+
+KEY = bytes(range(32))
+TEXTS = [
+    "The acting was wonderful, but the plot made no sense after the first hour.",
+    None,
+    'I met my doctor in Oslo. He said: "It\'s nothing!"',
+    "",
+    "one",
+    "?!",
+    "Zyxxy told us that the storm took the roof of the house",
+]
+IDS = [f"r{i}" for i in range(len(TEXTS))]
+
+
+def privatizer(**how):
+    noise = how.pop("noise", mg.KeyedNoise(KEY))
+    return mg.Privatizer(mg.mechanism("tree", epsilon=10.0), noise=noise, **how)
+
+
+def texts_of(releases):
+    return [None if each is None else each.text for each in releases]
+
+
+def test_it_reads_what_was_drawn_and_draws_no_other():
+    raw, read = privatizer(), privatizer(read="sentence")
+    codes = raw._release(TEXTS, IDS, "text", None)[1]
+    assert raw._scope("text") == read._scope("text")
+    from mondegreen.decode.released import Released
+    from mondegreen.text.sentences import sentence_ends
+    from mondegreen.text.tokenizer import tokenize
+
+    ends = [e for p in tokenize(TEXTS).parts if p for e in sentence_ends(p[2::2])]
+    expected = read.reading.decoder.sentence(Released(codes, np.array(ends)))
+    assert read._release(TEXTS, IDS, "text", None)[1].tolist() == expected.tolist()
+    assert (expected != codes).any()
+
+
+class Fixed(State):
+    """Draws the same whatever it is given."""
+
+    def __init__(self, inner):
+        self._inner, self.space = inner, inner.space
+        self.guarantee = inner.guarantee
+
+    def sample(self, ids, rng):
+        return np.random.default_rng(5).integers(0, 2000, len(ids)).astype(np.int32)
+
+    def channel(self, prior, count):
+        return self._inner.channel(prior, count)
+
+
+@pytest.mark.parametrize("read", ["words", "sentence"])
+@pytest.mark.parametrize(
+    ("structure", "one", "other"),
+    [
+        ("keep", "We saw a film. It was bad!", "My aunt is ill. She has cancer!"),
+        ("plain", "We saw a film. It was bad!", "my aunt; is... ill (she has) cancer"),
+    ],
+)
+def test_of_the_input_it_sees_what_passes_in_clear(read, structure, one, other):
+    made = privatizer(read=read, structure=structure, case="truecase")
+    made.state = Fixed(made.state)
+    (first,), (second,) = made.batch([one], ["a"]), made.batch([other], ["a"])
+    assert first.text == second.text
+
+
+@pytest.mark.parametrize("read", ["words", "sentence"])
+def test_every_way_in_reads_the_same(read, tmp_path):
+    made = privatizer(read=read)
+    expected = texts_of(made.batch(TEXTS, IDS))
+    assert expected != texts_of(privatizer().batch(TEXTS, IDS))
+    assert [
+        texts_of(made.batch([t], [i]))[0] for t, i in zip(TEXTS, IDS, strict=True)
+    ] == expected
+    assert texts_of(made.stream(TEXTS, IDS)) == expected
+    table = pa.record_batch({"id": IDS, "text": TEXTS})
+    assert made.arrow(table, id_column="id").column("text").to_pylist() == expected
+    again = mg.Privatizer.from_dict(made.to_dict(), mg.KeyedNoise(KEY))
+    assert texts_of(again.batch(TEXTS, IDS)) == expected
+    travelled = pickle.loads(pickle.dumps(made.with_noise(None)))  # a key never does
+    keyed = travelled.with_noise(mg.KeyedNoise(KEY))
+    assert texts_of(keyed.batch(TEXTS, IDS)) == expected
+    noise = mg.KeyedNoise(KEY)
+    one = mg.privatize(TEXTS, epsilon=10.0, ids=IDS, noise=noise, read=read)
+    assert one == expected
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_the_command_reads_as_the_library_does(tmp_path, jobs):
+    from pyarrow import parquet
+
+    key, source, target = (tmp_path / name for name in ("k", "in.parquet", "o.parquet"))
+    key.write_bytes(KEY)
+    key.chmod(0o600)
+    parquet.write_table(pa.table({"id": IDS, "text": TEXTS}), source)
+    options = f"--epsilon 10 --read sentence --key-file {key} --id id -j {jobs}"
+    run = CliRunner().invoke(
+        cli, ["privatize", str(source), "-o", str(target), *options.split()]
+    )
+    assert run.exit_code == 0, run.output
+    made = privatizer(read="sentence", case="truecase")
+    expected = texts_of(made.batch(TEXTS, IDS))
+    assert parquet.read_table(target).column("text").to_pylist() == expected
+
+
+def test_the_guarantee_names_the_model_and_what_must_hold():
+    made = privatizer(read="sentence")
+    (line,) = [a for a in made.guarantee.assumptions if a.startswith("reading")]
+    assert load_language().digest[:16] in line
+    assert "public text alone" in line
+    found = made.guarantee.ordinary_text
+    assert found["stay"] <= found["reader"] + 0.05 <= found["near"]
+    assert "recovers" in made.guarantee.summary()
+    assert not any("reading" in a for a in privatizer().guarantee.assumptions)
+    assert privatizer().guarantee.epsilon == made.guarantee.epsilon
+
+
+def test_less_is_recovered_of_more_noise():
+    recovered = [
+        mg.Privatizer(mg.mechanism("tree", epsilon=e), read="sentence").guarantee
+        for e in (2.0, 10.0, 14.0)
+    ]
+    low, middle, high = (each.ordinary_text["reader"] for each in recovered)
+    assert low < 0.1 < middle < high
+
+
+@pytest.mark.parametrize("unknown", ["word", "mask", "drop"])
+def test_other_policies_hold(unknown):
+    made = privatizer(read="sentence", unknown=unknown, keep=["Oslo"])
+    (release,) = made.batch(["Zyxxy is in Oslo, and it rains."], ["a"])
+    statuses = [span.status for span in release.spans]
+    assert statuses[3] == "kept"
+    assert "Oslo" in release.text
+    assert (
+        statuses[0]
+        == {"word": "replaced", "mask": "masked", "drop": "dropped"}[unknown]
+    )
+    assert "yxxy" not in release.text
+
+
+def test_what_does_not_fit_is_refused(tmp_path):
+    with pytest.raises(InvalidParameterError, match="read"):
+        privatizer(read="all")
+    with pytest.raises(InvalidParameterError, match="language"):
+        privatizer(language="english")
+    other = mg.Space.from_arrays("two", ["a", "b"], [[0.0], [1.0]])
+    with pytest.raises(LanguageError, match="language build"):
+        mg.Privatizer(mg.mechanism("tem", epsilon=1.0), other, read="sentence")
+    counter = Counter(2)
+    counter.add(np.array([0, 1], np.int32), [False, True])
+    memory = NGrams.from_counts(counter.finish(), other)
+    made = mg.Privatizer(
+        mg.mechanism("tem", epsilon=1.0), other, read="words", language=memory
+    )
+    assert made("a b").text.split()
+    with pytest.raises(ConfigurationError, match="save_language"):
+        made.to_dict()
+
+
+def test_settings_from_before_there_was_a_reader_still_load():
+    spec = privatizer().to_dict()
+    for name in ("read", "language", "structure", "print_all"):
+        del spec[name]
+    assert mg.Privatizer.from_dict(spec).reading.read == "none"
+
+
+def test_a_model_that_was_exchanged_is_refused(tmp_path):
+    spec = privatizer(read="sentence").to_dict()
+    spec["language"] = {**spec["language"], "digest": "0" * 64}
+    with pytest.raises(LanguageError, match="another one"):
+        mg.Privatizer.from_dict(spec)

@@ -215,14 +215,8 @@ class Reader:
         self.tested = np.bincount(self.ids, minlength=size + 1) / len(self.ids)
         texts, labels = kind.rows("train")
         batches = (texts[i : i + _BATCH] for i in range(0, len(texts), _BATCH))
-        self.models = {
-            "embedded": load_language(),
-            "of the kind": build_language(batches, self.space),
-        }
-        self.public = np.exp(
-            self.models["embedded"].unigram_log[: size + 1].astype(float)
-        )
-        self.public /= self.public.sum()
+        self.models = {"of the kind": build_language(batches, self.space)}
+        self.public = load_language().frequencies()
         self.labels = kind.rows("test")[1]
         self.weigh, self.model = TfidfTransformer(), LogisticRegression(max_iter=1000)
         self.model.fit(self.weigh.fit_transform(self._counts(ids, text)), labels)
@@ -256,10 +250,7 @@ class Reader:
         }
         released = Released(raw, self.ends)
         for name, language in self.models.items():
-            prior = np.exp(
-                language.unigram_log[: self.space.vocab_size + 1].astype(float)
-            )
-            channel = channel_of(state, prior / prior.sum(), CANDIDATES)
+            channel = channel_of(state, language.frequencies(), CANDIDATES)
             decoder = Decoder(channel, language)
             ids, shares = decoder.marginals(released)
             guessed = ids[np.arange(len(ids)), shares.argmax(axis=1)]

@@ -6,7 +6,6 @@ import inspect
 import io
 import json
 import re
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path

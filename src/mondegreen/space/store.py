@@ -32,7 +32,7 @@ _BUNDLED_TREES: Final = {
             "d6538cb1373fef1c69b24f55a1326372bf8b4ea083969de6174bf4b6a45d68e8"
         ),
         "trees/glove-840b-34k.families.tree": (
-            "10ee80b42369817f6734c4e636a7fb3a1eb64db42f333e8d997cea1d195e2919"
+            "e60f5a811bca13a9cd044d9e6e22efc3f2a9a1a06a305cfeb34c0ec3348f4416"
         ),
     },
 }

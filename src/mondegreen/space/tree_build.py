@@ -170,9 +170,8 @@ def _levels(
     if family > 1 and worth is not None:
         often = np.zeros(len(middles))
         np.maximum.at(often, group, worth.frequencies)
-        whole = replace(
-            worth, weights=np.bincount(group, worth.weights), frequencies=often
-        )
+        weights = np.bincount(group, worth.weights).astype(np.float64)
+        whole = replace(worth, weights=weights, frequencies=often)
         near = shared_groups(middles, near, whole)
     upper = centroids(middles, near)
     return group, near, balanced_groups(upper, max(1, len(middles) // branch))

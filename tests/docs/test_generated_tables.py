@@ -21,6 +21,7 @@ SCRIPTS = {
         "reading_page",
         "speed_page",
         "tree_evidence_page",
+        "tree_shares_page",
         "tutorial_epsilon",
     )
 }

@@ -46,6 +46,34 @@ class Decoder:
         Which words a reading may hold: all but the unknown word, if not given.
     beam : int
         Candidates of a word that triples of words decide between.
+
+    Notes
+    -----
+    *Numerics.* Scores are whole numbers of 1/1024 nat, and sums of them are exact: a
+    sentence is read the same on every machine, whatever stands beside it. First the
+    best path by pairs of words through each of 24 candidates decides which ``beam`` of
+    them are left; then triples decide between these.
+
+    References
+    ----------
+    .. [1] Shannon. "A Mathematical Theory of Communication." Bell System Technical
+       Journal, 1948: the noisy channel.
+    .. [2] Rabiner. "A Tutorial on Hidden Markov Models and Selected Applications in
+       Speech Recognition." Proceedings of the IEEE, 1989.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> from mondegreen.decode.channel import channel_of
+    >>> space, language = mg.load_space(), mg.load_language()
+    >>> state = mg.mechanism("tree", epsilon=10.0).prepare(space)
+    >>> channel = channel_of(state, language.frequencies(), 24)
+    >>> decoder = Decoder(channel, language)
+    >>> drawn = np.array([space.index[w] for w in "an hospital of its clock".split()])
+    >>> ends = np.array([False, False, False, False, True])
+    >>> read = decoder.sentence(Released(drawn.astype(np.int32), ends))
+    >>> len(read)
+    5
     """
 
     def __init__(

@@ -12,6 +12,7 @@ from mondegreen.mechanisms import mechanism, mechanisms
 if TYPE_CHECKING:
     from mondegreen import errors
     from mondegreen.guarantee import Guarantee
+    from mondegreen.language.store import load_language
     from mondegreen.privatizer.containers import privatize
     from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.privatizer.release import Release
@@ -30,6 +31,7 @@ __all__ = [
     "Seeded",
     "Space",
     "errors",
+    "load_language",
     "load_space",
     "mechanism",
     "mechanisms",
@@ -44,6 +46,7 @@ _HOME = {
     "Release": "privatizer.release",
     "Seeded": "sampling.noise",
     "Space": "space.space",
+    "load_language": "language.store",
     "load_space": "space.store",
     "privatize": "privatizer.containers",
 }

@@ -54,7 +54,8 @@ def test_two_names_of_one_law_meet(evaluator, by):
     assert 0.98 * rates[0] < rates[1] <= rates[0] * (1 + 1e-3)
 
 
-@pytest.mark.parametrize("by", MATCHES)
+# What a reader recovers is not measured without one.
+@pytest.mark.parametrize("by", sorted(MATCHES.keys() - {"reader"}))
 def test_a_match_is_no_less_private_than_its_reference(evaluator, by):
     first, second = matched(evaluator, by, "exponential", 4.0, "tem")
     score = match_target(first, by).score

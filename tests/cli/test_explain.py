@@ -160,3 +160,14 @@ def test_what_outputs_are_read_as_is_a_law_of_its_own():
     assert sum(shares) == pytest.approx(1, abs=1e-6)
     assert shares == sorted(shares, reverse=True)
     assert explained() is None
+
+
+def test_what_a_reader_recovers_is_said_where_that_is_known_soon(run):
+    def shares(epsilon, *more):
+        command = ["explain", "doctor", "-e", str(epsilon), "--json", *more]
+        done = CliRunner().invoke(cli, command)
+        assert done.exit_code == 0, done.output
+        return json.loads(done.stdout)["reader"]
+
+    assert shares(1) < 0.1 < 0.3 < shares(10) < 0.5
+    assert "see: mondegreen attack" in run("cold", "-e", 2).stdout  # other words

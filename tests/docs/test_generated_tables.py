@@ -22,6 +22,7 @@ SCRIPTS = {
         "sentences_page",
         "speed_page",
         "tree_evidence_page",
+        "tree_shares_page",
         "tutorial_epsilon",
     )
 }

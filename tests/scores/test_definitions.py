@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from mondegreen.attacks.run import ORDER
 from mondegreen.scores import corpus, law, word
 from mondegreen.scores.definitions import COLUMNS
 
@@ -22,6 +23,7 @@ def test_a_score_of_the_page_is_a_name_of_a_result(row):
     records = (word.WordScores, corpus.CorpusScores, law.Risk)
     known = {field.name for record in records for field in fields(record)}
     known |= {"entropy", "english", "cs", "puc", "posterior_support"}
+    known |= set(ORDER)
     assert name.strip("`") in known
     assert direction in ("larger", "smaller", "neither")
 

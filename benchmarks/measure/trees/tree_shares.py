@@ -15,6 +15,7 @@ that the adversary gives to it, on average, when it stood there.
 from __future__ import annotations
 
 import dataclasses
+import json
 from typing import Any, Final
 
 import numpy as np
@@ -54,12 +55,12 @@ def guesses(law: TreeLaw, prior: np.ndarray) -> Guesses:
     parts = rows[child].T / tree.sizes_by_word()
     reach = np.cumsum(parts[::-1], axis=0)[::-1]  # F_l of every word
     ends = rows[child, -1] / size
-    best, law_of = np.full(size, pi[(pi * ends).argmax()] * 0.0), np.zeros(size)
+    # From afar: the word that is likeliest to come out here by the root, or none.
     blind = int((pi * ends).argmax())
-    guess, best = np.full(size, blind), np.full(size, pi[blind] * ends[blind])
-    law_of[:] = ends[blind]
-    if prior[-1] / size > best[0]:
-        guess[:], best[:], law_of[:] = size, prior[-1] / size, 1 / size
+    value, law = float(pi[blind] * ends[blind]), float(ends[blind])
+    if prior[-1] / size > value:
+        blind, value, law = size, float(prior[-1]) / size, 1 / size
+    guess, best, law_of = np.full(size, blind), np.full(size, value), np.full(size, law)
     evidence = np.full(size, float(pi @ ends) + prior[-1] / size)
     for level in range(top):
         order = np.lexsort((pi, nodes[level]))
@@ -146,16 +147,16 @@ class Kind:
 
 
 def main() -> None:
-    """Measure every tree of the package and write one file."""
-    space = mg.load_space()
-    digests = [tree.digest for tree in trees_of(space)]
-    result: dict[str, Any] = {}
+    """Measure every tree of the package that the results lack."""
+    space, path = mg.load_space(), machine.RESULTS / "tree_shares.json"
+    known = json.loads(path.read_text())["trees"] if path.exists() else {}
+    trees = {tree.digest[:12]: tree for tree in trees_of(space)}
     kinds = {name: Reader(Kind(name, space)) for name in TESTS}
-    for digest in digests:
-        tree = tree_of(space, digest)
-        result[digest[:12]] = measure(space, tree, kinds)
-        print(digest[:12], result[digest[:12]], flush=True)
-    machine.save("tree_shares", {"seed": SEED, "texts": TESTS, "trees": result})
+    for digest, tree in trees.items():
+        if digest not in known:
+            known[digest] = measure(space, tree, kinds)
+    found = {digest: known[digest] for digest in trees}
+    machine.save("tree_shares", {"seed": SEED, "texts": TESTS, "trees": found})
 
 
 def trees_of(space: mg.Space) -> list[WordTree]:
@@ -214,14 +215,8 @@ class Reader:
         self.tested = np.bincount(self.ids, minlength=size + 1) / len(self.ids)
         texts, labels = kind.rows("train")
         batches = (texts[i : i + _BATCH] for i in range(0, len(texts), _BATCH))
-        self.models = {
-            "embedded": load_language(),
-            "of the kind": build_language(batches, self.space),
-        }
-        self.public = np.exp(
-            self.models["embedded"].unigram_log[: size + 1].astype(float)
-        )
-        self.public /= self.public.sum()
+        self.models = {"of the kind": build_language(batches, self.space)}
+        self.public = load_language().frequencies()
         self.labels = kind.rows("test")[1]
         self.weigh, self.model = TfidfTransformer(), LogisticRegression(max_iter=1000)
         self.model.fit(self.weigh.fit_transform(self._counts(ids, text)), labels)
@@ -255,10 +250,7 @@ class Reader:
         }
         released = Released(raw, self.ends)
         for name, language in self.models.items():
-            prior = np.exp(
-                language.unigram_log[: self.space.vocab_size + 1].astype(float)
-            )
-            channel = channel_of(state, prior / prior.sum(), CANDIDATES)
+            channel = channel_of(state, language.frequencies(), CANDIDATES)
             decoder = Decoder(channel, language)
             ids, shares = decoder.marginals(released)
             guessed = ids[np.arange(len(ids)), shares.argmax(axis=1)]

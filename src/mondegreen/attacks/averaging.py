@@ -11,14 +11,13 @@ with keyed noise, which repeats itself.
 from __future__ import annotations
 
 import threading
-from collections import deque
 from typing import Final
 
 import numpy as np
 
 from mondegreen.arrays import Floats, Ids
 from mondegreen.attacks.attack import Attack, wilson
-from mondegreen.attacks.outputs import law_blocks, level_shares, logarithms, tree_law
+from mondegreen.attacks.outputs import level_shares, logarithms, pass_over, tree_law
 from mondegreen.attacks.pairs import Pairs
 from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.laws.tree import TreeLaw
@@ -107,5 +106,5 @@ def _by_rows(state: State, outputs: Ids, prior: Floats) -> Ids:
             best[better], guesses[better] = values[better], ids[better]
 
     expected = np.flatnonzero(prior).astype(np.int32)
-    deque(law_blocks(state, expected, work), maxlen=0)
+    pass_over(state, expected, work)
     return guesses

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Floats, Ids, Weights, in_blocks
 from mondegreen.attacks.attack import Attack, by_texts
-from mondegreen.attacks.outputs import has_closed_law, law_blocks, logarithms
+from mondegreen.attacks.outputs import has_closed_law, logarithms, pass_over
 from mondegreen.attacks.pairs import Pairs
 from mondegreen.mechanisms.base import State
 from mondegreen.scores.law import to_words
@@ -41,9 +41,12 @@ def linkage(state: State, pairs: Pairs) -> Attack:
     """
     found: list[Found] = []
     if pairs.released is not None:
-        found += _by_words(state, pairs)
-        if has_closed_law(state) and (groups := _groups(state)) is not None:
-            found.append(_by_groups(state, pairs, groups))
+        is_closed = has_closed_law(state)
+        ways: list[_ByWords | _ByGroups] = [_ByWords(pairs)]
+        if is_closed and (groups := _groups(state)) is not None:
+            ways.append(_ByGroups(pairs, groups))
+        _fill(state, pairs, ways, is_closed=is_closed)
+        found = [each for way in ways for each in way.found()]
     found += _in_clear(pairs)
     first = next((each for each in found if each["by"] == _first(FIRST[0])), {})
     return Attack(
@@ -63,101 +66,116 @@ def _first(count: int) -> str:
     return f"first {count} words"
 
 
+Where: TypeAlias = tuple[Weights, Weights, Weights]
+"""Where some inputs stand: which of them, in which text, at which place."""
+
+
 @final
 class _Table:
     """Log-likelihoods of some releases (rows) by as many originals (columns)."""
 
-    def __init__(self, pairs: Pairs, chosen: Weights, count: int) -> None:
+    def __init__(self, pairs: Pairs, name: str, chosen: Weights, count: int) -> None:
+        self.name, self.chosen = name, chosen
         self.scores: Singles = np.zeros((len(chosen), len(chosen)), dtype=np.float32)
         starts = pairs.starts[chosen]
         self.released = pairs.outputs[starts[:, None] + np.arange(count)].T
 
 
-def _by_words(state: State, pairs: Pairs) -> list[Found]:
-    """Link by the first words, and by all words of texts of one length."""
-    ways = [
-        (_first(count), count, np.flatnonzero(pairs.counts >= count)) for count in FIRST
-    ] + [
-        ("all words", count, np.flatnonzero(pairs.counts == count))
-        for count in np.unique(pairs.counts[pairs.counts > 0]).tolist()
-    ]
-    hits: dict[str, list[Floats]] = {}
-    tables: list[list[tuple[_Table, int]]] = [[] for _ in range(pairs.texts)]
-    made = [
-        (name, _Table(pairs, chosen, count), chosen) for name, count, chosen in ways
-    ]
-    for _, table, chosen in made:
-        for column, text in enumerate(chosen.tolist()):
-            tables[text].append((table, column))
-    _fill(state, pairs, tables)
-    for name, table, _ in made:
-        hits.setdefault(name, []).append(_hits(table.scores))
-    found = {name: np.concatenate(some) for name, some in hits.items()}
-    return [_summed(name, some) for name, some in found.items() if len(some) > 1]
+@final
+class _ByWords:
+    """Links by the first words, and by all words of texts of one length."""
+
+    def __init__(self, pairs: Pairs) -> None:
+        counts = pairs.counts
+        self.tables = [
+            _Table(pairs, _first(count), np.flatnonzero(counts >= count), count)
+            for count in FIRST
+        ] + [
+            _Table(pairs, "all words", np.flatnonzero(counts == count), count)
+            for count in np.unique(counts[counts > 0]).tolist()
+        ]
+        self._of_text: list[list[tuple[_Table, int]]] = [[] for _ in counts]
+        for table in self.tables:
+            for column, text in enumerate(table.chosen.tolist()):
+                self._of_text[text].append((table, column))
+
+    def add(self, where: Where, logs: Floats, law: Floats) -> None:
+        for row, text, place in zip(*(x.tolist() for x in where), strict=True):
+            for table, column in self._of_text[text]:
+                if place < len(table.released):
+                    table.scores[:, column] += logs[row, table.released[place]]
+
+    def found(self) -> list[Found]:
+        hits: dict[str, list[Floats]] = {}
+        for table in self.tables:
+            hits.setdefault(table.name, []).append(_hits(table.scores))
+        joined = {name: np.concatenate(some) for name, some in hits.items()}
+        return [_summed(name, some) for name, some in joined.items() if len(some) > 1]
 
 
-def _fill(state: State, pairs: Pairs, tables: list[list[tuple[_Table, int]]]) -> None:
-    """Add up the likelihoods of all tables in one pass over the distinct inputs."""
+@final
+class _ByGroups:
+    """Compares the groups of released words with the mixture of each original."""
+
+    def __init__(self, pairs: Pairs, groups: Ids) -> None:
+        self._pairs, self._groups = pairs, groups
+        self._order = np.argsort(groups, kind="stable")
+        numbers = np.arange(int(groups.max()) + 1)
+        self._firsts = np.searchsorted(groups[self._order], numbers)
+        self._mixed = np.zeros((pairs.texts, len(numbers)))
+
+    def add(self, where: Where, logs: Floats, law: Floats) -> None:
+        rows, texts, _ = where
+        sums = np.add.reduceat(law[:, self._order], self._firsts, axis=1)
+        np.add.at(self._mixed, texts, sums[rows])
+
+    def found(self) -> list[Found]:
+        counts = self._pairs.counts
+        seen = np.zeros_like(self._mixed)
+        texts = np.repeat(np.arange(len(counts)), counts)
+        np.add.at(seen, (texts, self._groups[self._pairs.outputs]), 1.0)
+        filled = counts > 0
+        mixed = self._mixed[filled] / counts[filled, None]
+        scores = seen[filled] @ logarithms(mixed).T
+        return [_summed("groups in any order", _hits(scores.astype(np.float32)))]
+
+
+def _fill(
+    state: State, pairs: Pairs, ways: list[_ByWords | _ByGroups], *, is_closed: bool
+) -> None:
+    """Show every way the laws of the inputs in one pass, or their distances below 0."""
     lock = threading.Lock()
 
-    def add(block: Ids, logs: Floats) -> None:
-        occurrences = zip(*_occurrences(pairs, block), strict=True)
+    def add(some: Ids, logs: Floats, law: Floats) -> None:
+        where = _occurrences(pairs, some)
         with lock:
-            for row, owner, place in occurrences:
-                for table, column in tables[owner]:
-                    if place < len(table.released):
-                        table.scores[:, column] += logs[row, table.released[place]]
+            for way in ways:
+                way.add(where, logs, law)
 
-    def closed(block: Ids, logs: Floats, law: Floats) -> None:
-        add(block, logs)
-
-    def far(block: Ids) -> None:
-        near = to_words(state.space, block)
-        shape = len(block), state.space.vocab_size
-        add(block, np.zeros(shape) if near is None else -near)
+    def far(some: Ids) -> None:
+        near = to_words(state.space, some)
+        below = np.zeros((len(some), state.space.vocab_size)) if near is None else -near
+        add(some, below, below)
 
     ids = np.unique(pairs.inputs)
-    is_closed = has_closed_law(state)
-    work = law_blocks(state, ids, closed) if is_closed else in_blocks(far, ids, _BLOCK)
-    deque(work, maxlen=0)
+    if is_closed:
+        pass_over(state, ids, add)
+    else:
+        deque(in_blocks(far, ids, _BLOCK), maxlen=0)
 
 
-def _occurrences(pairs: Pairs, block: Ids) -> tuple[list[int], list[int], list[int]]:
-    """Find where a run of the distinct inputs stands: row of the block, text, place."""
+def _occurrences(pairs: Pairs, some: Ids) -> Where:
+    """Find where a run of the distinct inputs stands."""
     inputs = pairs.inputs
-    (where,) = np.nonzero((inputs >= block[0]) & (inputs <= block[-1]))
-    owners = np.searchsorted(pairs.starts, where, side="right") - 1
-    rows = np.searchsorted(block, inputs[where])
-    return rows.tolist(), owners.tolist(), (where - pairs.starts[owners]).tolist()
+    (where,) = np.nonzero((inputs >= some[0]) & (inputs <= some[-1]))
+    texts = np.searchsorted(pairs.starts, where, side="right") - 1
+    return np.searchsorted(some, inputs[where]), texts, where - pairs.starts[texts]
 
 
 def _groups(state: State) -> Ids | None:
     """Find the group of each word in the tree of the space, if there is one."""
     tree = state.tree or tree_of(state.space)
     return tree.nodes[1, :-1] if tree is not None and tree.levels > 1 else None
-
-
-def _by_groups(state: State, pairs: Pairs, groups: Ids) -> Found:
-    """Compare the groups of released words with the mixture of each original."""
-    order = np.argsort(groups, kind="stable")
-    count = int(groups.max()) + 1
-    firsts = np.searchsorted(groups[order], np.arange(count))
-    mixed, lock = np.zeros((pairs.texts, count)), threading.Lock()
-
-    def add(block: Ids, logs: Floats, law: Floats) -> None:
-        sums = np.add.reduceat(law[:, order], firsts, axis=1)
-        rows, owners, _ = _occurrences(pairs, block)
-        with lock:
-            np.add.at(mixed, owners, sums[rows])
-
-    deque(law_blocks(state, np.unique(pairs.inputs), add), maxlen=0)
-    seen = np.zeros_like(mixed)
-    owners = np.repeat(np.arange(pairs.texts), pairs.counts)
-    np.add.at(seen, (owners, groups[pairs.outputs]), 1.0)
-    filled = pairs.counts > 0
-    mixed = mixed[filled] / pairs.counts[filled, None]
-    scores = seen[filled] @ logarithms(mixed).T
-    return _summed("groups in any order", _hits(scores.astype(np.float32)))
 
 
 def _in_clear(pairs: Pairs) -> list[Found]:

@@ -14,27 +14,29 @@ one pass over the pairs of words, a block of inputs at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar, final
+from typing import Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Floats, Ids, in_blocks
+from mondegreen.arrays import Floats, Ids, in_blocks, slices
 from mondegreen.calibration.guess import class_of_words
 from mondegreen.errors import LawUnknownError
 from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.laws.tree import TreeLaw
 from mondegreen.sampling.integers import TOTAL
-from mondegreen.scores.law import to_words
+from mondegreen.scores.law import distances_of
 from mondegreen.space.tree import WordTree
-
-Result = TypeVar("Result")
 
 IMPOSSIBLE: Final = -700.0
 """Logarithm that stands for a probability of 0, so that sums stay finite."""
 
-_BLOCK: Final = 32
+# Distances computed together, and then inputs worked on together.
+_BLOCK_BYTES: Final = 96 << 20
+_STRIPE: Final = 16
 
 
 @final
@@ -99,60 +101,86 @@ def outputs_of(
     return _of_rows(state, priors, sets)
 
 
-def law_blocks(
-    state: State, ids: Ids, work: Callable[[Ids, Floats, Floats], Result]
-) -> Iterator[Result]:
-    """Yield what becomes of blocks of inputs: ids, logarithms and probabilities.
+def pass_over(
+    state: State, ids: Ids, work: Callable[[Ids, Floats, Floats], None]
+) -> None:
+    """Hand over inputs, logarithms and probabilities of their laws, (T, V) each.
 
-    The logarithm of 0 is :data:`IMPOSSIBLE`. One block must not wait for another.
+    Some inputs at a time, that follow each other, from several threads at once. The
+    logarithm of 0 is :data:`IMPOSSIBLE`.
     """
     found = tree_law(state)
     tree = None if found is None else _TreeRows(found)
+    distances = distances_of(state.space)
 
-    def look(block: Ids) -> Result:
+    def look(block: Ids) -> None:
         if tree is not None:
-            return work(block, *tree.rows(block))
-        logs, law = state.log_rows(block, to_words(state.space, block))
-        if state.has_zeros:
-            logs[law == 0] = IMPOSSIBLE
-        return work(block, logs, law)
+            for part in slices(len(block), _STRIPE):
+                work(block[part], *tree.rows(block[part]))
+            return
+        for some, near in distances.stripes(block, _STRIPE):
+            logs, law = state.log_rows(some, near)
+            if state.has_zeros:
+                logs[law == 0] = IMPOSSIBLE
+            work(some, logs, law)
 
-    return in_blocks(look, ids, _BLOCK)
+    size = max(_STRIPE, _BLOCK_BYTES // (8 * state.space.vocab_size))
+    deque(in_blocks(look, ids, size), maxlen=0)
+
+
+@final
+class _Sums:
+    """What the inputs so far say of every output, under one prior."""
+
+    def __init__(self, prior: Floats, sets: Sequence[Ids], size: int) -> None:
+        self.prior, self.weights = prior, _joint(prior, sets)
+        self.best = np.zeros(size)
+        self.guess = np.zeros(size, dtype=np.int32)
+        self.masses = np.zeros((len(sets) + 1, size))
+        self.noise = 0.0
+        self._lock = threading.Lock()
+
+    def add(self, ids: Ids, law: Floats, entropies: Floats) -> None:
+        prior = self.prior[ids]
+        if not prior.any():
+            return
+        joint = law * prior[:, None]
+        peaks, mass = joint.max(axis=0), self.weights[:, ids] @ law
+        # Most inputs are the best guess of few outputs.
+        (some,) = np.nonzero((peaks >= self.best) & (peaks > 0))
+        places, values = ids[joint[:, some].argmax(axis=0)], peaks[some]
+        with self._lock:
+            # Of equally likely inputs the first, whichever thread comes first.
+            best, guess = self.best[some], self.guess[some]
+            better = (values > best) | ((values == best) & (places < guess))
+            self.best[some[better]] = values[better]
+            self.guess[some[better]] = places[better]
+            self.masses += mass
+            self.noise += float(prior @ entropies)
+
+    def outputs(self) -> Outputs:
+        masses = self.masses
+        return Outputs(
+            self.prior, self.guess, self.best, masses[0], masses[1:], self.noise
+        )
 
 
 def _of_rows(
     state: State, priors: Sequence[Floats], sets: Sequence[Ids]
 ) -> list[Outputs]:
-    """Pass over the inputs that any of the priors expects."""
-    table, size = np.array(priors), state.space.vocab_size
-    weights = np.array([_joint(prior, sets) for prior in priors])
-    ids = np.flatnonzero(table.any(axis=0)).astype(np.int32)
-    best = np.zeros((len(priors), size))
-    guess = np.zeros((len(priors), size), dtype=np.int32)
-    masses = np.zeros((len(priors), len(sets) + 1, size))
-    noise = np.zeros(len(priors))
+    """Pass over the inputs that any of the priors expects, the likeliest first."""
+    likeliest = np.array(priors).max(axis=0)
+    order = np.argsort(-likeliest, kind="stable")
+    ids = order[likeliest[order] > 0].astype(np.int32)
+    sums = [_Sums(prior, sets, state.space.vocab_size) for prior in priors]
 
-    def work(
-        block: Ids, logs: Floats, law: Floats
-    ) -> tuple[Ids, Floats, Ids, Floats, Floats]:
+    def work(some: Ids, logs: Floats, law: Floats) -> None:
         entropies = -np.einsum("ij,ij->i", law, logs)
-        peaks, places = np.empty_like(best), np.empty_like(guess)
-        for row, prior in enumerate(table):
-            joint = law * prior[block, None]
-            place = joint.argmax(axis=0)
-            peaks[row] = np.take_along_axis(joint, place[None], 0)[0]
-            places[row] = block[place]
-        return block, peaks, places, weights[:, :, block] @ law, entropies
+        for each in sums:
+            each.add(some, law, entropies)
 
-    for block, peaks, places, mass, entropies in law_blocks(state, ids, work):
-        better = peaks > best
-        best[better], guess[better] = peaks[better], places[better]
-        masses += mass
-        noise += table[:, block] @ entropies
-    return [
-        Outputs(prior, guess[i], best[i], masses[i, 0], masses[i, 1:], float(noise[i]))
-        for i, prior in enumerate(table)
-    ]
+    pass_over(state, ids, work)
+    return [each.outputs() for each in sums]
 
 
 def _joint(prior: Floats, sets: Sequence[Ids]) -> Floats:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Floats, Ids, Weights
 from mondegreen.attacks.attack import by_texts
-from mondegreen.attacks.outputs import law_blocks
+from mondegreen.attacks.outputs import pass_over
 from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import State
 from mondegreen.scores.interval import Ends
@@ -211,7 +210,7 @@ def looks_drawn(state: State, pairs: Pairs) -> bool:
         with lock:
             sums[:] += seen, spread, kept, many @ (stay * (1 - stay)), many.sum()
 
-    deque(law_blocks(state, distinct.astype(np.int32), add), maxlen=0)
+    pass_over(state, distinct.astype(np.int32), add)
     gap, spread, kept, of_stay, words = sums.tolist()
     likely = abs(gap) / words <= _NATS + _DEVIATIONS * np.sqrt(spread) / words
     return bool(

@@ -13,7 +13,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Protocol, final
 
 import numpy as np
@@ -240,8 +240,7 @@ class Evaluator:
             found = look([states[place] for place in places], self._asked, part)
             for place, known in zip(places, found, strict=True):
                 more = self._recovered(states[place]) | _shares(known, losses)
-                is_exact = known.is_exact and "reader" not in more
-                yield place, replace(known.plus(more), is_exact=is_exact)
+                yield place, known.plus(more)
             done += len(places)
             progress(done / total)
 

@@ -191,14 +191,18 @@ class _Search:
         if best is None:
             return self._round(epsilon * step ** (-self.sign))
         if missed is None:
-            if not self.result.is_binding or not best.is_exact:
+            if not self.result.is_binding or not self._is_exact(best):
                 return None
             return self._round(epsilon * step**self.sign)
         gap = abs(math.log(missed / best.epsilon))
         # An estimate that is near its target fails at random: stop sooner.
-        if gap <= self.tolerance * (1.05 if best.is_exact else 4):
+        if gap <= self.tolerance * (1.05 if self._is_exact(best) else 4):
             return None
         return self._round(math.sqrt(missed * best.epsilon))
+
+    def _is_exact(self, found: ScoreBounds) -> bool:
+        """Whether what is looked at is no estimate: a reader always is one."""
+        return found.is_exact and all(t.key != "reader" for t in self.steering)
 
     def conclude(self, best: ScoreBounds | None) -> None:
         """Take what was found if it keeps the targets that did not steer."""

@@ -108,7 +108,6 @@ def calibrate(
     mondegreen calibrate tweets.csv --column text --target n_w=0.5
     mondegreen calibrate tweets.csv -m tem -m laplace --match bayes_risk --to tem:2.5
     """  # noqa: D301
-    from mondegreen.attacks.adversary import KEYS as ADVERSARIES
     from mondegreen.calibration.evaluate import Evaluator
     from mondegreen.calibration.plan import Plan
     from mondegreen.calibration.targets import parse_target
@@ -125,8 +124,7 @@ def calibrate(
     shown = _check_report(html, sentences, force=force)
     loaded = load_space(space)
     keys = {target.key for target in asked} | {match}
-    keep = _PASSAGE if keys & set(ADVERSARIES) else 0
-    how: dict[str, Any] = {"quiet": quiet, "keep": keep}
+    how: dict[str, Any] = {"quiet": quiet, "keep": _PASSAGE}
     read = read_public(sample, format, columns, loaded, **how)
     reader = _adversary(read, loaded, language, keys)
     evaluator = Evaluator(
@@ -170,18 +168,19 @@ def calibrate(
 def _adversary(
     read: Sample, space: Space, language: str | None, keys: Collection[str | None]
 ) -> Adversary | None:
-    """Who measures the targets that ask for an adversary, on words of the sample."""
+    """Who measures what a reader recovers: as a target, or to show it at no cost."""
     from mondegreen.attacks.adversary import KEYS, Adversary
     from mondegreen.attacks.pairs import pairs_of
     from mondegreen.language.store import load_language
     from mondegreen.text.policy import Lookup
 
     asked = [key for key in KEYS if key in keys]
-    if not asked:
-        return None
     model = load_language(language)
-    model.check_space(space)
-    return Adversary(pairs_of(read.passage, Lookup(space)), model, asked)
+    pairs = pairs_of(read.passage, Lookup(space))
+    if asked or language is not None:
+        model.check_space(space)
+        return Adversary(pairs, model, asked or ["reader"])
+    return Adversary(pairs, model, ["reader"], True) if model.is_for(space) else None
 
 
 @contextlib.contextmanager

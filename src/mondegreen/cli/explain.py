@@ -110,6 +110,7 @@ def explain(
     )
     guarantee = privatizer.guarantee
     readings = _readings(privatizer, code, runs, seed)[:top]
+    reader = _reader(privatizer)
     if target is not None:
         from mondegreen.report.charts import picture, picture_format
         from mondegreen.report.figures import word_bars
@@ -121,13 +122,29 @@ def explain(
     if as_json:
         stated = {"guarantee": guarantee.to_dict()}
         read_as = [{"word": word, "probability": share} for word, share in readings]
-        echo_json({**facts, **stated, **scores.to_dict(), "readings": read_as or None})
+        more = {"readings": read_as or None, "reader": reader}
+        echo_json({**facts, **stated, **scores.to_dict(), **more})
     else:
         listed = frozenset() if print_all else never_printed()
         click.echo("\n".join(_lines(word, form, scores, guarantee, listed)))
         if readings:
             rows = [(word, f"{figure(share, 'percent')} %") for word, share in readings]
             click.echo("\n".join(["", "read by itself as", *table(rows, indent="  ")]))
+        says = "see: mondegreen attack"
+        if reader is not None:
+            says = f"{100 * reader:.0f} of 100 words of ordinary English sentences"
+        click.echo(f"\na reader with a public language model recovers: {says}")
+
+
+def _reader(privatizer: Privatizer) -> float | None:
+    """Which share of ordinary words a reader of sentences recovers, if known soon."""
+    from mondegreen.privatizer.ordinary import recovered_by_a_reader
+    from mondegreen.text.policy import Lookup
+
+    known: float | None = privatizer.guarantee.ordinary_text.get("reader")
+    if known is not None:
+        return known
+    return recovered_by_a_reader(privatizer.state, Lookup(privatizer.space))
 
 
 def _readings(

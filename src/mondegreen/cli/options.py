@@ -296,7 +296,7 @@ def parameters_of(settings: tuple[str, ...]) -> dict[str, Any]:
         try:
             parameters[key] = json.loads(value)
         except ValueError:
-            if not value.isidentifier():
+            if not re.fullmatch(r"\w+", value):
                 raise InvalidParameterError(
                     f"--set {key}", value, "a number, a name, [0.1,0.2], or null"
                 ) from None

@@ -84,11 +84,20 @@ def channel_of(
 ) -> Channel:
     """Find the ``count`` likeliest inputs of every output, under a public prior.
 
-    ``prior`` has the frequencies of words in PUBLIC text, shape (V + 1,), the unknown
-    word last, all above 0. The channel is exact where the law is closed: of a tree by
-    its nodes, in milliseconds; of others in one pass over all pairs of words. That of a
-    mechanism that can only be sampled is estimated from 300,000 draws or more of
-    public words with a fixed seed.
+    Exact where the law is closed: of a tree by its nodes, in milliseconds; of others in
+    one pass over all pairs of words. That of a mechanism that can only be sampled is
+    estimated from 300,000 draws or more of public words with a fixed seed.
+
+    Parameters
+    ----------
+    state : State
+        The prepared mechanism.
+    prior : float64 array, shape (V + 1,)
+        Frequencies of words in PUBLIC text, the unknown word last, all above 0.
+    count : int
+        Candidates of each output, at most.
+    progress : callable
+        Told the share that is done.
     """
     found = state.channel(prior, count)
     if found is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Final, final
 
 import numpy as np
@@ -23,8 +24,8 @@ CANDIDATES: Final = 24
 BEAM: Final = 8
 """Of these, how many are left when pairs of words have been looked at."""
 
-_WORDS: Final = 2048
-"""Words decoded together: their arrays take some 60 MB."""
+_WORDS: Final = 768
+"""Words decoded together: their arrays take some 20 MB."""
 
 
 @final
@@ -45,6 +46,34 @@ class Decoder:
         Which words a reading may hold: all but the unknown word, if not given.
     beam : int
         Candidates of a word that triples of words decide between.
+
+    Notes
+    -----
+    *Numerics.* Scores are whole numbers of 1/1024 nat, and sums of them are exact: a
+    sentence is read the same on every machine, whatever stands beside it. First the
+    best path by pairs of words through each of 24 candidates decides which ``beam`` of
+    them are left; then triples decide between these.
+
+    References
+    ----------
+    .. [1] Shannon. "A Mathematical Theory of Communication." Bell System Technical
+       Journal, 1948: the noisy channel.
+    .. [2] Rabiner. "A Tutorial on Hidden Markov Models and Selected Applications in
+       Speech Recognition." Proceedings of the IEEE, 1989.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> from mondegreen.decode.channel import channel_of
+    >>> space, language = mg.load_space(), mg.load_language()
+    >>> state = mg.mechanism("tree", epsilon=10.0).prepare(space)
+    >>> channel = channel_of(state, language.frequencies(), 24)
+    >>> decoder = Decoder(channel, language)
+    >>> drawn = np.array([space.index[w] for w in "an hospital of its clock".split()])
+    >>> ends = np.array([False, False, False, False, True])
+    >>> read = decoder.sentence(Released(drawn.astype(np.int32), ends))
+    >>> len(read)
+    5
     """
 
     def __init__(
@@ -55,23 +84,32 @@ class Decoder:
         printable: NDArray[np.bool_] | None = None,
         beam: int = BEAM,
     ) -> None:
-        size = len(channel.observation)
-        self._book, self._beam = Book(channel, language), beam
+        self._channel, self._language, self._beam = channel, language, beam
         if printable is None:
+            size = len(channel.observation)
             printable = np.arange(size + 1) < size
-        words, law = self._book.words, self._book.law
-        is_printed = np.append(printable, True)[words] & np.isfinite(law)
-        self._readable = np.where(is_printed, law, np.float32(-np.inf))
+        self._is_printed = printable[channel.candidates] & np.isfinite(channel.log_law)
         # Candidates come by falling posterior, so the first that can be printed.
-        first = is_printed.argmax(axis=1)
-        self._single = words[np.arange(len(first)), first]
-        self._single[~is_printed.any(axis=1)] = -1
+        first = self._is_printed.argmax(axis=1)
+        self._single = channel.candidates[np.arange(len(first)), first]
+        self._single[~self._is_printed.any(axis=1)] = -1
+
+    @cached_property
+    def _book(self) -> Book:
+        return Book(self._channel, self._language)
+
+    @cached_property
+    def _readable(self) -> Singles:
+        """The law of candidates that a reading may hold."""
+        law = self._book.law.copy()
+        law[:-1][~self._is_printed] = -np.inf
+        return law
 
     def words(self, released: Released) -> Ids:
         """The likeliest input of each word by itself, shape (T,); codes stay."""
         found = released.ids.copy()
         through = found >= 0
-        single = self._single[self._book.observation[found[through]]]
+        single = self._single[self._channel.observation[found[through]]]
         found[through] = np.where(single < 0, found[through], single)
         return found
 

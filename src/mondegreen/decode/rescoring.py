@@ -29,7 +29,18 @@ def rescored(
     .. math:: \ln Q'(x) + \sum_i \ln P(y_i \mid x_i)
 
     where :math:`Q'` is the model of ``scorer``, among the best sentence by trigrams and
-    ``draws`` from their posterior. ``words`` are those of the space.
+    draws from their posterior.
+
+    Parameters
+    ----------
+    decoder, released : Decoder, Released
+        Who proposes, and for which release.
+    scorer : SentenceScorer
+        Who chooses: a model of PUBLIC text.
+    words : sequence of str
+        Those of the space.
+    draws : int
+        How many readings are drawn beside the best one.
     """
     proposals = [decoder.sentence(released)]
     for number in range(draws):

@@ -21,11 +21,17 @@ from mondegreen.arrays import Floats, Ids
 class Channel:
     r"""The likely inputs of each output of a prepared mechanism.
 
-    ``observation``, shape (V,), numbers what an output tells: outputs with the same
-    posterior are one observation. Rows of ``candidates``, shape (observations, K), are
-    inputs ``0..V``, the likeliest first, and ``log_law`` their :math:`\ln P(y \mid x)`
-    up to a constant of the row, ``-inf`` where a row has fewer than K. ``how`` says how
-    the law is known: exact, or estimated from public draws.
+    Parameters
+    ----------
+    observation : int32 array, shape (V,)
+        What an output tells: outputs with the same posterior are one observation.
+    candidates : int32 array, shape (observations, K)
+        Inputs ``0..V``, the likeliest first.
+    log_law : float64 array, shape (observations, K)
+        Their :math:`\ln P(y \mid x)` up to a constant of the row, ``-inf`` where a row
+        has fewer than K.
+    how : str
+        How the law is known: exact, or estimated from public draws.
     """
 
     observation: Ids

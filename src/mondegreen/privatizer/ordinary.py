@@ -94,6 +94,25 @@ def ordinary_reading(
     return float(stays.mean()), near, "ordinary English sentences", recovered
 
 
+def recovered_by_a_reader(state: State, lookup: Lookup) -> float | None:
+    """Estimate which share of ordinary sentences a reader recovers who has our model.
+
+    None where that takes long, as for all laws but those of trees, and where the model
+    has other words than the space.
+    """
+    from mondegreen.decode.decoder import CANDIDATES
+    from mondegreen.language.store import load_language
+    from mondegreen.privatizer.reading import Reading
+
+    language = load_language()
+    if not language.is_for(state.space):
+        return None
+    if state.channel(language.frequencies(), CANDIDATES) is None:
+        return None
+    found = ordinary_reading(state, lookup, Reading(state, "sentence", language))
+    return None if found is None else found[3]
+
+
 def shares_kept(state: State, ids: Ids) -> tuple[float, float | None]:
     """Estimate which share of words stays, and which stays or is near in meaning.
 

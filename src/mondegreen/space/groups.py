@@ -23,6 +23,7 @@ _TILE_BYTES: Final = 64 << 20
 _AROUND: Final = 16
 _PASSES: Final = 12
 _SETTLED: Final = 0.01
+_MOST_SWAPS: Final = 64
 _WALL: Final = 100.0
 _UNITS: Final = 2.0**40
 
@@ -117,9 +118,9 @@ def shared_groups(points: Points, labels: Labels, worth: Worth) -> Labels:
         for first, row in enumerate(near.tolist()):
             for second in row:
                 if second != first and (before[[first, second]].any()):
-                    found = groups.swap(first, second)
-                    moved += found
-                    changed[[first, second]] |= found > 0
+                    swaps = groups.swap(first, second)
+                    moved += swaps
+                    changed[[first, second]] |= swaps > 0
         if moved <= _SETTLED * len(changed):
             break
         near, _ = _candidates(groups.middles(), groups.middles(), _AROUND + 1)
@@ -153,9 +154,8 @@ class _Groups:
 
     def swap(self, first: int, second: int) -> int:
         """Swap points of two groups, best first, while it pays; how many."""
-        moved = 0
         mine, theirs = self.members[first], self.members[second]
-        while True:
+        for moved in range(_MOST_SWAPS):
             gains = np.rint(self._gains(first, second) * _UNITS)
             i, j = divmod(int(gains.argmax()), len(theirs))
             if gains[i, j] <= 0:
@@ -167,7 +167,7 @@ class _Groups:
             )
             self.sums[first] += change
             self.sums[second] -= change
-            moved += 1
+        return _MOST_SWAPS
 
     def _gains(self, first: int, second: int) -> Floats:
         """What swapping each pair gains, shape (points of first, of second)."""
@@ -198,7 +198,8 @@ class _Groups:
         before = max(0.0, inside[order[0]] - worth.cap * inside.sum())
         after = np.maximum(0.0, largest - worth.cap * total)
         saved: Floats = worth.price * (inside[order[0]] - largest)
-        return saved + _WALL * (before - after)
+        saved += _WALL * (before - after)
+        return saved
 
 
 def balanced_sizes(total: int, count: int) -> Labels:

@@ -32,7 +32,7 @@ _BUNDLED_TREES: Final = {
             "d6538cb1373fef1c69b24f55a1326372bf8b4ea083969de6174bf4b6a45d68e8"
         ),
         "trees/glove-840b-34k.families.tree": (
-            "6b898a2205b6526441600561638f8e12c4b8889482c921a0d87381d8253c2771"
+            "e60f5a811bca13a9cd044d9e6e22efc3f2a9a1a06a305cfeb34c0ec3348f4416"
         ),
     },
 }

@@ -64,7 +64,8 @@ def build_tree(
     :func:`~mondegreen.space.groups.balanced_groups`.
 
     ``classes`` gives each word a public class (:mod:`mondegreen.space.word_classes`);
-    one of fewer than ``leaf`` words joins the class whose centroid is nearest. Those
+    one of fewer words than a group (a family, if there are any) joins the class whose
+    centroid is nearest: its words would ask for more of the root than all others. Those
     named in ``joined`` are one node from the level above the groups on, where all other
     groups stay as they are: function words are few and frequent, so a guess that knows
     the class of one is often right. This level is the chance to hide which class it
@@ -100,7 +101,8 @@ def build_tree(
     # Words at one point must have one law: they are placed as one.
     point = canonical_ids(space.vectors)
     kept = np.unique(point)
-    names = _merged(classes, points, kept, leaf)
+    apart = joined if family > 1 else ()
+    names = _merged(classes, points, kept, leaf * family, apart)
     groups, families, branches, by_class = np.zeros(
         (4, space.vocab_size), dtype=np.int64
     )
@@ -168,9 +170,8 @@ def _levels(
     if family > 1 and worth is not None:
         often = np.zeros(len(middles))
         np.maximum.at(often, group, worth.frequencies)
-        whole = replace(
-            worth, weights=np.bincount(group, worth.weights), frequencies=often
-        )
+        weights = np.bincount(group, worth.weights).astype(np.float64)
+        whole = replace(worth, weights=weights, frequencies=often)
         near = shared_groups(middles, near, whole)
     upper = centroids(middles, near)
     return group, near, balanced_groups(upper, max(1, len(middles) // branch))
@@ -202,16 +203,24 @@ def _features(
 
 
 def _merged(
-    classes: Sequence[str] | None, points: Points, kept: NDArray[np.integer], leaf: int
+    classes: Sequence[str] | None,
+    points: Points,
+    kept: NDArray[np.integer],
+    least: int,
+    apart: Collection[str],
 ) -> NDArray[np.str_]:
-    """The class of every word, classes that are too small joined to others."""
+    """The class of every word, classes that are too small joined to others.
+
+    Those that stand apart join none, and none joins them.
+    """
     names = np.array(["all"] * len(points) if classes is None else list(classes))
     while True:
         counts = Counter(names[kept].tolist())
-        few = min(sorted(counts), key=lambda name: counts[name])
-        if counts[few] >= leaf or len(counts) == 1:
+        free = sorted(set(counts) - set(apart))
+        few = min(free, key=lambda name: counts[name], default="")
+        if len(free) < 2 or counts[few] >= least:
             return names
-        middles = {name: points[names == name].mean(axis=0) for name in sorted(counts)}
+        middles = {name: points[names == name].mean(axis=0) for name in free}
         middle = middles.pop(few)
         gaps = {name: np.linalg.norm(each - middle) for name, each in middles.items()}
         names = np.where(names == few, min(gaps, key=gaps.__getitem__), names)

@@ -72,7 +72,7 @@ CHANCES: Final = "tree"
 CHANCES_12: Final = "tree, 12 nats"
 FAMILIES: Final = "families"
 FAMILIES_DEFAULT: Final = "families, default"
-OTHER_TREE: Final = "6b898a2205b6"
+OTHER_TREE: Final = "e60f5a811bca"
 """The second tree of the package: groups of which no word has most of the frequency."""
 GRID: Final[dict[str, tuple[float, ...]]] = {
     DEFAULT: (10.0,),

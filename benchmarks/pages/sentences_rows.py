@@ -23,6 +23,7 @@ MECHANISMS: Final = {
     "families": "`tree`, families",
 }
 DEFAULT: Final = "tree, default"
+FAMILIES: Final = "families, default"
 MORE: Final = {"tree": "tree, 12 nats"}
 """What goes on where a mechanism ends: within 10 nats a tree recovers no more."""
 TREES: Final = ("tree", "families")

@@ -61,6 +61,7 @@ from mondegreen.attacks.worst_words import content_words, worst_of
 from mondegreen.calibration.tree_levels import best_tree
 from mondegreen.decode.decoder import Decoder
 from mondegreen.decode.released import Released
+from mondegreen.errors import ConfigurationError
 from mondegreen.language.ngrams import NGrams
 from mondegreen.language.store import load_language
 from mondegreen.space.store import tree_for
@@ -377,8 +378,11 @@ def known(kind: str, key: str, measured: Callable[..., Any], *point: Any) -> Non
     """Measure a row unless it is known."""
     start = time.monotonic()
     if key not in stored()[kind]:
-        save(kind, key, measured(*point))
-        spent = f"{time.monotonic() - start:.0f} s"
+        try:
+            save(kind, key, measured(*point))
+            spent = f"{time.monotonic() - start:.0f} s"
+        except ConfigurationError as error:  # no tree keeps so low a success
+            spent = str(error)
         print(kind, key, spent, file=sys.stderr, flush=True)
 
 

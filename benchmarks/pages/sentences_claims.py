@@ -18,7 +18,7 @@ from benchmarks.pages.sentences_rows import (
     rows_of,
 )
 
-MODELS: Final = {"embedded": "embedded model", "kind": "model of the kind"}
+MODELS: Final = {"embedded": "embedded", "kind": "of the kind"}
 WANTED: Final = {
     ("reviews", "kind"): 0.82,
     ("news", "kind"): 0.82,
@@ -75,9 +75,8 @@ def _fluency(found: dict[str, Any], data: str) -> Iterator[Claim]:
             is_rich = text["type_token_ratio"] >= DISTINCT * ratio
             return bool(is_rich and text["perplexity"] <= clear["perplexity"])
 
-        claim = (
-            f"perplexity at most that of clear text, distinct words {DISTINCT:g} of it"
-        )
+        least = f"perplexity ≤ {clear['perplexity']:,.0f}"
+        claim = f"{least}, distinct words ≥ {DISTINCT:g}"
         yield (
             f"{SETS[data]}, {says}: {claim}",
             *_of_settings(found, data, model, shown, holds),
@@ -86,7 +85,7 @@ def _fluency(found: dict[str, Any], data: str) -> Iterator[Claim]:
 
 def _accuracy(found: dict[str, Any], data: str, model: str, least: float) -> Claim:
     return (
-        f"{SETS[data]}, {MODELS[model]}: accuracy at least {least:g}",
+        f"{SETS[data]}, {MODELS[model]}: accuracy ≥ {least:g}",
         *_of_settings(
             found,
             data,
@@ -150,7 +149,7 @@ def _leads(found: dict[str, Any], key: str, says: str) -> Claim:
         f"{SETS[data]} {low:+.3f} to {high:+.3f}" for data, (low, high) in known.items()
     ]
     return (
-        f"decoded tree at or above all others, reader {FROM:g} to {TO:g}: {says}",
+        f"tree above all others, reader {FROM:g} to {TO:g}: {says}",
         "; ".join(told) or "–",
         HOLDS[all(low >= 0 for low, _ in known.values())],
     )

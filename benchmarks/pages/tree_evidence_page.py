@@ -301,7 +301,7 @@ def charts() -> dict[str, Chart]:
             )
             for mechanism in MECHANISMS
         }
-        if clear is None or not any(curves[tree] for tree in TREES):
+        if clear is None or name.endswith("part"):
             continue
         lines = tuple(
             Line.exact(mechanism, MECHANISMS.index(mechanism), places)

@@ -103,7 +103,9 @@ class Decoder:
     def _readable(self) -> Singles:
         """The law of candidates that a reading may hold."""
         law = self._book.law.copy()
-        law[:-1][~self._is_printed] = -np.inf
+        # Where there is none the path needs some candidate; `_printed` sees to it.
+        is_left_out = ~self._is_printed & self._is_printed.any(axis=1, keepdims=True)
+        law[:-1][is_left_out] = -np.inf
         return law
 
     def words(self, released: Released) -> Ids:

@@ -199,3 +199,14 @@ def test_it_holds_for_epsilons_of_any_size():
         assert (
             Guarantee.from_dict(promise(epsilon=epsilon).to_dict()).epsilon == epsilon
         )
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [{"epsilon": -5.0}, {"epsilon": math.inf}, {"certified": -1.0}, {"delta": 1}],
+)
+def test_numbers_that_no_guarantee_has_are_refused(forged):
+    values = {**mg.Privatizer(mg.mechanism("tree", epsilon=10.0)).guarantee.to_dict()}
+    assert mg.Guarantee.from_dict(values).epsilon == 10
+    with pytest.raises(TypeError, match="out of range"):
+        mg.Guarantee.from_dict({**values, **forged})

@@ -1,6 +1,6 @@
 """Write the table of the two trees in docs/explanation/word-trees.md.
 
-``python -m benchmarks tree_shares_page``, after benchmarks/measure/trees/tree_shares.py.
+``python -m benchmarks tree_shares_page``, after tree_shares.py.
 """
 
 from __future__ import annotations

@@ -239,5 +239,9 @@ def __getattr__(name: str) -> Any:
 def _located(
     path: str | Path, unit: str, number: int | None, problem: str, hint: str
 ) -> str:
-    where = f"{path}, {unit} {number}" if number is not None else f"{path}"
+    # A name may hold line ends, or commands for a terminal.
+    name = "".join(
+        c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(path)
+    )
+    where = f"{name}, {unit} {number}" if number is not None else name
     return f"{where}: {problem}" + (f" ({hint})" if hint else "")

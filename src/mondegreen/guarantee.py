@@ -208,6 +208,9 @@ class Guarantee:
                 isinstance(item, inner) for item in many
             ):
                 raise TypeError(f"{each.name} is no {each.type}")
+        exact = found.epsilon if found.certified is None else found.certified
+        if not (0 < found.epsilon < math.inf and 0 <= exact and 0 <= found.delta < 1):
+            raise TypeError("epsilon, certified or delta is out of range")
         return found
 
     @property

@@ -606,3 +606,13 @@ def test_records_that_pass_are_outside_of_the_formula(run):
     done = run("o.jsonl", "-o", "p.jsonl", *options)
     assert "Privatized before: column text: tree" in done.stderr
     assert "for words that are in records that have every column" in done.stderr
+
+
+def test_the_name_of_a_file_gives_no_commands_to_a_terminal(tmp_path):
+    path = tmp_path / "bad\x1b[31m\nname.csv"
+    path.write_text("text\nhello\n", encoding="utf-8")
+    done = CliRunner().invoke(cli, ["privatize", str(path), "-e", "10", "-c", "none"])
+    assert done.exit_code == 3
+    shown = done.stderr or str(done.exception)
+    assert "\x1b" not in shown
+    assert "bad" in shown

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from tests.decode.conftest import WORDS
 
+from mondegreen.decode.book import Book
 from mondegreen.decode.decoder import Decoder
+from mondegreen.decode.lattice import Lattice
 from mondegreen.decode.released import Released
 from mondegreen.decode.tables import STEP, rounded
 from mondegreen.errors import InvalidParameterError
@@ -135,6 +137,16 @@ def test_words_that_may_not_be_read_are_not(language, channel):
     assert 0 not in decoder.words(released(ids))
 
 
+def test_a_word_that_stands_for_none_that_may_be_read_stays(language, channel):
+    only = dataclasses.replace(channel, log_law=channel.log_law.copy())
+    only.log_law[2, :WORDS] = -np.inf  # nothing but the unknown word
+    decoder = Decoder(only, language)
+    seen = released([2, 2, 0], [2])
+    rng = np.random.default_rng(8)
+    for found in (decoder.words(seen), decoder.sentence(seen), decoder.draw(seen, rng)):
+        assert found[[0, 1, 3]].tolist() == [2, 2, 2]
+
+
 def test_there_is_no_room_for_an_input():
     assert [field.name for field in dataclasses.fields(Released)] == ["ids", "ends"]
     with pytest.raises(InvalidParameterError):
@@ -146,3 +158,24 @@ def test_sums_of_scores_are_exact():
     forwards = np.cumsum(logs, axis=0, dtype=np.float32)[-1]
     backwards = np.cumsum(logs[::-1], axis=0, dtype=np.float32)[-1]
     assert (forwards == backwards).all()
+
+
+def test_candidates_are_kept_by_the_best_sentence_through_them(language, law, channel):
+    outputs = [3, 1, 4, 0]
+    book = Book(channel, language)
+    seen = channel.observation[outputs]
+    lattice = Lattice.of(book, book.law, np.array([len(outputs)]), seen)
+    value = lattice._best_through()
+    end = language.boundary
+    best = np.full((len(outputs), ALL), -np.inf)
+    for inputs in itertools.product(range(ALL), repeat=len(outputs)):
+        chain = np.array([end, *inputs, end])
+        pairs = language.pair_log_prob(chain[:-1], chain[1:]).sum()
+        score = pairs + np.log(law[list(inputs), outputs]).sum()
+        for place, word in enumerate(inputs):
+            best[place, word] = max(best[place, word], score)
+    assert value[1:-1] == pytest.approx(best, abs=0.02)
+    kept = lattice.pruned(3)
+    for place in range(len(outputs)):
+        expected = set(np.argsort(-best[place])[:3].tolist())
+        assert set(kept.words[place + 1].tolist()) == expected

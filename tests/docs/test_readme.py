@@ -68,6 +68,28 @@ def test_the_first_screen_shows_what_the_default_really_gives():
     assert privatizer(given).text == expected
 
 
+def test_what_is_said_to_be_read_is_what_is_read():
+    """The sentence on the first screen, and the table of the page on reading."""
+    page = (ROOT / "docs/how-to/read-a-release.md").read_text(encoding="utf-8")
+    table = dict(re.findall(r"^\| (in|drawn|read) \| (.*?) \|$", page, re.M))
+    first = README.split("| in | out |")[1].split("\n")[2].split("|")[1].strip()
+    shown = re.search(r"most likely stand for: \*(.*?)\*", README, re.DOTALL)[1]
+    wanted = {
+        (first, 2): " ".join(shown.split()),
+        (table["in"], 3): table["read"],
+    }
+    for (given, seed), expected in wanted.items():
+        privatizer = mg.Privatizer(
+            mg.mechanism("tree", epsilon=10.0),
+            noise=mg.Seeded(seed),
+            read="sentence",
+            case="truecase",
+        )
+        assert privatizer(given).text == expected
+    raw = mg.Privatizer(mg.mechanism("tree", epsilon=10.0), noise=mg.Seeded(3))
+    assert raw(table["in"]).text == table["drawn"]
+
+
 def test_the_speed_section_comes_from_the_results():
     assert readme_table.START + readme_table.table() + readme_table.END in README
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mondegreen as mg
+from mondegreen.cli.options import parameters_of
 from mondegreen.language.store import load_language
 from mondegreen.space.groups import Worth, _Groups, balanced_groups, shared_groups
 from mondegreen.space.store import tree_of
@@ -101,6 +102,18 @@ def test_families_stand_between_groups_and_branches():
     assert (tree.sizes(1) == 6).all()
 
 
+def test_a_class_smaller_than_a_family_joins_another_that_is_not_joined():
+    points, _ = cloud(120)
+    space = mg.Space.from_arrays("cloud", [f"w{i}" for i in range(120)], points)
+    classes = ["noun"] * 60 + ["verb"] * 48 + ["interjection"] * 6 + ["pronoun"] * 6
+    given = {"classes": classes, "joined": ("pronoun",), "leaf": 6, "branch": 8}
+    by_family = build_tree(space, family=4, **given)
+    assert sorted(by_family.sizes(by_family.levels - 1).tolist())[0] == 6
+    assert len(by_family.sizes(by_family.levels - 1)) == 3
+    by_group = build_tree(space, **given)
+    assert len(by_group.sizes(by_group.levels - 1)) == 4
+
+
 # The trees of the package
 
 
@@ -149,6 +162,11 @@ def test_a_release_repeats_where_its_tree_is_named_and_where_it_is_the_default()
 
     assert release() == release(tree=default) == release(tree=default[:12])
     assert release() != release(tree=other)
+
+
+def test_a_tree_is_named_on_the_command_line():
+    for digest in (OLD, NEW):
+        assert parameters_of((f"tree={digest}",)) == {"tree": digest}
 
 
 def test_a_tree_that_the_package_lacks_is_refused():

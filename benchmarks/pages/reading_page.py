@@ -1,4 +1,4 @@
-"""Release thirty sentences at equal success of a guess; write docs/examples.md.
+"""Release thirty sentences at equal success of a guess, as data of docs/examples.md.
 
     python -m benchmarks reading_page [--page]
 
@@ -25,8 +25,6 @@ from benchmarks.pages.reading_sentences import SENTENCES
 PAGE: Final = "examples.md"
 ATTACKS: Final = (0.2, 0.4)
 SEED: Final = 29
-SHOWN: Final = (0, 5, 23)
-"""Which sentences stand on the page; all of them are in the data."""
 TREES: Final[dict[str, dict[str, Any]]] = {
     "tree": {"by_class": False},
     "tree, chances by class": {"power": 0.5},
@@ -163,62 +161,6 @@ def _success(bench: Any, name: str, epsilon: float) -> float:
     return learnt(ids, [state.sample(ids, rng) for _ in range(5)])
 
 
-def settings() -> Table:
-    """Every mechanism at both targets: its setting, and what it promises."""
-    rows = [
-        [
-            _code(row["label"]),
-            f"{row['target']:g}",
-            _setting(row),
-            f"{row['attack']:.3f}, exact" if "attack" in row else "at least",
-            "–" if row["worst_loss"] is None else f"{row['worst_loss']:.0f}",
-        ]
-        for row in sorted(stored()["settings"], key=lambda row: row["target"])
-    ]
-    header = ["mechanism", "target", "setting", "success", "nats, any two words"]
-    return Table(header, rows, text_columns=(2, 3))
-
-
-def absent() -> str:
-    """How often a guess is right without any output, and which rows are missing."""
-    blind = f"{stored()['attack_without_output']:.0%}"
-    known = {(row["label"], row["target"]) for row in stored()["settings"]}
-    found = [
-        f"`{name}` at {target:g}"
-        for target in ATTACKS
-        for name in GRIDS
-        if (name, target) not in known
-    ]
-    return (
-        f"Always guessing the most frequent word, and looking at no output, is right "
-        f"{blind} of the time.\nMissing, since no epsilon that was tried gets there: "
-        f"{', '.join(found)}.\n"
-    )
-
-
-def shown() -> str:
-    """Some sentences under every mechanism, at both targets."""
-    report = stored()
-    texts = {(row["label"], row["target"]): row["texts"] for row in report["settings"]}
-    names = list(dict.fromkeys(row["label"] for row in report["settings"]))
-    head = ["mechanism", *(f"success {target:g}" for target in ATTACKS)]
-    lines = [""]
-    for number in SHOWN:
-        rows = [
-            [
-                _code(name),
-                *(_cell(texts.get((name, target)), number) for target in ATTACKS),
-            ]
-            for name in names
-        ]
-        lines += [
-            f"**{report['sentences'][number]}**",
-            "",
-            str(Table(head, rows, (1, 2))),
-        ]
-    return "\n".join(lines)
-
-
 def every_sentence() -> Table:
     """All sentences under every mechanism, at both targets."""
     sentences = [(kind, one) for kind, some in SENTENCES.items() for one in some]
@@ -245,17 +187,7 @@ def _code(label: str) -> str:
     return f"`{name}`{comma}{rest.replace('chances', 'probabilities')}"
 
 
-def _setting(row: dict[str, Any]) -> str:
-    """Epsilon; the level probabilities of a tree are too many to list."""
-    more = ", probabilities found" if row["mechanism"] == "tree" else ""
-    return f"ε = {row['epsilon']:g}{more}"
-
-
-def _cell(texts: list[str] | None, number: int) -> str:
-    return "–" if texts is None else texts[number].replace("|", "\\|")
-
-
-TABLES: Final = {"settings": settings, "absent": absent, "equal success": shown}
+TABLES: Final[dict[str, Any]] = {}
 DATA: Final = {"examples-at-equal-success.csv": every_sentence}
 
 

@@ -20,7 +20,6 @@ from benchmarks.pages.tree_evidence_rows import (
     Row,
     at,
     attack,
-    between,
     clear_of,
     load,
     measured_at,
@@ -107,45 +106,16 @@ def at_equal_attack(key: str) -> Table:
 
 def leads(key: str, others: Sequence[str]) -> Table:
     """The best of the trees less the best of some others, at equal attack."""
-    found = load()
-    return _leads(
-        {
-            data: {
-                name: [(attack(found, r), r[key]) for r in rows_of(found, data, name)]
-                for name in (*TREES, *others)
-            }
-            for data in NAMES
-        },
-        "attack",
-    )
-
-
-def leads_in_context(key: str) -> Table:
-    """The same at equal success of an adversary who knows the order of words."""
-    found = load()
-    points: dict[str, dict[str, list[tuple[float, float]]]] = {}
-    for row in found["context"].values():
-        whole = measured_at(found, row)
-        if key in whole:
-            some = points.setdefault(row["data"], {})
-            some.setdefault(row["mechanism"], []).append(
-                (row["contextual"], whole[key])
-            )
-    return _leads(
-        {data: points[data] for data in NAMES if data in points}, "in context"
-    )
-
-
-def _leads(points: dict[str, dict[str, list[tuple[float, float]]]], what: str) -> Table:
-    """The best tree less the best other, by texts, at equal success."""
-    header, lines = ["texts", *(f"{what} {target:g}" for target in ATTACKS)], []
-    for data, curves in points.items():
+    header = ["texts", *(f"attack {target:g}" for target in ATTACKS)]
+    found, lines = load(), []
+    for data in NAMES:
         cells = []
         for target in ATTACKS:
             values = {
                 name: value
-                for name, curve in curves.items()
-                if (value := between(curve, target)) is not None
+                for name in (*TREES, *others)
+                if (value := at(found, rows_of(found, data, name), target, key))
+                is not None
             }
             trees = [values.pop(name) for name in TREES if name in values]
             if not trees or not values:
@@ -331,7 +301,7 @@ def charts() -> dict[str, Chart]:
             )
             for mechanism in MECHANISMS
         }
-        if clear is None or not any(curves[tree] for tree in TREES):
+        if clear is None or name.endswith("part"):
             continue
         lines = tuple(
             Line.exact(mechanism, MECHANISMS.index(mechanism), places)
@@ -351,42 +321,9 @@ def charts() -> dict[str, Chart]:
     return drawn
 
 
-WHOLE: Final = tuple(name for name in NAMES.values() if not name.endswith("part"))
-"""Texts in full; of the parts, which slower mechanisms need, only the data tells."""
-
-
-def chosen(table: Table, mechanisms: Sequence[str], columns: Sequence[str]) -> Table:
-    """Some mechanisms and columns of a table, on the texts that are whole."""
-    places = [list(table.header).index(column) for column in columns]
-    rows = [
-        [row[place] for place in places]
-        for row in table.rows
-        if row[0] in WHOLE and (row[1] in mechanisms or not mechanisms)
-    ]
-    return Table(columns, rows, (1,))
-
-
-def in_short() -> Table:
-    """What an attack of 0.2 leaves, of the tree and of the closest other."""
-    columns = ["texts", "mechanism", "accuracy", "class kept", "nats, any two words"]
-    named = ("`tree`", "`tree`, near", "`exponential`")
-    return chosen(qualities(0.2), named, columns)
-
-
-def readers() -> Table:
-    """What a reader of sentences gains, on the tree and on the closest other."""
-    columns = ["texts", "mechanism", "attack, own frequencies"]
-    columns += ["public text, word alone", "in context"]
-    named = ("`tree`, near", "`tree`, plain", "`exponential`")
-    return chosen(in_context(), named, columns)
-
-
 TABLES: Final[dict[str, Callable[[], object]]] = {
     "of what": of_what,
     "leads": lambda: leads("accuracy", CLOSED),
-    "in short": in_short,
-    "readers": readers,
-    "leads, in context": lambda: leads_in_context("accuracy"),
 }
 DATA: Final[dict[str, Callable[[], Table]]] = {
     "tree-texts.csv": facts,

@@ -19,6 +19,7 @@ SCRIPTS = {
         "language_page",
         "mechanisms_page",
         "reading_page",
+        "sentences_page",
         "speed_page",
         "tree_evidence_page",
         "tree_shares_page",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.attacks import small
 
+import mondegreen as mg
 from mondegreen.attacks.attack import by_texts
 from mondegreen.attacks.pairs import looks_drawn, pairs_of
 from mondegreen.attacks.reader import TableReader, reader
@@ -25,6 +26,14 @@ def test_released_words_are_read_back():
     assert found.starts.tolist() == [0, 2, 2, 4]
     assert found.ends[[1, 3]].all()
     assert found.left_out == 0
+
+
+def test_what_was_mended_for_print_is_one_word_again():
+    words = [A, B, "doesn", "does", "not"]
+    points = np.arange(5.0)[:, None]
+    lookup = Lookup(mg.Space.from_arrays("line", words, points))
+    texts, releases = [f"{A}'s don't {B}"], [f"{B} doesn't {A} {A}"]
+    assert pairs_of(texts, lookup, releases).outputs.tolist() == [1, 2, 0, 0]
 
 
 def test_texts_that_do_not_align_are_left_out():

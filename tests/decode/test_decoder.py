@@ -137,6 +137,16 @@ def test_words_that_may_not_be_read_are_not(language, channel):
     assert 0 not in decoder.words(released(ids))
 
 
+def test_a_word_that_stands_for_none_that_may_be_read_stays(language, channel):
+    only = dataclasses.replace(channel, log_law=channel.log_law.copy())
+    only.log_law[2, :WORDS] = -np.inf  # nothing but the unknown word
+    decoder = Decoder(only, language)
+    seen = released([2, 2, 0], [2])
+    rng = np.random.default_rng(8)
+    for found in (decoder.words(seen), decoder.sentence(seen), decoder.draw(seen, rng)):
+        assert found[[0, 1, 3]].tolist() == [2, 2, 2]
+
+
 def test_there_is_no_room_for_an_input():
     assert [field.name for field in dataclasses.fields(Released)] == ["ids", "ends"]
     with pytest.raises(InvalidParameterError):

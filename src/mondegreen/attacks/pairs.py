@@ -18,11 +18,14 @@ from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import State
 from mondegreen.scores.interval import Ends
 from mondegreen.text.policy import Lookup
+from mondegreen.text.print_forms import as_released
 from mondegreen.text.sentences import sentence_ends
-from mondegreen.text.tokenizer import TokenizedBatch, tokenize
+from mondegreen.text.tokenizer import APOSTROPHES, TokenizedBatch, tokenize
 
 _LEAST: Final = 0.5
 """Share of the texts that must be aligned, or else their words are not compared."""
+
+_GENITIVES: Final = {sign + s for sign in APOSTROPHES for s in "sS"}
 
 _NATS: Final = 0.25
 _SHARE: Final = 0.05
@@ -132,7 +135,8 @@ def pairs_of(
     known: dict[tuple[str, ...], int] = {}
     if releases is None:
         return _read(batch, lookup, known)
-    other = tokenize(releases)
+    printed = tokenize(releases).parts
+    other = TokenizedBatch([parts and as_released(parts) for parts in printed])
     structures, shapes = _numbered(batch, known), _numbered(other, known)
     fits = (structures == shapes) & _are_known(other, lookup)
     if fits.mean() < _LEAST:
@@ -171,8 +175,13 @@ def _read(
 
 def _numbered(batch: TokenizedBatch, known: dict[tuple[str, ...], int]) -> Weights:
     """Number the structures of texts, equal ones alike."""
-    keys = [tuple(parts[::2]) if parts else () for parts in batch.parts]
+    keys = [tuple(map(_plain, parts[::2])) if parts else () for parts in batch.parts]
     return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
+
+
+def _plain(gap: str) -> str:
+    """Write a gap as a release has it: words never touch, and some have no 's."""
+    return (gap[2:] if gap[:2] in _GENITIVES else gap) or " "
 
 
 def _some(batch: TokenizedBatch, chosen: NDArray[np.bool_]) -> TokenizedBatch:

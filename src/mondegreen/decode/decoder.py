@@ -88,6 +88,7 @@ class Decoder:
         if printable is None:
             size = len(channel.observation)
             printable = np.arange(size + 1) < size
+        self._printable = printable
         self._is_printed = printable[channel.candidates] & np.isfinite(channel.log_law)
         # Candidates come by falling posterior, so the first that can be printed.
         first = self._is_printed.argmax(axis=1)
@@ -102,7 +103,9 @@ class Decoder:
     def _readable(self) -> Singles:
         """The law of candidates that a reading may hold."""
         law = self._book.law.copy()
-        law[:-1][~self._is_printed] = -np.inf
+        # Where there is none the path needs some candidate; `_printed` sees to it.
+        is_left_out = ~self._is_printed & self._is_printed.any(axis=1, keepdims=True)
+        law[:-1][is_left_out] = -np.inf
         return law
 
     def words(self, released: Released) -> Ids:
@@ -118,7 +121,7 @@ class Decoder:
         found = released.ids.copy()
         for rows, lattice in self._lattices(released, self._readable):
             chosen = path(lattice, best, lambda values: values.argmax(axis=1))
-            found[rows] = _words(lattice, chosen)
+            found[rows] = self._printed(_words(lattice, chosen), released.ids[rows])
         return found
 
     def draw(self, released: Released, rng: np.random.Generator) -> Ids:
@@ -129,7 +132,8 @@ class Decoder:
 
         found = released.ids.copy()
         for rows, lattice in self._lattices(released, self._readable):
-            found[rows] = _words(lattice, path(lattice, log_sum, choose))
+            drawn = _words(lattice, path(lattice, log_sum, choose))
+            found[rows] = self._printed(drawn, released.ids[rows])
         return found
 
     def marginals(self, released: Released) -> tuple[Ids, Floats]:
@@ -144,6 +148,10 @@ class Decoder:
             ids[rows] = lattice.words[place]
             shares[rows] = marginals(lattice)[place - lattice.offsets[1]]
         return ids, shares
+
+    def _printed(self, read: Ids, released: Ids) -> Ids:
+        """Leave a word as it was released where nothing else may be printed."""
+        return np.where(self._printable[read], read, released)
 
     def log_law(self, released: Released, inputs: Ids) -> Floats:
         """Score inputs by ln P(y | x), up to a constant of each word; 0 for codes."""

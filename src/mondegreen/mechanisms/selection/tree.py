@@ -68,8 +68,9 @@ class Tree(base.AbstractMechanism):
         lose more than epsilon.
     of_class : mapping of str to tuple of float, optional
         From a word to other probabilities for its class, that is all words of its node
-        below the root: frequent words, which are easy to guess, can move more often
-        than those that carry meaning.
+        below the root: frequent words, easy to guess, can then move more often.
+    tree : str, optional
+        First digits of the digest of a tree of the package; its first if not given.
 
     Raises
     ------

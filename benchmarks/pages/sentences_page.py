@@ -13,6 +13,7 @@ from benchmarks.pages.sentences_rows import (
     FAMILIES,
     FORMS,
     MECHANISMS,
+    MORE,
     READERS,
     SETS,
     Row,
@@ -233,7 +234,7 @@ def every_row() -> Table:
         clear = found["clear"][data]
         blank = ["–"] * len(own)
         lines.append([name, "clear", "–", "clear", *blank, *_all(clear, of_text)])
-        for mechanism in (DEFAULT, FAMILIES, *MECHANISMS):
+        for mechanism in (DEFAULT, FAMILIES, *MECHANISMS, *MORE.values()):
             for row in rows_of(found, data, mechanism):
                 for part in (each for each in PARTS if each in row):
                     lines.append(
@@ -304,7 +305,8 @@ def charts() -> dict[str, Chart]:
         drawn[f"{key}.svg"] = Chart(
             key,
             f"What a classifier gets, by what a reader recovers: {name}",
-            "Higher is more useful, further left more private; a point is one setting.",
+            "Higher is more useful, further left more private; a point is one setting, "
+            "of the tree within 10 nats.",
             Axis("words that a reader recovers"),
             Axis("accuracy of a classifier of clear text"),
             tuple(lines),

@@ -55,9 +55,17 @@ def rows_of(found: dict[str, Any], data: str, mechanism: str) -> list[Row]:
     rows = [
         row
         for row in found["rows"].values()
-        if row["data"] == data and row["mechanism"] in (mechanism, MORE.get(mechanism))
+        if (row["data"], row["mechanism"]) == (data, mechanism)
     ]
     return sorted(rows, key=lambda row: float(row["reader"]))
+
+
+def curve_of(found: dict[str, Any], data: str, mechanism: str) -> list[Row]:
+    """The same, and what goes on beyond them."""
+    rows = rows_of(found, data, mechanism)
+    most = max((float(row["reader"]) for row in rows), default=1.0)
+    more = rows_of(found, data, MORE.get(mechanism, ""))
+    return rows + [row for row in more if float(row["reader"]) > most]
 
 
 def in_form(form: str, key: str) -> Value:
@@ -76,7 +84,7 @@ def at(
     """A number where the reader recovers so much; None beyond what was measured."""
     curve = [
         (float(row["reader"]), number)
-        for row in rows_of(found, data, mechanism)
+        for row in curve_of(found, data, mechanism)
         if (number := value(row)) is not None
     ]
     return between(curve, reader)

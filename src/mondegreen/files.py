@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import secrets
@@ -50,7 +51,12 @@ def new_temporary(folder: Path, mode: int = 0o600) -> tuple[Path, BinaryIO]:
 
 @contextlib.contextmanager
 def whole_file(path: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
-    """Yield a file that takes its name when the block ends, and never if it raises."""
+    """Yield a file that takes its name when the block ends, and never if it raises.
+
+    A device or a pipe is refused: the rename would put a file in its place.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "it is a device or a pipe; name a file")
     temporary, file = new_temporary(path.parent, mode)
     try:
         with file:

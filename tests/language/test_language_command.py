@@ -1,4 +1,5 @@
 import json
+import os
 
 import numpy as np
 import pytest
@@ -73,6 +74,16 @@ def test_an_output_that_exists_is_kept(files):
     assert (files / "m.lm").read_bytes() == before
     build(files, "b", more=["--force"])
     assert (files / "m.lm").read_bytes() != before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
+def test_a_device_is_not_replaced_by_a_model(files):
+    os.mkfifo(files / "pipe.lm")
+    where = ["--column", "body", "--space", files / "s.safetensors", "--force"]
+    found = run("build", files / "a.csv", *where, "-o", files / "pipe.lm", ok=False)
+    assert isinstance(found.exception, LanguageError)
+    assert "device or a pipe" in str(found.exception)
+    assert (files / "pipe.lm").is_fifo()
 
 
 def test_models_are_mixed_by_what_suits_held_back_text(files):

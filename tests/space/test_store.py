@@ -440,3 +440,12 @@ def test_names_that_cannot_be_files_are_refused():
     for name in ("", "../x", ".hidden", "a/b", "a b", "x" * 101):
         with pytest.raises(InvalidParameterError):
             checked_name(name)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs named pipes")
+def test_a_device_is_not_replaced_by_a_space(tmp_path):
+    os.mkfifo(tmp_path / "pipe.safetensors")
+    space = Space.from_arrays("line", ["cold", "warm"], [[0], [1]])
+    with pytest.raises(SpaceError, match="device or a pipe"):
+        save_space(space, tmp_path / "pipe.safetensors", force=True)
+    assert (tmp_path / "pipe.safetensors").is_fifo()

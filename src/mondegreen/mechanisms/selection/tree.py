@@ -61,15 +61,15 @@ class Tree(base.AbstractMechanism):
         level: two words that meet at height :math:`h` lose at most
         :math:`\epsilon h`, and the probabilities are those that keep most.
     losses : tuple of float in [0, epsilon], nats, optional
-        Largest loss of two words that meet in a group, in a branch, ..., in place of
-        the heights of the tree; that of the root is epsilon. 0: they have one law.
+        Largest loss of two words that meet in a group, a branch, ..., in place of
+        heights; that of the root is epsilon. 0: they have one law.
     level_probabilities : tuple of float in [0, 1], optional
-        Of the levels, words first, in place of both; refused where two words would
-        lose more than epsilon.
+        Of the levels, words first, in place of both; no two words may lose more.
     of_class : mapping of str to tuple of float, optional
         From a word to other probabilities for its class, that is all words of its node
-        below the root: frequent words, which are easy to guess, can move more often
-        than those that carry meaning.
+        below the root: frequent words, easy to guess, can then move more often.
+    tree : str, optional
+        First digits of the digest of a tree of the package; its first if not given.
 
     Raises
     ------

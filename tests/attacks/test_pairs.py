@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 from tests.attacks import small
 
+<<<<<<< HEAD
 import mondegreen as mg
 from mondegreen.attacks.attack import by_texts
+=======
+from mondegreen.attacks.attack import by_texts, wilson
+>>>>>>> out
 from mondegreen.attacks.pairs import looks_drawn, pairs_of
 from mondegreen.attacks.reader import TableReader, reader
 from mondegreen.errors import ConfigurationError
@@ -41,6 +45,12 @@ def test_texts_that_do_not_align_are_left_out():
     found = read(texts, [f"{B} {C}", f"{B}, {C}", f"{C} {C}"])
     assert (found.texts, found.left_out) == (2, 1)
     assert found.outputs.tolist() == [1, 2, 2, 2]
+
+
+def test_a_text_with_a_contraction_is_aligned_with_its_release():
+    found = read([f"{A}n't {B}", f"{A} {B}"], [f"{B} {C} {A}", f"{C} {C}"])
+    assert found.left_out == 0
+    assert found.outputs.tolist() == [1, 2, 0, 2, 2]
 
 
 @pytest.mark.parametrize("release", [f"{A}. {B}", f"{A} unheard", A])
@@ -85,6 +95,13 @@ def test_intervals_cover_the_truth():
         low, high = by_texts(rng.binomial(counts, shares).astype(float), counts)
         hits += low <= 1 / 3 <= high
     assert hits >= 180
+
+
+@pytest.mark.parametrize("runs", [1, 7, 49, 500, 1000, 5808])
+def test_an_interval_holds_the_share_at_both_ends(runs):
+    for hits in (0, runs):
+        low, high = wilson(hits, runs)
+        assert 0 <= low <= hits / runs <= high <= 1
 
 
 def test_the_strongest_reader_counts():

@@ -69,6 +69,12 @@ def test_attacks_are_at_chance_where_nothing_is_told_and_succeed_without_noise(r
         assert clear[name]["value"] > 0.9
 
 
+def test_a_reader_is_never_worse_than_the_release_as_it_stands(run, model):
+    found = attacked(run, "--epsilon", "5", *model)["reader"]
+    as_they_are = found["readers"]["takes the released words as they are"]
+    assert 0 < as_they_are <= found["value"]
+
+
 def test_a_table_says_it_to_people(run):
     said = run("attack", "sample.csv", "--epsilon", "4").stdout
     for words in ("a reader of sentences", "mutual information", "linked by"):
@@ -117,7 +123,7 @@ def model(run, folder):
 def test_a_language_model_makes_a_reader_and_names_words(run, model):
     found = attacked(run, "--epsilon", "30", *model)
     readers = found["reader"]["readers"]
-    assert len(readers) == 2
+    assert len(readers) == 3
     assert found["reader"]["value"] == max(readers.values())
     assert "model m" in found["reader"]["adversary"]
     words = found["worst_word"]["words"]

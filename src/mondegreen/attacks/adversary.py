@@ -13,7 +13,13 @@ from scipy.special import ndtri
 from mondegreen.attacks.attack import Attack
 from mondegreen.attacks.outputs import has_closed_law, outputs_of
 from mondegreen.attacks.pairs import Pairs
-from mondegreen.attacks.reader import Reader, SentenceReader, TableReader, reader
+from mondegreen.attacks.reader import (
+    Reader,
+    SentenceReader,
+    TableReader,
+    at_face_value,
+    reader,
+)
 from mondegreen.attacks.worst_words import worst_of
 from mondegreen.decode.channel import channel_of
 from mondegreen.decode.decoder import CANDIDATES
@@ -100,6 +106,7 @@ def read(
     readers: dict[str, Reader] = {
         "how frequent words are": TableReader(alone),
         "a language model": SentenceReader(channel, language),
+        **at_face_value(state),
     }
     return reader(pairs.drawn(state, rng), readers, prior)
 

@@ -97,4 +97,6 @@ def wilson(hits: float, runs: float) -> Ends:
     centre = share + z2 / (2 * runs)
     spread = _Z * math.sqrt(share * (1 - share) / runs + z2 / (4 * runs * runs))
     scale = 1 + z2 / runs
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+    # With no hits, or all, one end is the share itself, but for rounding.
+    low, high = (centre - spread) / scale, (centre + spread) / scale
+    return max(0.0, min(low, share)), min(1.0, max(high, share))

@@ -23,6 +23,7 @@ from mondegreen.attacks.reader import (
     Knowledge,
     Reader,
     TableReader,
+    at_face_value,
     printed_words,
     reader,
 )
@@ -87,7 +88,8 @@ def attack_all(
     if is_drawn:
         tell("sentences")
         alone: dict[str, Reader] = {f"{knows}, word by word": TableReader(guess)}
-        found.append(reader(pairs, {**alone, **knowledge.readers}, prior))
+        readers = {**alone, **knowledge.readers, **at_face_value(state)}
+        found.append(reader(pairs, readers, prior))
     if pairs.printed is not None:
         found.append(printed_words(pairs, prior))
     tell("linkage")

@@ -4,12 +4,8 @@ import numpy as np
 import pytest
 from tests.attacks import small
 
-<<<<<<< HEAD
 import mondegreen as mg
-from mondegreen.attacks.attack import by_texts
-=======
 from mondegreen.attacks.attack import by_texts, wilson
->>>>>>> out
 from mondegreen.attacks.pairs import looks_drawn, pairs_of
 from mondegreen.attacks.reader import TableReader, reader
 from mondegreen.errors import ConfigurationError

@@ -174,19 +174,8 @@ def _read(
 
 
 def _numbered(batch: TokenizedBatch, known: dict[tuple[str, ...], int]) -> Weights:
-<<<<<<< HEAD
     """Number the structures of texts, equal ones alike."""
     keys = [tuple(map(_plain, parts[::2])) if parts else () for parts in batch.parts]
-=======
-    """Number the structures of texts, equal ones alike, as a release shows them.
-
-    Between words that touch, such as the two of don't, a space is printed.
-    """
-    keys = [
-        (parts[0], *(gap or " " for gap in parts[2:-1:2]), parts[-1]) if parts else ()
-        for parts in batch.parts
-    ]
->>>>>>> out
     return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)
 
 

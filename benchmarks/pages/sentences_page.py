@@ -56,8 +56,8 @@ def of_what() -> str:
     names = " and ".join(f"`{each[:12]}`" for each in found["trees"])
     model = found["language"][:12]
     return (
-        f"The trees are {names} (the second is *families*: groups of eight of which no "
-        f"word has most of the frequency), the embedded model is `{model}`.{other}\n"
+        f"The trees are {names}, of which the second is *families*; the embedded model "
+        f"is `{model}`.{other}\n"
     )
 
 

@@ -185,3 +185,11 @@ def test_a_model_that_was_exchanged_is_refused(tmp_path):
     spec["language"] = {**spec["language"], "digest": "0" * 64}
     with pytest.raises(LanguageError, match="another one"):
         mg.Privatizer.from_dict(spec)
+
+
+def test_settings_that_read_name_their_model():
+    spec = privatizer(read="sentence").to_dict()
+    with pytest.raises(ConfigurationError, match="lack a field"):
+        mg.Privatizer.from_dict({**spec, "language": {}})
+    with pytest.raises(ConfigurationError, match="lack a field"):
+        mg.Privatizer.from_dict({**spec, "read": "none"})

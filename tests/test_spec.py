@@ -116,6 +116,10 @@ def test_a_space_in_memory_alone_is_refused():
         {"case": "upper"},
         {"keep": ["two words"]},
         {"keep": [7]},
+        {"read": "sentence"},
+        {"read": "words", "language": {}},
+        {"read": "sentence", "language": {"name": 3, "digest": "0"}},
+        {"language": {"name": "english", "digest": "0"}},
     ],
     ids=str,
 )

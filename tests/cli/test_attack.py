@@ -92,6 +92,16 @@ def test_a_release_is_read_back(run):
     assert found["linkage"]["value"] is not None
 
 
+def test_the_json_says_how_many_texts_are_left_out(run, folder):
+    run("privatize", "sample.csv", "-o", "out.csv", "--epsilon", "4")
+    rows = (folder / "out.csv").read_text().splitlines()
+    rows[3] += " unheardof"
+    (folder / "out.csv").write_text("\n".join(rows) + "\n")
+    found = attacked(run, "out.csv", "--epsilon", "4")
+    assert (found["texts"], found["left_out"]) == (79, 1)
+    assert attacked(run, "--epsilon", "4")["left_out"] == 0
+
+
 def test_another_setting_did_not_draw_a_release(run):
     run("privatize", "sample.csv", "-o", "out.csv", "--epsilon", "100")
     done = run("attack", "sample.csv", "out.csv", "--epsilon", "1", "--json")

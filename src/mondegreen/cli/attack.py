@@ -91,7 +91,12 @@ def attack(
     found = attack_all(state, pairs, knowledge, show)
     show("")
     if as_json:
-        about = {"texts": pairs.texts, "words": len(pairs.inputs), "note": _OWN}
+        about = {
+            "texts": pairs.texts,
+            "words": len(pairs.inputs),
+            "left_out": pairs.left_out,
+            "note": _OWN,
+        }
         echo_json({**about, **{key: each.to_dict() for key, each in found.items()}})
         return
     size = f"{amount(pairs.texts, 'text')}, {amount(len(pairs.inputs), 'word')}"

@@ -116,7 +116,7 @@ def check_spec(spec: Mapping[str, Any]) -> None:
         and isinstance(law["name"], str)
         and isinstance(law["parameters"], Mapping)
         and set(named or ()) - {"path"} == {"name", "digest"}
-        and set(spec.get("language") or ()) in ({"name", "digest"}, set())
+        and _names_its_model({**_BEFORE, **spec})
         and all(isinstance(v, str) for v in (*named.values(), *spec["keep"]))
     )
     if not has_all:
@@ -124,6 +124,15 @@ def check_spec(spec: Mapping[str, Any]) -> None:
             "settings lack a field, or have one too many, or of another type; they "
             "have: " + ", ".join(_FIELDS)
         )
+
+
+def _names_its_model(spec: Mapping[str, Any]) -> bool:
+    """Whether a language model is named where texts are read, and only there."""
+    language = spec["language"]
+    fields = set() if spec["read"] == "none" else {"name", "digest"}
+    return set(language) == fields and all(
+        isinstance(value, str) for value in language.values()
+    )
 
 
 def _drawing(policies: Mapping[str, Any]) -> dict[str, Any]:

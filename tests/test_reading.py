@@ -80,6 +80,14 @@ def test_of_the_input_it_sees_what_passes_in_clear(read, structure, one, other):
     assert first.text == second.text
 
 
+def test_plain_structure_hides_where_a_word_was_dropped():
+    made = privatizer(read="sentence", structure="plain", unknown="drop")
+    made.state = Fixed(made.state)
+    texts = ["We saw zyxxy a film with my aunt", "We saw a film with zyxxy my aunt"]
+    (first,), (second,) = made.batch(texts[:1], ["a"]), made.batch(texts[1:], ["a"])
+    assert first.text == second.text
+
+
 @pytest.mark.parametrize("read", ["words", "sentence"])
 def test_every_way_in_reads_the_same(read, tmp_path):
     made = privatizer(read=read)

@@ -11,7 +11,7 @@ from mondegreen.attacks.adversary import Adversary, read, success_against, withi
 from mondegreen.attacks.attack import Attack
 from mondegreen.attacks.outputs import outputs_of
 from mondegreen.attacks.pairs import Pairs, pairs_of
-from mondegreen.attacks.reader import Knowledge, SentenceReader
+from mondegreen.attacks.reader import Knowledge, SentenceReader, reader
 from mondegreen.attacks.worst_words import worst_words
 from mondegreen.calibration.evaluate import Evaluator, Setting
 from mondegreen.calibration.plan import Plan
@@ -169,3 +169,18 @@ def test_some_texts_are_taken_from_all_over(pairs):
     np.testing.assert_array_equal(
         halves[1].inputs[: halves[1].counts[0]], pairs.inputs[first]
     )
+
+
+def test_what_a_reader_gets_right_of_other_texts_is_its_chance():
+    class Stubborn:
+        def guesses(self, released, ends):
+            return np.full(len(released), 3, dtype=np.int32)
+
+    inputs = np.full(50, 3, dtype=np.int32)
+    outputs = np.arange(50, dtype=np.int32) % small.SIZE
+    ends = np.ones(50, dtype=bool)
+    numbers = np.zeros(50, dtype=np.int64)
+    pairs = Pairs(inputs, np.arange(51), ends, numbers, outputs)
+    prior = np.full(small.SIZE + 1, 1 / (small.SIZE + 1))
+    found = reader(pairs, {"nothing": Stubborn()}, prior)
+    assert found.value == found.chance == 1.0

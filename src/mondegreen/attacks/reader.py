@@ -32,6 +32,7 @@ from mondegreen.mechanisms.channel import Channel
 from mondegreen.scores.risk import frequency_prior
 
 _BEAM: Final = 12
+_SEED: Final = 20_216
 
 
 class Reader(Protocol):
@@ -122,7 +123,11 @@ def reader(pairs: Pairs, readers: Mapping[str, Reader], prior: Floats) -> Attack
     shares = {knows: float(found.mean()) for knows, found in hits.items()}
     strongest = max(shares, key=lambda knows: shares[knows])
     says = f"reads whole sentences; knows the mechanism and {strongest}"
-    return _found(pairs, hits[strongest], says, prior, {"readers": shares})
+    # By chance is what the same reader gets right of outputs that belong elsewhere.
+    elsewhere = np.random.default_rng(_SEED).permutation(pairs.outputs)
+    blind = readers[strongest].guesses(elsewhere, pairs.ends) == pairs.inputs
+    details = {"readers": shares}
+    return _found(pairs, hits[strongest], says, prior, details, float(blind.mean()))
 
 
 def printed_words(pairs: Pairs, prior: Floats) -> Attack:
@@ -138,7 +143,8 @@ def _found(
     says: str,
     prior: Floats,
     details: Mapping[str, Any],
+    blind: float = 0.0,
 ) -> Attack:
     share, (low, high) = float(hits.mean()), pairs.interval(hits)
-    chance, count = blind_success(pairs, prior), len(hits)
+    chance, count = max(blind, blind_success(pairs, prior)), len(hits)
     return Attack("reader", says, share, low, high, chance, count, details=details)

@@ -16,6 +16,9 @@ Parts: TypeAlias = Mapping[str, NDArray[Any]]
 
 _CODED: Final = ("pair_log", "pair_backoff", "triple_log")  # in the order of the books
 _WHOLE: Final = frozenset({"U8", "U16", "U32"})
+_LARGEST: Final = 1e4
+"""Of the logarithm of a probability, or of a weight: in size, in nats."""
+
 _SINGLES: Final = ("frequency", "unigram_log", "unigram_backoff")  # not rounded
 KINDS: Final = {
     "frequency": ({"F32"}, 1),
@@ -94,7 +97,8 @@ def _check_shapes(parts: Parts, size: int) -> None:
         require(len(parts[name]) == length, f"{name} has a wrong length")
     require(size > 2 and parts["books"].shape == (3, 256), "books has a wrong shape")
     for name in (*_SINGLES, "books"):
-        require(bool(np.isfinite(parts[name]).all()), f"{name} has no finite numbers")
+        is_sound = bool((np.abs(parts[name]) <= _LARGEST).all())  # and no NaN
+        require(is_sound, f"{name} has numbers that are no logarithms")
     require(bool((parts["frequency"] > 0).all()), "frequency is not above 0")
 
 

@@ -16,7 +16,7 @@ from mondegreen.arrays import Ids
 from mondegreen.errors import ConfigurationError, InvalidParameterError, LanguageError
 from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.text.plain import SentenceEnds, last_alone
-from mondegreen.text.policy import Structure
+from mondegreen.text.policy import DROP, Structure
 from mondegreen.text.sentences import sentence_ends
 from mondegreen.text.tokenizer import TokenizedBatch
 
@@ -67,6 +67,13 @@ class Reading:
         """Read the codes of texts; of the batch, only its structure is looked at."""
         if self.read == "none" or not len(codes):
             return codes
+        shown = codes != DROP
+        if structure == "plain" and not shown.all():
+            # Where a word was dropped is not shown, so the reader must not know it.
+            found = codes.copy()
+            kept = _without(batch, shown)
+            found[shown] = self(codes[shown], kept, structure)
+            return found
         from mondegreen.decode.released import Released
 
         released = Released(codes, _ends(batch, structure))
@@ -180,6 +187,21 @@ def named_language(named: Mapping[str, str]) -> NGrams | TransformersScorer | No
             f"settings name: its digest is not {named['digest'][:12]}"
         )
     return found
+
+
+def _without(batch: TokenizedBatch, shown: NDArray[np.bool_]) -> TokenizedBatch:
+    """Leave out words that are not printed, with the structure behind them."""
+    ends = np.cumsum(batch.counts()).tolist()
+    parts: list[list[str] | None] = []
+    for text, end in zip(batch.parts, ends, strict=True):
+        if text is None:
+            parts.append(None)
+            continue
+        mine = shown[end - len(text) // 2 : end].tolist()
+        pairs = zip(text[1::2], text[2::2], mine, strict=True)
+        kept = [each for word, gap, is_in in pairs if is_in for each in (word, gap)]
+        parts.append([text[0], *kept])
+    return TokenizedBatch(parts)
 
 
 def _ends(batch: TokenizedBatch, structure: Structure) -> NDArray[np.bool_]:

@@ -31,11 +31,11 @@ def test_a_room_holds_a_dozen_files_at_most(folder):
 def test_it_grows_no_larger_again():
     """Numbers that only go down, but for a new capability, which says what it takes.
 
-    Sentences (language, decode, attacks, print forms) took 5,900 lines and 43 files of
+    Sentences (language, decode, attacks, print forms) took 6,000 lines and 43 files of
     these; the goal for the rest is 20,000 lines in 110 files.
     """
     sizes = [house.lines(path) for path in house.modules().values()]
-    assert sum(sizes) <= 31_520
+    assert sum(sizes) <= 31_600
     assert len(sizes) <= 191
 
 

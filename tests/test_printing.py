@@ -201,6 +201,7 @@ def test_lines_of_plain_text_all_end(tmp_path):
     assert b"\r" not in out.read_bytes()
 
 
+@pytest.mark.slow("seconds")
 def test_explain_names_no_listed_word_unless_told_to():
     for how in ((), ("--print-all",)):
         args = ["explain", "crotch", "--epsilon", "8", "--top", "200", *how]

@@ -139,6 +139,7 @@ def test_the_guarantee_names_the_model_and_what_must_hold():
     assert privatizer().guarantee.epsilon == made.guarantee.epsilon
 
 
+@pytest.mark.slow("seconds")
 def test_less_is_recovered_of_more_noise():
     recovered = [
         mg.Privatizer(mg.mechanism("tree", epsilon=e), read="sentence").guarantee

@@ -115,6 +115,7 @@ def test_another_setting_did_not_draw_a_release(run):
     }
 
 
+@pytest.mark.slow("seconds")
 def test_where_the_law_is_not_closed_some_attacks_are_not_known(run):
     arguments = "--epsilon", "4", "--mechanism", "laplace"
     found = attacked(run, *arguments)

@@ -149,6 +149,7 @@ def test_without_matplotlib_the_extra_is_named(run, tmp_path, monkeypatch):
     assert not path.exists()
 
 
+@pytest.mark.slow("seconds")
 def test_what_outputs_are_read_as_is_a_law_of_its_own():
     def explained(*options):
         command = ["explain", "doctor", "-e", "10", "--json", "--top", "50000"]
@@ -162,6 +163,7 @@ def test_what_outputs_are_read_as_is_a_law_of_its_own():
     assert explained() is None
 
 
+@pytest.mark.slow("seconds")
 def test_what_a_reader_recovers_is_said_where_that_is_known_soon(run):
     def shares(epsilon, *more):
         command = ["explain", "doctor", "-e", str(epsilon), "--json", *more]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -65,6 +64,8 @@ def in_blocks(
     >>> list(in_blocks(sum, [1, 2, 3], 2))
     [3, 3]
     """
+    from concurrent.futures import ThreadPoolExecutor  # not where nothing is computed
+
     blocks = [items[part] for part in slices(len(items), size)]
     pool = ThreadPoolExecutor(os.cpu_count())
     try:

@@ -115,6 +115,11 @@ class TreeLaw:
 
     def losses(self) -> tuple[float, ...]:
         """Return :meth:`ratios` in nats, rounded up, never falling with the level."""
+        if not self.own:
+            return _plain_losses(self.tree, self.weights)
+        return self._losses()
+
+    def _losses(self) -> tuple[float, ...]:
         logs = [_log_above(ratio) for ratio in self.ratios()]
         return tuple(np.maximum.accumulate(logs).tolist())
 
@@ -132,6 +137,12 @@ class TreeLaw:
         law = np.empty(size)
         law[tree.order] = found / TOTAL
         return law
+
+
+@functools.lru_cache(maxsize=16)
+def _plain_losses(tree: WordTree, weights: tuple[int, ...]) -> tuple[float, ...]:
+    """The losses of a law without classes: integers that ship are asked for twice."""
+    return TreeLaw(tree, weights)._losses()
 
 
 def _divided(weights: _Fractions, sizes: NDArray[np.int64] | int) -> _Fractions:

@@ -12,7 +12,7 @@ from mondegreen.language.ngrams import NGrams
 Integers = NDArray[np.integer[Any]]
 Singles = NDArray[np.float32]
 
-_ROOM: Final = 2
+_ROOM: Final = 4
 """Slots for each key: most words asked for are absent, and then found so at once."""
 
 _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)

@@ -51,6 +51,16 @@ def slices(count: int, size: int) -> Iterator[slice]:
     return (slice(i, min(i + size, count)) for i in range(0, count, size))
 
 
+def within(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number the items of runs of some lengths, each from 0.
+
+    >>> within(np.array([2, 0, 3])).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    before = np.cumsum(lengths) - lengths
+    return np.arange(int(lengths.sum())) - np.repeat(before, lengths)
+
+
 def in_blocks(
     work: Callable[[Any], Result],
     items: Any,

@@ -96,7 +96,7 @@ def test_what_took_long_is_kept_and_a_broken_file_is_made_again(tmp_path, monkey
     calls = []
     monkeypatch.setattr(type(state), "channel", lambda *given: None)
     monkeypatch.setattr(
-        module, "channel_of", lambda *given: calls.append(1) or _three(space)
+        module, "_computed", lambda *given: calls.append(1) or _three(space)
     )
     first = kept_channel(state, language, 3)
     again = kept_channel(state, language, 3)

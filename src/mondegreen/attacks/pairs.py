@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import Final, final
 
 import numpy as np
@@ -19,7 +18,7 @@ from mondegreen.mechanisms.base import State
 from mondegreen.scores.interval import Ends
 from mondegreen.text.policy import Lookup
 from mondegreen.text.print_forms import as_released
-from mondegreen.text.sentences import sentence_ends
+from mondegreen.text.sentences import ends_of
 from mondegreen.text.tokenizer import APOSTROPHES, TokenizedBatch, tokenize
 
 _LEAST: Final = 0.5
@@ -164,11 +163,10 @@ def _read(
 ) -> Pairs:
     counts = np.array(batch.counts(), dtype=np.int64)
     starts = np.append(0, np.cumsum(counts))
-    ends = (sentence_ends(parts[2::2]) for parts in batch.parts if parts)
     return Pairs(
         lookup.codes(batch),
         starts,
-        np.fromiter(chain.from_iterable(ends), np.bool_, int(starts[-1])),
+        ends_of(batch),
         _numbered(batch, known),
     )
 

@@ -67,9 +67,7 @@ class SentenceReader:
         self._decoder = Decoder(channel, language, beam=_BEAM)
 
     def guesses(self, released: Ids, ends: NDArray[np.bool_]) -> Ids:
-        words, beliefs = self._decoder.marginals(Released(released, ends))
-        best = beliefs.argmax(axis=1)[:, None]
-        return np.asarray(np.take_along_axis(words, best, axis=1)[:, 0])
+        return self._decoder.guesses(Released(released, ends))
 
 
 @final

@@ -52,7 +52,7 @@ def kept_channel(
     path = home() / "channels" / f"{key[:32]}.npz"
     found = _read(read_own(path))
     if found is None:
-        found = channel_of(state, prior, count, progress)
+        found = _computed(state, prior, count, progress)
         stream = io.BytesIO()
         np.savez(
             stream,
@@ -99,9 +99,11 @@ def channel_of(
     progress : callable
         Told the share that is done.
     """
-    found = state.channel(prior, count)
-    if found is not None:
-        return found
+    return state.channel(prior, count) or _computed(state, prior, count, progress)
+
+
+def _computed(state: State, prior: Floats, count: int, progress: Progress) -> Channel:
+    """Find it from the rows of a law, or from draws."""
     try:
         state.log_prob(np.zeros(1, dtype=np.int32))
     except LawUnknownError:

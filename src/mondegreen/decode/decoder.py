@@ -9,7 +9,7 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Floats, Ids
+from mondegreen.arrays import Floats, Ids, within
 from mondegreen.decode.book import Book, Indices
 from mondegreen.decode.lattice import Lattice
 from mondegreen.decode.paths import best, log_sum, marginals, path
@@ -153,6 +153,12 @@ class Decoder:
         """Leave a word as it was released where nothing else may be printed."""
         return np.where(self._printable[read], read, released)
 
+    def guesses(self, released: Released) -> Ids:
+        """The likeliest input of each word within its sentence, shape (T,)."""
+        ids, shares = self.marginals(released)
+        best_one = shares.argmax(axis=1)[:, None]
+        return np.asarray(np.take_along_axis(ids, best_one, axis=1)[:, 0])
+
     def log_law(self, released: Released, inputs: Ids) -> Floats:
         """Score inputs by ln P(y | x), up to a constant of each word; 0 for codes."""
         scores = np.zeros(len(inputs))
@@ -169,9 +175,7 @@ class Decoder:
         for starts, lengths in released.chunks(_WORDS):
             order = np.argsort(-lengths, kind="stable")
             starts, lengths = starts[order], lengths[order]
-            before = np.cumsum(lengths) - lengths
-            within = np.arange(int(lengths.sum())) - np.repeat(before, lengths)
-            rows = np.repeat(starts, lengths) + within
+            rows = np.repeat(starts, lengths) + within(lengths)
             seen = self._book.observation[released.ids[rows]]
             lattice = Lattice.of(self._book, law, lengths, seen)
             yield rows, lattice.pruned(self._beam)
@@ -180,10 +184,8 @@ class Decoder:
 def _word_places(lattice: Lattice) -> Indices:
     """The places of words, sentence by sentence."""
     lengths = lattice.lengths
-    before = np.cumsum(lengths) - lengths
     sentence = np.repeat(np.arange(len(lengths)), lengths)
-    step = np.arange(int(lengths.sum())) - np.repeat(before, lengths) + 1
-    return lattice.offsets[step] + sentence
+    return lattice.offsets[within(lengths) + 1] + sentence
 
 
 def _words(lattice: Lattice, chosen: Indices) -> Ids:

@@ -17,6 +17,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from mondegreen.arrays import within
 from mondegreen.decode.book import Book, Indices
 from mondegreen.decode.tables import Singles, Tables
 
@@ -50,7 +51,7 @@ class Lattice:
         """
         sizes = np.searchsorted(-lengths, -np.arange(-1, lengths[0] + 1), side="right")
         offsets = np.concatenate([[0], np.cumsum(sizes)])
-        sentence = _within(sizes)
+        sentence = within(sizes)
         step = np.repeat(np.arange(len(sizes)), sizes)
         is_word = (step > 0) & (step <= lengths[sentence])
         row = (np.cumsum(lengths) - lengths)[sentence] + step - 1
@@ -138,12 +139,7 @@ class Lattice:
         return np.asarray(found)
 
 
-def _within(sizes: Indices) -> Indices:
-    """0, 1, ... for each step anew."""
-    return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-
-
 def _before(offsets: Indices) -> Indices:
     """The place before each place behind the first step."""
     sizes = np.diff(offsets)
-    return np.repeat(offsets[:-2], sizes[1:]) + _within(sizes[1:])
+    return np.repeat(offsets[:-2], sizes[1:]) + within(sizes[1:])

@@ -9,7 +9,7 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Ids, within
 from mondegreen.errors import InvalidParameterError
 
 Indices = NDArray[np.int64]
@@ -52,9 +52,7 @@ class Released:
         stops[:-1] &= ~is_word[1:] | self.ends[:-1]
         lengths = np.flatnonzero(stops) + 1 - starts
         pieces = -(-lengths // _LONGEST)
-        number = np.arange(int(pieces.sum())) - np.repeat(
-            np.cumsum(pieces) - pieces, pieces
-        )
+        number = within(pieces)
         starts = np.repeat(starts, pieces) + number * _LONGEST
         lengths = np.repeat(lengths, pieces) - number * _LONGEST
         return starts, np.minimum(lengths, _LONGEST)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from typing import final
 
 import numpy as np
@@ -14,7 +13,7 @@ from mondegreen.language.counts import Counter, Counts
 from mondegreen.language.ngrams import NGrams
 from mondegreen.space.space import Space
 from mondegreen.text.policy import Lookup
-from mondegreen.text.sentences import sentence_ends
+from mondegreen.text.sentences import ends_of
 from mondegreen.text.tokenizer import tokenize
 
 
@@ -95,5 +94,4 @@ def read_words(
 
 def _words(texts: Sequence[str | None], lookup: Lookup) -> tuple[Ids, list[bool]]:
     batch = tokenize(texts)
-    ends = chain.from_iterable(sentence_ends(p[2::2]) for p in batch.parts if p)
-    return lookup.codes(batch), list(ends)
+    return lookup.codes(batch), ends_of(batch).tolist()

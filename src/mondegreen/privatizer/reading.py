@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, final, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import ConfigurationError, InvalidParameterError, LanguageError
 from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.text.plain import SentenceEnds, last_alone
 from mondegreen.text.policy import DROP, Structure
-from mondegreen.text.sentences import sentence_ends
+from mondegreen.text.sentences import ends_of
 from mondegreen.text.tokenizer import TokenizedBatch
 
 if TYPE_CHECKING:
     from mondegreen.decode.decoder import Decoder
+    from mondegreen.decode.released import Released
     from mondegreen.language.ngrams import NGrams
     from mondegreen.language.scorer import TransformersScorer
 
@@ -43,40 +41,45 @@ class Reading:
     def __init__(self, state: State, read: Read, language: Language | None) -> None:
         self.read: Read = read
         self._state = state
+        self._decoder: Decoder | None = None
         self.language, self.judge = self.models = opened(read, language)
         if self.language is not None:
             self.language.check_space(state.space)
 
-    @cached_property
+    @property
     def decoder(self) -> Decoder:
         """The decoder of the mechanism; see :meth:`warm_up`."""
         return self.warm_up()
 
     def warm_up(self, progress: Progress = no_progress) -> Decoder:
-        """Make the decoder: at once for a tree, in a minute for other laws."""
+        """Make the decoder, once: soon for a tree, in a minute for other laws."""
+        if self._decoder is not None:
+            return self._decoder
         from mondegreen.decode.channel import kept_channel
         from mondegreen.decode.decoder import CANDIDATES, Decoder
 
         if self.language is None:
             raise InvalidParameterError("read", self.read, "words or sentence")
         channel = kept_channel(self._state, self.language, CANDIDATES, progress)
-        self.__dict__["decoder"] = found = Decoder(channel, self.language)
-        return found
+        self._decoder = Decoder(channel, self.language)
+        return self._decoder
 
     def __call__(self, codes: Ids, batch: TokenizedBatch, structure: Structure) -> Ids:
         """Read the codes of texts; of the batch, only its structure is looked at."""
         if self.read == "none" or not len(codes):
             return codes
-        shown = codes != DROP
-        if structure == "plain" and not shown.all():
-            # Where a word was dropped is not shown, so the reader must not know it.
-            found = codes.copy()
-            kept = _without(batch, shown)
-            found[shown] = self(codes[shown], kept, structure)
-            return found
         from mondegreen.decode.released import Released
 
-        released = Released(codes, _ends(batch, structure))
+        if structure == "keep":
+            return self._read(Released(codes, ends_of(batch)))
+        # Where a word was dropped is not shown, so the reader must not know it.
+        shown, found = codes != DROP, codes.copy()
+        text = np.repeat(np.arange(len(batch.parts)), batch.counts())[shown]
+        is_last = np.append(text[1:] != text[:-1], True)[: len(text)]
+        found[shown] = self._read(Released(codes[shown], is_last))
+        return found
+
+    def _read(self, released: Released) -> Ids:
         if self.read == "words":
             return self.decoder.words(released)
         if self.judge is None:
@@ -90,9 +93,7 @@ class Reading:
         """Tell which share of PUBLIC inputs a reader of sentences guesses right."""
         from mondegreen.decode.released import Released
 
-        released = Released(codes, _ends(batch, "keep"))
-        words, shares = self.decoder.marginals(released)
-        guess = np.take_along_axis(words, shares.argmax(axis=1)[:, None], axis=1)[:, 0]
+        guess = self.decoder.guesses(Released(codes, ends_of(batch)))
         return float(np.mean((guess == inputs)[codes >= 0]))
 
     @property
@@ -187,29 +188,3 @@ def named_language(named: Mapping[str, str]) -> NGrams | TransformersScorer | No
             f"settings name: its digest is not {named['digest'][:12]}"
         )
     return found
-
-
-def _without(batch: TokenizedBatch, shown: NDArray[np.bool_]) -> TokenizedBatch:
-    """Leave out words that are not printed, with the structure behind them."""
-    ends = np.cumsum(batch.counts()).tolist()
-    parts: list[list[str] | None] = []
-    for text, end in zip(batch.parts, ends, strict=True):
-        if text is None:
-            parts.append(None)
-            continue
-        mine = shown[end - len(text) // 2 : end].tolist()
-        pairs = zip(text[1::2], text[2::2], mine, strict=True)
-        kept = [each for word, gap, is_in in pairs if is_in for each in (word, gap)]
-        parts.append([text[0], *kept])
-    return TokenizedBatch(parts)
-
-
-def _ends(batch: TokenizedBatch, structure: Structure) -> NDArray[np.bool_]:
-    """Where sentences end: as the structure says if it passes in clear, else texts."""
-    if structure == "keep":
-        texts = (sentence_ends(parts[2::2]) for parts in batch.parts if parts)
-        return np.fromiter(chain.from_iterable(texts), dtype=bool)
-    counts = np.array(batch.counts())
-    ends = np.zeros(int(counts.sum()), dtype=bool)
-    ends[np.cumsum(counts)[counts > 0] - 1] = True
-    return ends

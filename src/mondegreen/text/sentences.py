@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.text.tokenizer import TokenizedBatch
 
 # A full stop that touches words on both sides ends nothing: 3.14, u.s, example.com.
 _ENDS: Final = re.compile("[!?！？。؟।\n\r]|\\.(?!\\Z)")
@@ -37,3 +43,9 @@ def sentence_ends(structures: list[str]) -> list[bool]:
     if ends:
         ends[-1] = True
     return ends
+
+
+def ends_of(batch: TokenizedBatch) -> NDArray[np.bool_]:
+    """Tell after which words of a batch a sentence ends, flat over its texts."""
+    texts = (sentence_ends(parts[2::2]) for parts in batch.parts if parts)
+    return np.fromiter(chain.from_iterable(texts), np.bool_)

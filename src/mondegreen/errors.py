@@ -116,13 +116,30 @@ class OptionalDependencyError(MondegreenError, ImportError):
         return cls(_DISTRIBUTIONS.get(module, module), _EXTRAS.get(module, ""))
 
 
-_DISTRIBUTIONS = {"faiss": "faiss-cpu"}  # of modules with another name
+_DISTRIBUTIONS = {  # of modules with another name
+    "faiss": "faiss-cpu",
+    "presidio_anonymizer": "presidio-anonymizer",
+    "prometheus_client": "prometheus-client",
+    "sklearn": "scikit-learn",
+}
 _EXTRAS = {
+    "datasets": "datasets",
+    "duckdb": "duckdb",
+    "fastapi": "serve",
+    "httpx": "serve",
     "jinja2": "report",
+    "litellm": "litellm",
     "matplotlib": "report",
+    "narwhals": "frames",
     "pooch": "fetch",
+    "presidio_anonymizer": "presidio",
+    "prometheus_client": "serve",
+    "pyspark": "spark",
+    "sklearn": "sklearn",
+    "spacy": "spacy",
     "torch": "torch",
     "transformers": "transformers",
+    "uvicorn": "serve",
 }
 
 

@@ -19,7 +19,7 @@ LAYERS = [
     {"decode", "io", "privatizer", "scores"},
     {"attacks", "audit", "calibration"},
     {"integrations", "experiments", "report"},
-    {"cli", "serve", "vectors", "__main__"},
+    {"cli", "serve", "vectors", "__main__"} | {"frames", "spark"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

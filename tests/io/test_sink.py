@@ -206,15 +206,19 @@ def script(source, target, form, then="", last="sink.commit()"):
     return [sys.executable, "-c", code]
 
 
+# Short sleeps: a signal that comes just before a sleep is heard after it.
+BUSY = 'print("busy", flush=True); [time.sleep(0.05) for _ in range(1200)]'
+
+
 def test_a_terminated_process_leaves_the_old_file_alone(given):
     made = given.with_stem("out")
     made.write_bytes(b"old")
-    wait = 'print("busy", flush=True); time.sleep(60)'
+    wait = BUSY
     command = script(given, made, given.suffix[1:], then=wait)
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"busy\n"
         process.send_signal(signal.SIGTERM)
-        assert process.wait(10) == 143
+        assert process.wait(30) == 143
     assert made.read_bytes() == b"old"
     assert names(given.parent) == sorted([given.name, made.name])
 
@@ -222,7 +226,7 @@ def test_a_terminated_process_leaves_the_old_file_alone(given):
 def test_a_killed_process_leaves_the_old_file_alone(given):
     made = given.with_stem("out")
     made.write_bytes(b"old")
-    wait = 'print("busy", flush=True); time.sleep(60)'
+    wait = BUSY
     command = script(given, made, given.suffix[1:], then=wait)
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"busy\n"

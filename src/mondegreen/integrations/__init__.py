@@ -1,0 +1,1 @@
+"""Adapters: mondegreen where the data is. One file each; none holds an algorithm."""

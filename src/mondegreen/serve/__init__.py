@@ -1,0 +1,1 @@
+"""The service, and the guard that stands before a language model."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -253,6 +254,72 @@ def test_the_size_of_a_batch_decides_no_tie(t):
             for i in range(0, len(ids), size)
         ]
         np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+def vickrey_plane_law(space, start, root, epsilon, t, steps=1000):
+    """Integrate the kernel over directions and over quantiles of the radius."""
+    middles = (np.arange(steps) + 0.5) / steps
+    angles, radii = 2 * np.pi * middles, stats.gamma.ppf(middles, 2) / epsilon
+    directions = np.stack([np.cos(angles), np.sin(angles)], axis=1) @ root.T
+    points = start + radii[:, None, None] * directions
+    gaps = points[:, :, None, :] - space.vectors.astype(float)
+    distances = np.sqrt((gaps**2).sum(axis=-1)).reshape(steps**2, -1)
+    order = np.argsort(distances, axis=1)[:, :2]
+    near, far = np.take_along_axis(distances, order, axis=1).T
+    first = (1 - t) * far / (t * near + (1 - t) * far)
+    law = np.bincount(order[:, 0], first, minlength=len(space.words))
+    law += np.bincount(order[:, 1], 1 - first, minlength=len(space.words))
+    return law / steps**2
+
+
+def vickrey_in_the_plane_p_value(state, lambda_, t, size=100_000):
+    rng, space = np.random.default_rng(0), state.space
+    root = np.linalg.cholesky(_covariance(space, lambda_))
+    found = []
+    for word in (0, 3, len(space.words)):
+        start = input_points(space)[word]
+        observed = counts(state.sample, word, len(space.words), size, rng)
+        law = vickrey_plane_law(space, start, root, state.guarantee.epsilon, t)
+        found.append(g_test(observed, law))
+    return min(1.0, len(found) * min(found))
+
+
+@pytest.mark.slow("integrals in the plane")
+@pytest.mark.parametrize("t", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("lambda_", [0.0, 0.7])
+def test_vickrey_chooses_behind_the_noise_that_it_is_given(t, lambda_):
+    state = state_of("vickrey", plane(), epsilon=1.5, t=t, lambda_=lambda_)
+    assert vickrey_in_the_plane_p_value(state, lambda_, t) > ALPHA
+    # Round noise under the claim of the other, and less noise, are rejected.
+    other = state_of("vickrey", plane(), epsilon=1.5, t=t, lambda_=0.7 - lambda_)
+    assert vickrey_in_the_plane_p_value(other, lambda_, t) < ALPHA
+    twin = state_of("vickrey", plane(), epsilon=1.65, t=t, lambda_=lambda_)
+    law_of = replace(twin, guarantee=state.guarantee)
+    assert vickrey_in_the_plane_p_value(law_of, lambda_, t) < ALPHA
+
+
+def test_vickrey_states_the_distance_of_its_noise():
+    space, epsilon = plane(), 1.5
+    shaped = state_of("vickrey", space, epsilon=epsilon, lambda_=0.7)
+    other = state_of("mahalanobis", space, epsilon=epsilon, lambda_=0.7)
+    for name in ("metric", "scale", "equivalents", "epsilon"):
+        assert getattr(shaped.guarantee, name) == getattr(other.guarantee, name), name
+    ids = np.arange(len(space.words) + 1, dtype=np.int32)
+    np.testing.assert_array_equal(
+        shaped.distances(ids, ids[::-1]), other.distances(ids, ids[::-1])
+    )
+    round_noise = state_of("vickrey", space, epsilon=epsilon)
+    assert round_noise.guarantee.metric == "Euclidean distance"
+
+
+def test_round_noise_of_vickrey_is_not_named_in_its_parameters():
+    # Digests of settings, and so keyed releases, stay what they were.
+    assert mg.mechanism("vickrey", epsilon=1.0, lambda_=0.0).to_dict() == {
+        "name": "vickrey",
+        "parameters": {"epsilon": 1.0, "t": 0.5},
+    }
+    shaped = mg.mechanism("vickrey", epsilon=1.0, lambda_=0.2).to_dict()
+    assert shaped["parameters"]["lambda_"] == 0.2
 
 
 def test_vickrey_at_zero_distance_does_not_divide_by_zero():

@@ -90,24 +90,32 @@ class Mahalanobis(AbstractNoise):
     metric: ClassVar[str] = "regularised Mahalanobis distance"
 
     def prepare(self, space: Space) -> NoiseState:
-        base.check_space(self, space)
-        matrix = regularized_covariance(space, self.lambda_)
-        root = np.linalg.cholesky(matrix)
-        whitening = np.linalg.inv(root)
-        smallest = float(np.linalg.eigvalsh(matrix)[0])
-        # An upper bound of epsilon in the Euclidean metric: round the root down.
-        euclidean = self.epsilon / math.sqrt(smallest) * (1 + 1e-9)
-        state = self.laplace_state(
-            space,
-            scale=estimate(space.vectors, space.unknown, whitening).to_dict(),
-            equivalents=(f"epsilon {euclidean:.6g} per unit of Euclidean distance",),
-        )
-        draw = state.draw_noise
-        return replace(
-            state,
-            draw_noise=lambda rng, shape: draw(rng, shape) @ root.T,
-            whitening=whitening,
-        )
+        return mahalanobis_state(self, space, self.lambda_)
+
+
+def mahalanobis_state(
+    mechanism: AbstractNoise, space: Space, lambda_: float
+) -> NoiseState:
+    """Noise of this shape that the nearest word decodes, under its guarantee."""
+    base.check_space(mechanism, space)
+    matrix = regularized_covariance(space, lambda_)
+    root = np.linalg.cholesky(matrix)
+    whitening = np.linalg.inv(root)
+    smallest = float(np.linalg.eigvalsh(matrix)[0])
+    # An upper bound of epsilon in the Euclidean metric: round the root down.
+    euclidean = mechanism.epsilon / math.sqrt(smallest) * (1 + 1e-9)
+    state = mechanism.laplace_state(
+        space,
+        metric=Mahalanobis.metric,
+        scale=estimate(space.vectors, space.unknown, whitening).to_dict(),
+        equivalents=(f"epsilon {euclidean:.6g} per unit of Euclidean distance",),
+    )
+    draw = state.draw_noise
+    return replace(
+        state,
+        draw_noise=lambda rng, shape: draw(rng, shape) @ root.T,
+        whitening=whitening,
+    )
 
 
 def regularized_covariance(space: Space, lambda_: float) -> Vectors:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, final
+from typing import Any, ClassVar, Final, final
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from mondegreen.mechanisms.noise.base import (
     NoiseState,
     decoder_parameter,
 )
+from mondegreen.mechanisms.noise.mahalanobis import mahalanobis_state
 from mondegreen.space.search.decoders import NeighbourSearch
 from mondegreen.space.space import Space
 
@@ -24,9 +25,10 @@ _MAX_K: Final = 64
 @final
 @dataclass(frozen=True, slots=True)
 class Vickrey(AbstractNoise):
-    r"""Perturb as :class:`Laplace`, then choose among the words nearest to the point.
+    r"""Perturb the vector, then choose among the words nearest to the noisy point.
 
-    With :math:`x = \phi(w) + Z` and :math:`r_1 \le \dots \le r_k` the distances from
+    :math:`Z` is the noise of :class:`Laplace`, or of :class:`Mahalanobis`. With
+    :math:`x = \phi(w) + Z` and :math:`r_1 \le \dots \le r_k` the distances from
     :math:`x` to the nearest words :math:`y_1, \dots, y_k`, of *all* words,
 
     .. math::
@@ -37,11 +39,15 @@ class Vickrey(AbstractNoise):
 
     Parameters
     ----------
-    epsilon : float in [1e-9, 1e9], per unit of Euclidean distance
-        As for :class:`Laplace`.
+    epsilon : float in [1e-9, 1e9], per unit of distance
+        Of Euclidean distance, as for :class:`Laplace`; of Mahalanobis distance where
+        ``lambda_`` is above 0.
     t : float in [0, 1], or 2 to 64 floats in [0, 1e6] per unit of distance
         One number: the first form; 0 is :class:`Laplace`, 1 always takes the second
         neighbour. Several: the second form with as many neighbours.
+    lambda_ : float in [0, 1 - 1e-6]
+        Share of the covariance in the noise, as for :class:`Mahalanobis`; 0 is the
+        noise of :class:`Laplace`.
     decoder : {"exact", "fast", "torch"}
         How the nearest word is found; see ``docs/explanation/decoders.md``.
 
@@ -52,9 +58,9 @@ class Vickrey(AbstractNoise):
 
     Notes
     -----
-    *Privacy.* Epsilon-metric privacy in Euclidean distance for every public ``t``:
-    the choice looks at the noisy point alone, so it is post-processing of
-    :class:`Laplace`. Proof: ``docs/proofs/vickrey.md``.
+    *Privacy.* Epsilon-metric privacy in the distance of its noise for every public
+    ``t``: the choice looks at the noisy point alone, so it is post-processing of
+    :class:`Laplace` or :class:`Mahalanobis`. Proof: ``docs/proofs/vickrey.md``.
 
     *Differs from the paper.* The printed algorithms exclude the input word from its
     neighbours, so that no epsilon holds (``vickrey_literal``); its theorem speaks of
@@ -75,11 +81,17 @@ class Vickrey(AbstractNoise):
     [1, 1]
     """
 
-    epsilon: float = base.epsilon_parameter("per unit of Euclidean distance")
+    epsilon: float = base.epsilon_parameter("per unit of distance")
     t: float | tuple[float, ...] = base.parameter(
         0.5,
         range="[0, 1], or 2 to 64 numbers in [0, 1e6]",
         help="one number: weight of the second neighbour; several: one rate for each",
+    )
+    lambda_: float = base.parameter(
+        0.0,
+        range="[0, 1 - 1e-6]",
+        help="share of the covariance of the space in the noise; 0 is round noise",
+        within=(0, 1 - 1e-6),
     )
     decoder: str = decoder_parameter()
 
@@ -99,6 +111,13 @@ class Vickrey(AbstractNoise):
             raise InvalidParameterError("t", len(self.t), f"2 to {_MAX_K} numbers")
         object.__setattr__(self, "t", t)
 
+    def to_dict(self) -> dict[str, Any]:
+        # Without round noise, as before there was another: digests stay what they were.
+        found = AbstractNoise.to_dict(self)
+        if not self.lambda_:
+            del found["parameters"]["lambda_"]
+        return found
+
     def prepare(self, space: Space) -> NoiseState:
         k = len(self.t) if isinstance(self.t, tuple) else 2
 
@@ -106,7 +125,11 @@ class Vickrey(AbstractNoise):
             words, distances = nearest_words(space, search, points, k)
             return choose_neighbour(words, self._law(distances), uniforms)
 
-        return replace(self.laplace_state(space), decode=decode, uniforms=1)
+        if self.lambda_:
+            state = mahalanobis_state(self, space, self.lambda_)
+        else:
+            state = self.laplace_state(space)
+        return replace(state, decode=decode, uniforms=1)
 
     def _law(self, distances: Floats) -> Floats:
         """Probabilities of the neighbours at these distances, (T, k)."""

@@ -1,6 +1,8 @@
 """Reading a release with a language model: after the draws, and of them alone."""
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +16,7 @@ from mondegreen.language.counts import Counter
 from mondegreen.language.ngrams import NGrams
 from mondegreen.language.store import load_language
 from mondegreen.mechanisms.base import State
+from mondegreen.space.store import save_space
 
 KEY = bytes(range(32))
 TEXTS = [
@@ -125,6 +128,81 @@ def test_the_command_reads_as_the_library_does(tmp_path, jobs):
     made = privatizer(read="sentence", case="truecase")
     expected = texts_of(made.batch(TEXTS, IDS))
     assert parquet.read_table(target).column("text").to_pylist() == expected
+
+
+@pytest.fixture
+def command(tmp_path):
+    """Return a function that releases TEXTS under a key, and tells what is said."""
+    from pyarrow import parquet
+
+    key, source, target = (tmp_path / name for name in ("k", "in.parquet", "o.parquet"))
+    key.write_bytes(KEY)
+    key.chmod(0o600)
+    parquet.write_table(pa.table({"id": IDS, "text": TEXTS}), source)
+
+    def run(*options):
+        how = ["--key-file", str(key), "--id", "id", "--force", "-o", str(target)]
+        given = ["privatize", str(source), *how, *options]
+        done = CliRunner().invoke(cli, given)
+        assert done.exit_code == 0, done.output
+        return parquet.read_table(target).column("text").to_pylist(), done.stderr
+
+    return run
+
+
+def test_the_command_reads_the_default_tree_by_default_and_says_so(command):
+    texts, said = command("--epsilon", "10")
+    made = privatizer(read="sentence", case="truecase")
+    assert texts == texts_of(made.batch(TEXTS, IDS))
+    assert f"language model english (sha256 {load_language().digest[:16]})" in said
+    assert "is a guess of what was meant" in said
+    assert "--read none" in said
+    assert command("--epsilon", "10", "--quiet")[1] == ""
+
+
+def test_read_none_prints_what_was_drawn_in_lower_case(command):
+    texts, said = command("--epsilon", "10", "--read", "none")
+    assert texts == texts_of(privatizer().batch(TEXTS, IDS))
+    assert "guess" not in said
+
+
+def test_a_case_that_is_named_goes_with_what_is_read_by_default(command):
+    texts, _ = command("--epsilon", "10", "--case", "lower")
+    assert texts == texts_of(privatizer(read="sentence").batch(TEXTS, IDS))
+
+
+def test_other_mechanisms_print_what_was_drawn(command):
+    texts, said = command("--epsilon", "2.5", "-m", "tem")
+    made = mg.Privatizer(mg.mechanism("tem", epsilon=2.5), noise=mg.KeyedNoise(KEY))
+    assert texts == texts_of(made.batch(TEXTS, IDS))
+    assert "language model" not in said
+
+
+def test_of_a_space_with_other_words_the_command_prints_what_was_drawn(
+    command, tmp_path
+):
+    rng = np.random.default_rng(0)
+    space = mg.Space.from_arrays("other", ["a", "b", "c", "d"], rng.normal(size=(4, 3)))
+    save_space(space, tmp_path / "other.safetensors")
+    options = ["--epsilon", "2", "--space", str(tmp_path / "other.safetensors")]
+    texts, said = command(*options)
+    assert texts == command(*options, "--read", "none")[0]
+    assert "the embedded language model" in said
+    assert "space 'other'" in said
+    assert "model" not in command(*options, "--quiet")[1]
+
+
+def test_lines_that_are_read_come_out_one_by_one():
+    given = [sys.executable, "-m", "mondegreen", "privatize", "-", "-e", "10", "-q"]
+    with subprocess.Popen(
+        given, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        for line in (b"I met my doctor.\n", b"\n", b"It rains in Oslo\n"):
+            process.stdin.write(line)
+            process.stdin.flush()  # and stays open
+            assert len(process.stdout.readline().split()) == len(line.split())
+        process.stdin.close()
+        assert process.wait(60) == 0
 
 
 def test_the_guarantee_names_the_model_and_what_must_hold():

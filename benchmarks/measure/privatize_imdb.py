@@ -51,6 +51,7 @@ def measure(
         report = Path(folder) / "report.json"
         arguments = ["-o", output, "-m", mechanism, "--epsilon", epsilon]
         arguments += ["--jobs", jobs, "--report", report, "--quiet"]
+        arguments += ["--read", "none"]
         arguments += [part for each in settings for part in ("--set", each)]
         start = time.perf_counter()
         process = subprocess.Popen([*COMMAND, *map(str, arguments)])

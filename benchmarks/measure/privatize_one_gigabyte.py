@@ -49,6 +49,7 @@ def main() -> None:
         rows = write_input(source)
         arguments = ["privatize", source, "-o", output, "--column", "review"]
         arguments += ["--epsilon", "10", "--jobs", "2", "--quiet"]
+        arguments += ["--read", "none"]
         start = time.perf_counter()
         process = subprocess.Popen(
             [str(COMMAND), *map(str, arguments)],

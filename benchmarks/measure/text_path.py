@@ -113,7 +113,7 @@ def command(path: Path, mechanism: str, epsilon: float, jobs: int) -> float:
     """Wall seconds of the command on a file, its output checked."""
     output = path.with_name(f"out{path.suffix}")
     arguments = ["privatize", path, "-o", output, "--column", "text", "-m", mechanism]
-    arguments += ["--epsilon", epsilon]
+    arguments += ["--epsilon", epsilon, "--read", "none"]
     arguments += ["--jobs", jobs, "--quiet", "--force"]
     start = time.perf_counter()
     subprocess.run([COMMAND, *map(str, arguments)], check=True)

@@ -33,12 +33,13 @@ def table() -> str:
     header = ["mechanism", "words a second", "peak memory, all processes"]
     return (
         f"12,000 real reviews ({runs[0]['words'] / 1e6:.1f} million words), Parquet to "
-        f"Parquet, two jobs on {imdb['machine']['cores']} cores, "
+        f"Parquet, `--read none`, two jobs on {imdb['machine']['cores']} cores, "
         f"{imdb['machine']['processor']}:\n\n{Table(header, rows)}\n"
         f"A CSV of {large['input_bytes'] / 1e9:.2f} GB passed under a cap of "
         f"{large['cap_bytes_per_process'] / 1e9:.1f} GB, at a peak of "
         f"{large['peak_mib_all_processes']:,} MiB over all processes and "
         f"{large['megabytes_per_second']:.0f} MB/s (`tree`, epsilon 10, 2 jobs). "
+        "[Reading](docs/how-to/read-a-release.md#the-three-ways) takes longer. "
         "[More on speed](docs/explanation/speed.md).\n"
     )
 

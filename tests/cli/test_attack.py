@@ -4,6 +4,8 @@ import csv
 import json
 
 import numpy as np
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
@@ -90,6 +92,20 @@ def test_a_release_is_read_back(run):
     assert found["words"] == drawn["words"]
     assert abs(found["reader"]["value"] - drawn["reader"]["value"]) < 0.1
     assert found["linkage"]["value"] is not None
+    assert found["release_problem"] is drawn["release_problem"] is None
+
+
+def test_a_release_that_states_another_setting_is_refused(run, folder):
+    texts = pa_csv.read_csv(folder / "sample.csv")
+    pq.write_table(texts, folder / "sample.parquet")
+    made = "sample.parquet", "-o", "out.parquet", "--epsilon", "4"
+    run("privatize", *made)
+    attack = "attack", "sample.parquet", "out.parquet"
+    assert json.loads(run(*attack, "--epsilon", "4", "--json").stdout)["texts"] == 80
+    for other in (("4.001",), ("4", "-m", "tem")):
+        done = run(*attack, "--epsilon", *other, "--json", expect=3)
+        assert "its guarantee says: column text: tree (epsilon 4)" in done.stderr
+        assert done.stdout == ""
 
 
 def test_the_json_says_how_many_texts_are_left_out(run, folder):
@@ -107,6 +123,7 @@ def test_another_setting_did_not_draw_a_release(run):
     done = run("attack", "sample.csv", "out.csv", "--epsilon", "1", "--json")
     assert "did not draw its words" in done.stderr
     found = json.loads(done.stdout)
+    assert found["release_problem"] in done.stderr
     assert "as it is printed" in found["reader"]["adversary"]
     assert found["reader"]["value"] > 0.1
     assert found["linkage"]["value"] is None

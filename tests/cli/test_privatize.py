@@ -742,7 +742,7 @@ def test_the_guarantee_is_printed_before_work_starts(run, monkeypatch):
 
 
 def test_the_guarantee_is_four_lines_and_verbose_shows_all(run):
-    lines = run("-", stdin=b"bad\n").stderr.splitlines()
+    lines = run("-", "--read", "none", stdin=b"bad\n").stderr.splitlines()
     assert len(lines) == 5  # and the summary of the run
     assert lines[1].startswith("Of 100 words of its vocabulary, ")
     shown = run("-", "--verbose", stdin=b"bad\n").stderr

@@ -222,7 +222,7 @@ def run_command(records, job, format, folder, jobs=1):
         *("privatize", str(given), "-o", str(output), "-q", "-j", str(jobs)),
         *("-m", job.spec["mechanism"]["name"], "-e", str(law.pop("epsilon"))),
         *("--space", job.spec["space"]["path"], "--unknown", job.spec["unknown"]),
-        *("-c", job.column),
+        *("-c", job.column, "--read", job.spec["read"]),
     ]
     arguments += [x for k, v in law.items() for x in ("--set", f"{k}={json.dumps(v)}")]
     arguments += ["--key-file", str(job.key_path)] if job.key_path else []

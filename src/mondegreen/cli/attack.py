@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
     from mondegreen.attacks.attack import Attack
     from mondegreen.attacks.pairs import Pairs
     from mondegreen.attacks.reader import Knowledge
+    from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSource
     from mondegreen.mechanisms.base import State
-    from mondegreen.space.space import Space
     from mondegreen.wording import Kind
 
 _OWN: Final = (
@@ -62,9 +63,10 @@ def attack(
     Whoever guesses words by themselves, whoever reads sentences, whoever looks for the
     text that a release belongs to; which word is worst off, and how much an output
     tells at all. All know the mechanism and public text, none a key. Without RELEASE
-    one is drawn, and thrown away; RELEASE is one that was drawn with this setting, in
-    the order of SAMPLE. The numbers hold for these texts and these adversaries: who
-    knows more recovers more.
+    one is drawn, and thrown away; RELEASE is one of this setting, in the order of
+    SAMPLE, and printed with --read none: not all attacks work on one that was read.
+    The numbers hold for these texts and these adversaries: who knows more recovers
+    more.
 
     \b
     mondegreen attack reviews.csv --column review --epsilon 10
@@ -81,11 +83,12 @@ def attack(
     options.check_proved(mechanism, allow_unproved=allow_unproved)
     loaded, show = load_space(space), shower(quiet)
     state = mechanism.prepare(loaded)
-    pairs = _read(sample, release, columns, format, loaded, texts)
+    pairs = _read(sample, release, columns, format, state, texts)
+    problem: str | None = None
     if release is None:
         pairs = pairs.drawn(state, np.random.default_rng(seed))
     else:
-        pairs = _checked(pairs, state)
+        pairs, problem = _checked(pairs, state)
     show("the channel")
     knowledge = _knowledge(state, pairs, language)
     found = attack_all(state, pairs, knowledge, show)
@@ -95,6 +98,7 @@ def attack(
             "texts": pairs.texts,
             "words": len(pairs.inputs),
             "left_out": pairs.left_out,
+            "release_problem": problem,
             "note": _OWN,
         }
         echo_json({**about, **{key: each.to_dict() for key, each in found.items()}})
@@ -109,7 +113,7 @@ def _read(
     release: str | None,
     columns: tuple[str, ...],
     format: Format | None,
-    space: Space,
+    state: State,
     most: int,
 ) -> Pairs:
     """Read the first texts, and their releases if these are at hand."""
@@ -128,12 +132,13 @@ def _read(
             texts = list(islice(found, most))
         else:
             with opened(release) as theirs:
+                _check_stated(theirs, state)
                 both = (zip(*chunk, strict=True) for chunk in text_pairs(mine, theirs))
                 rows = (row for row in chain.from_iterable(both) if None not in row)
                 chosen = list(islice(rows, most))
             texts = [str(text) for text, _ in chosen]
             releases = [str(found) for _, found in chosen]
-    pairs = pairs_of(texts, Lookup(space), releases)
+    pairs = pairs_of(texts, Lookup(state.space), releases)
     if not len(pairs.inputs):
         raise SourceError(sample, "it has no words in these columns")
     return pairs
@@ -150,23 +155,44 @@ def _knowledge(state: State, pairs: Pairs, language: str | None) -> Knowledge:
     return Knowledge.of_language(state, model)
 
 
-def _checked(pairs: Pairs, state: State) -> Pairs:
+def _check_stated(release: AbstractSource, state: State) -> None:
+    """Refuse a release whose own guarantee says that another setting made it."""
+    from mondegreen.passes import from_json
+
+    def setting(stated: Guarantee) -> str:
+        given = [stated.mechanism, dict(stated.parameters), stated.space_digest]
+        return json.dumps(given, sort_keys=True)
+
+    for column in release.text_columns:
+        made = [p for p in from_json(release.earlier) if p.column == column]
+        said = [setting(p.guarantee) for p in made if p.guarantee is not None]
+        if said and setting(state.stated) not in said:
+            problem = f"another setting made it, as its guarantee says: {made[-1]}"
+            hint = "attack it with that one, and on its space"
+            raise SourceError(release.name, problem, hint=hint)
+
+
+def _checked(pairs: Pairs, state: State) -> tuple[Pairs, str | None]:
     """Leave released words out where this setting did not draw them; say so."""
     from mondegreen.attacks.outputs import has_closed_law
     from mondegreen.attacks.pairs import looks_drawn
 
-    problem = ""
+    problem = None
     if pairs.released is None:
         problem = "its texts are not those of SAMPLE word for word"
     elif has_closed_law(state) and not looks_drawn(state, pairs):
-        problem = "this setting did not draw its words: another did, or it was decoded"
+        problem = "this setting did not draw its words: another did, or it was read"
         pairs = pairs.as_printed()
     elif pairs.left_out:
         left = amount(pairs.left_out, "text")
         say(f"RELEASE: {left} left out, which are not those of SAMPLE word for word.")
-    if problem:
-        say(f"RELEASE: {problem}. Attacks that need the words drawn are left out.")
-    return pairs
+    if problem is not None:
+        problem += (
+            ". Attacks that need the words drawn are left out: they take a release "
+            "printed with --read none"
+        )
+        say(f"RELEASE: {problem}.")
+    return pairs, problem
 
 
 def _lines(found: Mapping[str, Attack]) -> Iterator[str]:

@@ -247,8 +247,10 @@ COLUMNS: Final = option(
 )
 KEEP: Final = option("PUBLIC words, one a line, that pass in clear, as spelled there.")
 READ: Final = option(
-    "Print what released words most likely stand for: each by itself, or the whole "
-    "sentence, by a public language model. It sees the release alone: no epsilon."
+    "Print what released words most likely stand for, each by itself or the whole "
+    "sentence, by a public language model; none: the words drawn. It sees the release "
+    "alone: no epsilon. What reads well need not be what was written.  [default: "
+    "sentence with the tree on words that the model knows, else none]"
 )
 LANGUAGE: Final = option(
     "Language model of PUBLIC text, for --read; or the folder of a model of the "

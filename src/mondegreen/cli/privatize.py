@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSource
     from mondegreen.passes import Pass
+    from mondegreen.privatizer.privatizer import Privatizer
+    from mondegreen.privatizer.reading import Read
     from mondegreen.sampling.noise import NoiseSource
 
 _LONGEST: Final = 16 << 20  # bytes of an earlier report
@@ -63,15 +65,15 @@ def privatize(
     case: Literal["lower", "truecase", "restore"] | None = option(
         "lower: words as the space has them; truecase: names, first words and "
         "contractions by public statistics, which costs nothing; restore copies the "
-        "case of each word, which then passes in clear.  [default: truecase, and lower "
-        "under --read none]"
+        "case of each word, which then passes in clear.  [default: truecase where "
+        "words are read, else lower]"
     ),
     structure: Literal["keep", "plain"] = option(
         "keep: punctuation and spacing of INPUT, in clear; they may tell a text from "
         "all others. plain: single spaces and full stops; the number of words is left."
     ),
     print_all: bool = options.PRINT_ALL,
-    read: Literal["none", "words", "sentence"] = options.READ,
+    read: Literal["none", "words", "sentence"] | None = options.READ,
     language: str | None = options.LANGUAGE,
     report: File | None = option(
         "Write guarantee, settings and counts as JSON. Holds no text."
@@ -128,6 +130,7 @@ def privatize(
     from mondegreen.io.target import Target
     from mondegreen.passes import METADATA_KEY, Pass, from_json, to_json
     from mondegreen.privatizer.parallel import privatize_batches
+    from mondegreen.privatizer.reading import read_by_default
     from mondegreen.space.store import load_space
     from mondegreen.text.policy import read_keep_list
 
@@ -157,22 +160,25 @@ def privatize(
             click.echo(note, err=True)
         _check_paths(input, output, report, [keep, key_file])
         target = None if report is None else Target(report, force=force)
+        loaded = load_space(space)
+        chosen = read or read_by_default(mechanism, loaded, language)
         privatizer = prepared(
             mechanism,
-            load_space(space),
+            loaded,
             quiet=quiet,
             unknown=unknown,
             keep=read_keep_list(keep) if keep else (),
-            case=case or ("lower" if read == "none" else "truecase"),
+            case=case or ("lower" if chosen == "none" else "truecase"),
             structure=structure,
             print_all=print_all,
-            read=read,
+            read=chosen,
             language=language,
             noise=noise,
             allow_unproved=allow_unproved,
         )
         promise = privatizer.guarantee.with_text(source.disclosed, source.conditions)
-        _announce(promise, before, quiet=quiet, verbose=verbose)
+        notice = _what_is_read(privatizer, read)
+        _announce(promise, before, notice, quiet=quiet, verbose=verbose)
         started, words = time.perf_counter(), 0
         with sink, progress(source, quiet=quiet) as advance:
             released = privatize_batches(
@@ -269,11 +275,17 @@ def _check_paths(
 
 
 def _announce(
-    guarantee: Guarantee, earlier: Sequence[Pass], *, quiet: bool, verbose: bool
+    guarantee: Guarantee,
+    earlier: Sequence[Pass],
+    notice: str,
+    *,
+    quiet: bool,
+    verbose: bool,
 ) -> None:
     """Print the promise before work starts; where it is quiet, its warnings alone."""
     if not quiet:
-        click.echo(guarantee if verbose else guarantee.summary(), err=True)
+        lines = str(guarantee) if verbose else guarantee.summary()
+        click.echo(f"{lines}\n{notice}".rstrip(), err=True)
     else:
         if not guarantee.is_private:
             click.echo(f"NOT PRIVATE: {guarantee.reason_not_private}", err=True)
@@ -282,6 +294,20 @@ def _announce(
     for each in earlier:
         if not (quiet and each.is_private):
             click.echo(f"Privatized before: {each}", err=True)
+
+
+def _what_is_read(privatizer: Privatizer, given: Read | None) -> str:
+    """Say that what is printed is a guess; or why it is none, where it would be."""
+    reading, space = privatizer.reading, privatizer.space.name
+    if reading.read != "none":
+        return f"{reading.notice} --read none prints the words drawn."
+    if given is None and privatizer.mechanism.name == "tree":
+        return (
+            "Printed as drawn: the embedded language model, which would read "
+            f"sentences, does not have the words of space {space!r}. To make one of "
+            "PUBLIC text: mondegreen language build --space"
+        )
+    return ""
 
 
 def _reported(report: str | None) -> list[Pass]:

@@ -11,7 +11,13 @@ import numpy as np
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import ConfigurationError, InvalidParameterError, LanguageError
-from mondegreen.mechanisms.base import Progress, State, no_progress
+from mondegreen.mechanisms.base import (
+    AbstractMechanism,
+    Progress,
+    State,
+    no_progress,
+)
+from mondegreen.space.space import Space
 from mondegreen.text.plain import SentenceEnds, last_alone
 from mondegreen.text.policy import DROP, Structure
 from mondegreen.text.sentences import ends_of
@@ -106,6 +112,20 @@ class Reading:
         return functools.partial(likely_ends, self.language)
 
     @property
+    def notice(self) -> str:
+        """Say before work starts that what is printed is a guess, and whose."""
+        guesses = {"words": "each word", "sentence": "each sentence"}
+        if self.language is None:
+            return ""
+        model = self.judge or self.language
+        name = "in memory" if model.path is None else Path(model.path).stem
+        return (
+            f"Read: {guesses[self.read]} is a guess of what was meant, by the public "
+            f"language model {name} (sha256 {model.digest[:16]}); what reads well need "
+            "not be what was written."
+        )
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """What must hold for reading to cost nothing."""
         if self.language is None:
@@ -151,6 +171,20 @@ def opened(read: Read, language: Language | None) -> Models:
         allowed = "an n-gram model, to read words: a folder judges sentences"
         raise InvalidParameterError("language", "a folder", allowed)
     return _embedded(), language
+
+
+def read_by_default(
+    mechanism: AbstractMechanism, space: Space, language: Language | None
+) -> Read:
+    """Choose what the command reads: sentences, where that is ready at once.
+
+    That is under a tree, with a model that was named or the embedded one; other
+    mechanisms take a minute for each new setting.
+    """
+    if mechanism.name != "tree":
+        return "none"
+    has_model = language is not None or _embedded().is_for(space)
+    return "sentence" if has_model else "none"
 
 
 @functools.cache

@@ -5,8 +5,6 @@ import sys
 import warnings
 from pathlib import Path
 
-import pyarrow as pa
-
 HERE = Path(__file__).parent
 KEY = bytes(range(3, 35))
 QUIET = {
@@ -110,5 +108,10 @@ def read_attempts(folder):
     return found
 
 
-def arrow_strings(values):
-    return pa.array(values, pa.string())
+def contract_a():
+    """The keys of the contract suite, of which one has more than 32 bytes."""
+    return bytes(range(32))
+
+
+def contract_b():
+    return bytes(range(50, 90))

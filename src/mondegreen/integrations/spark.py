@@ -128,7 +128,7 @@ def privatize(
         _check_stable(placed.select(f"_{i}"))
     needed = [at for at, i in enumerate(kept) if i in ids or i in texts.values()]
     _check_types(driver, [fields[kept[at]] for at in needed], logical, id_column)
-    sent = {
+    sent: dict[str, Any] = {
         "spec": settings,
         "columns": logical,
         "id_column": id_column,
@@ -141,7 +141,7 @@ def privatize(
     def mondegreen(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return released(batches, **sent)
 
-    made = {i: [] for i in texts.values()}
+    made: dict[int, list[Pass]] = {i: [] for i in texts.values()}
     for name, i in texts.items():
         made[i].append(Pass(name, driver.guarantee))
     schema = StructType(

@@ -125,15 +125,15 @@ def cli() -> None:
     """  # noqa: D205, D301
 
 
-def main() -> None:
-    """Run the command line and exit."""
+def main(entry: click.Command = cli) -> None:
+    """Run the command line, or another entry of the package, and exit."""
     _open_closed_streams()
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows lacks some; nohup ignores one
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _terminate)
     try:
-        sys.exit(cli.main(standalone_mode=False))
+        sys.exit(entry.main(standalone_mode=False))
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
     except click.ClickException as error:

@@ -1,0 +1,71 @@
+"""What every adapter takes: a privatizer or its settings, and when it may draw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.privatizer.privatizer import Privatizer
+from mondegreen.sampling.noise import KeyedNoise, NoiseSource
+
+Unkeyed = Literal["write-once"]
+
+
+def privatizer_of(
+    given: Privatizer | Mapping[str, Any], noise: NoiseSource | None = None
+) -> Privatizer:
+    """Return the privatizer that is given, or that of settings.
+
+    Parameters
+    ----------
+    given : Privatizer or mapping
+        Settings are what ``Privatizer.to_dict`` returns; they hold no noise.
+    noise : NoiseSource, optional
+        If given, the noise of the result; otherwise a privatizer keeps its own, and
+        settings get fresh noise.
+
+    Raises
+    ------
+    ConfigurationError
+        If it is neither.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> p = mg.Privatizer(mg.mechanism("tree", epsilon=10.0))
+    >>> privatizer_of(p) is p, privatizer_of(p.to_dict()).guarantee == p.guarantee
+    (True, True)
+    """
+    if isinstance(given, Privatizer):
+        return given if noise is None else given.with_noise(noise)
+    if isinstance(given, Mapping):
+        return Privatizer.from_dict(given, noise)
+    allowed = "a Privatizer, or what its to_dict() returns"
+    raise InvalidParameterError("privatizer", type(given).__name__, allowed)
+
+
+def check_lazy(
+    privatizer: Privatizer, where: str, id_column: str | None, unkeyed: Unkeyed | None
+) -> None:
+    """Refuse to draw afresh whenever somebody looks, unless the caller says so.
+
+    An engine that computes on demand computes again for a second look, a retry or an
+    epoch. Noise by key and record id repeats then; other noise is drawn again, and
+    every draw tells more of the same text.
+    """
+    if unkeyed not in (None, "write-once"):
+        raise InvalidParameterError("unkeyed", unkeyed, "'write-once' or None")
+    if isinstance(privatizer.noise, KeyedNoise):
+        if id_column is None:
+            raise ConfigurationError(
+                "keyed noise needs a stable id per record: name its column with "
+                "id_column="
+            )
+    elif unkeyed is None:
+        raise ConfigurationError(
+            f"{where} is computed again for every look at it, and each time draws "
+            "other noise, which tells more of the same texts: give the privatizer "
+            "noise=mg.KeyedNoise.from_env(...) and name id_column=, or pass "
+            'unkeyed="write-once" and write the result once, before anything reads it'
+        )

@@ -1,0 +1,137 @@
+"""``python -m mondegreen.spark``, in processes of its own."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from mondegreen.cli.main import cli
+
+pytest.importorskip("pyspark")
+pytest.importorskip("pandas")
+
+import spark_here
+from strategies import WORDS
+
+pytestmark = pytest.mark.slow("starts Spark several times")
+CANARY = "zyxwoldemorth"
+KEYED = ["--id", "id", "--key-env", "RELEASE_SECRET"]
+
+
+@pytest.fixture
+def run(tmp_path, space_file):
+    """Run the command in a folder; return what it did."""
+    conf = tmp_path / "spark-defaults.conf"
+    quiet = {**spark_here.QUIET, "spark.master": "local[2]"}
+    conf.write_text("".join(f"{name} {value}\n" for name, value in quiet.items()))
+    environment = {
+        **os.environ,
+        **spark_here.environment(),
+        "SPARK_CONF_DIR": str(tmp_path),
+    }
+
+    def done(*given, by=("-m", "mondegreen.spark")):
+        law = ["-e", "0.01", "-m", "tem", "--space", space_file]
+        return subprocess.run(
+            [sys.executable, *by, *map(str, given), *law],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=400,
+        )
+
+    return done
+
+
+def by_the_command(tmp_path, space_file, name, *more):
+    key, output = tmp_path / "release.key", tmp_path / f"wanted-{name}"
+    key.write_bytes(spark_here.KEY)
+    key.chmod(0o600)
+    arguments = ["privatize", str(tmp_path / name), "-o", str(output), "-q", *more]
+    arguments += ["-e", "0.01", "-m", "tem", "--space", space_file, "--read", "none"]
+    done = CliRunner().invoke(cli, [*arguments, "--key-file", str(key), "--id", "id"])
+    assert done.exit_code == 0, done.output
+    return output
+
+
+def test_parquet_has_the_release_of_the_command_and_its_report(
+    run, tmp_path, space_file
+):
+    text = [f"{' '.join(WORDS)} {CANARY} {i}" for i in range(60)]
+    table = pa.table({"id": [f"r{i}" for i in range(60)], "text": text})
+    pq.write_table(table, tmp_path / "in.parquet")
+    done = run("in.parquet", "out", *KEYED, "--unknown", "mask")
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "Privacy guarantee: tem" in done.stderr
+    wanted = by_the_command(tmp_path, space_file, "in.parquet", "--unknown", "mask")
+    found = pq.read_table(tmp_path / "out").sort_by("id")
+    assert found.equals(pq.read_table(wanted).sort_by("id").replace_schema_metadata())
+    (report,) = (tmp_path / "out" / "_mondegreen").glob("part-*")
+    (stated,) = json.loads(report.read_text("utf-8"))["passes"]
+    (meant,) = json.loads(pq.read_schema(wanted).metadata[b"mondegreen"])
+    assert stated == meant
+    again = run("in.parquet", "out", *KEYED)
+    assert again.returncode == 3
+    assert "already exists" in again.stderr
+
+
+def test_csv_has_the_release_of_the_command(run, tmp_path, space_file):
+    rows = [["id", "text", "note"]]
+    rows += [[str(i), f'{WORDS[i]}, "{CANARY}"\nbad  ', f" {i} "] for i in range(30)]
+    rows += [["30", "", ""], ["31", " dad\\", 'a "quoted" one'], ["32", "NULL", "null"]]
+    with (tmp_path / "in.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+    done = run("in.csv", "out", *KEYED, "-q")
+    assert done.returncode == 0, done.stderr[-3000:]
+    (part,) = (tmp_path / "out").glob("part-*.csv")
+    found, wanted = (
+        list(csv.reader(path.open(newline="", encoding="utf-8")))
+        for path in (part, by_the_command(tmp_path, space_file, "in.csv"))
+    )
+    assert found == wanted
+    assert [row[2] for row in found] == [row[2] for row in rows]
+
+
+def test_what_goes_wrong_is_told_without_text(run, tmp_path):
+    given = tmp_path / "in.csv"
+    given.write_text(f"id,text\n1,bad {CANARY}\n2,{CANARY},{CANARY}\n")
+    cases = [
+        (["in.csv", "out"], 2, "unkeyed"),
+        (["in.csv", "out", *KEYED], 3, "another number of values than the header"),
+        (["in.csv", "out", "-c", "absent", *KEYED], 3, "no column 'absent'"),
+        (["none.parquet", "out", *KEYED], 3, "Path does not exist"),
+    ]
+    for arguments, code, said in cases:
+        done = run(*arguments)
+        assert done.returncode == code, done.stderr[-2000:]
+        assert said in done.stderr
+        assert CANARY not in done.stderr + done.stdout
+        assert "Traceback" not in done.stderr
+    assert not list((tmp_path / "out").glob("part-*"))
+
+
+def test_it_runs_under_spark_submit(run, tmp_path):
+    import pyspark
+
+    table = pa.table({"id": range(9), "text": [f"{CANARY} {w}" for w in WORDS[:9]]})
+    pq.write_table(table, tmp_path / "in.parquet")
+    import mondegreen.spark.__main__ as entry
+
+    submit = Path(pyspark.__file__).with_name("bin") / "spark-submit"
+    script = ["-c", "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))"]
+    more = ["in.parquet", "out", "--unknown", "fail", *KEYED]
+    done = run(submit, entry.__file__, *more, by=script)
+    assert done.returncode == 4, done.stderr[-3000:]
+    assert "on an executor" in done.stderr
+    assert CANARY not in done.stderr
+    done = run(submit, entry.__file__, *more[:2], *KEYED, "--drop", "id", by=script)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert pq.read_table(tmp_path / "out").column_names == ["text"]

@@ -1,0 +1,50 @@
+"""What every adapter takes: a privatizer or its settings, and when it may draw."""
+
+import pytest
+
+import mondegreen as mg
+from mondegreen.errors import ConfigurationError
+from mondegreen.integrations.spec import check_lazy, privatizer_of
+
+KEY = mg.KeyedNoise(bytes(range(32)))
+CANARY = "zyxwoldemorth"
+
+
+@pytest.fixture
+def privatizer(space_file):
+    return mg.Privatizer(mg.mechanism("tem", epsilon=1.0), mg.load_space(space_file))
+
+
+def test_settings_give_what_the_privatizer_gives(privatizer):
+    text = " ".join(privatizer.space.words)
+    found = [
+        privatizer_of(given, KEY)(text, id="7").text
+        for given in (privatizer, privatizer.to_dict(), privatizer.with_noise(KEY))
+    ]
+    assert len(set(found)) == 1
+
+
+def test_a_privatizer_keeps_its_noise_and_settings_have_fresh_noise(privatizer):
+    keyed = privatizer.with_noise(KEY)
+    assert privatizer_of(keyed) is keyed
+    assert privatizer_of(keyed.to_dict()).noise == mg.OSNoise()
+
+
+@pytest.mark.parametrize("given", [None, CANARY, 7, [CANARY], {CANARY: CANARY}])
+def test_anything_else_is_refused_without_being_quoted(given):
+    with pytest.raises(ConfigurationError) as caught:
+        privatizer_of(given)
+    assert CANARY not in str(caught.value)
+
+
+def test_only_a_key_with_ids_may_be_computed_again(privatizer):
+    keyed = privatizer.with_noise(KEY)
+    check_lazy(keyed, "a lazy frame", "id", None)
+    check_lazy(privatizer, "a lazy frame", None, "write-once")
+    with pytest.raises(ConfigurationError, match="a lazy frame is computed again"):
+        check_lazy(privatizer, "a lazy frame", "id", None)
+    for unkeyed in (None, "write-once"):
+        with pytest.raises(ConfigurationError, match="id_column="):
+            check_lazy(keyed, "a lazy frame", None, unkeyed)
+    with pytest.raises(ConfigurationError, match="write-once"):
+        check_lazy(privatizer, "a lazy frame", None, "yes")

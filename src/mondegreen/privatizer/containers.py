@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, overload
 
@@ -21,6 +21,14 @@ from mondegreen.text.policy import Structure, Unknown
 
 _TEXTS: Final = 4096
 """Texts that are privatized together, which bounds the memory for their words."""
+
+_POLICIES: Final = {
+    "unknown": "word",
+    "case": "lower",
+    "structure": "keep",
+    "print_all": False,
+    "allow_unproved": False,
+}
 
 
 @overload
@@ -99,20 +107,48 @@ def privatize(
     >>> [t and len(t.split()) for t in mg.privatize(["Two texts.", None], epsilon=10.0)]
     [2, None]
     """
-    chosen = registered(mechanism, epsilon=epsilon, **settings)
-    policies = {
-        "unknown": unknown,
+    privatizer = prepared_with(
+        {"epsilon": epsilon, **settings},
+        mechanism=mechanism,
+        space=space,
+        unknown=unknown,
+        keep=keep,
+        case=case,
+        structure=structure,
+        print_all=print_all,
+        read=read,
+        language=language,
+        allow_unproved=allow_unproved,
+    )
+    return contained(privatizer.with_noise(noise), texts, ids, column)
+
+
+def prepared_with(
+    parameters: Mapping[str, Any],
+    *,
+    mechanism: str = "tree",
+    space: Space | str | Path | None = None,
+    keep: Iterable[str] = (),
+    read: Read = "none",
+    language: Language | None = None,
+    **policies: Any,
+) -> Privatizer:
+    """Find the privatizer of these settings in this process, or build it.
+
+    Parameters are those of the mechanism, policies those of a :class:`Privatizer`.
+    """
+    chosen = registered(mechanism, **parameters)
+    settings = {
+        **_POLICIES,
+        **policies,
         "keep": sorted(set(words_of(keep))),
-        "case": case,
-        "structure": structure,
-        "print_all": print_all,
         "read": read,
         "language": named(opened(read, language)),
-        "allow_unproved": allow_unproved,
     }
     found = space if isinstance(space, Space) else cached_space(space)
-    base = prepared(Privatizer, chosen.to_dict(), found.digest, lambda: found, policies)
-    return contained(base.with_noise(noise), texts, ids, column)
+    return prepared(
+        Privatizer, chosen.to_dict(), found.digest, lambda: found, settings
+    )
 
 
 def contained(privatizer: Privatizer, texts: Any, ids: Any, column: str) -> Any:

@@ -1,0 +1,387 @@
+"""scikit-learn: a transformer that privatizes a column of text.
+
+Every call draws anew, so folds, grids and repeated calls release the same rows again:
+privatize once, before them. :class:`PrivateText` counts its fits, and warns.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+import weakref
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+import numpy as np
+
+from mondegreen.errors import (
+    ConfigurationError,
+    InvalidParameterError,
+    OptionalDependencyError,
+)
+from mondegreen.guarantee import Guarantee
+from mondegreen.integrations.options import OPTIONS, privatizer_with
+from mondegreen.privatizer.containers import contained
+from mondegreen.privatizer.privatizer import Privatizer
+from mondegreen.privatizer.spec import canonical_json
+from mondegreen.text.detokenizer import Case
+from mondegreen.text.policy import Structure, Unknown
+from mondegreen.wording import amount
+
+try:
+    from joblib.memory import MemorizedFunc
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.utils._set_output import _get_output_config
+    from sklearn.utils.validation import validate_data
+except ModuleNotFoundError as error:
+    raise (OptionalDependencyError.from_import(error) or error) from None
+
+_NAME: Final = "text"
+"""Of a column that has no name."""
+
+
+class RepeatedReleaseWarning(UserWarning):
+    """The same rows may have been released several times, which adds up."""
+
+
+class PrivateText(TransformerMixin, BaseEstimator):
+    """Privatizes text: a list or column of it in, the same kind out.
+
+    Parameters
+    ----------
+    mechanism : str
+        A name that ``mondegreen.mechanisms()`` lists.
+    epsilon : float
+        That of the mechanism; there is no default.
+    parameters : mapping, optional
+        Further parameters of the mechanism.
+    unknown, keep, case, structure, print_all, read, language, allow_unproved
+        As for :class:`mondegreen.Privatizer`.
+    space : str or path, optional
+        The name or file of a space; the embedded default if not given.
+    spec : mapping, optional
+        What ``Privatizer.to_dict`` returns, in place of all above.
+    key_env : str, optional
+        Environment variable that holds a key: noise then repeats for the same row, text
+        and setting, so that folds and grids release each row once for each setting.
+    id_column : str, optional
+        With a key: the column of record ids, in a frame of two columns.
+
+    Attributes
+    ----------
+    guarantee_ : Guarantee
+        What a release promises, for each call of ``fit_transform`` or ``transform``.
+
+    Raises
+    ------
+    ConfigurationError
+        On ``fit``, if a setting is missing or out of range. Inside a ``Pipeline`` with
+        ``memory``, which would write rows of text to disk and replay their noise.
+
+    Notes
+    -----
+    There is no ``random_state``: a number that somebody knows would undo the noise.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> pipe = make_pipeline(PrivateText(epsilon=10.0), CountVectorizer())
+    >>> pipe.fit_transform(["I met Ann in Oslo.", "Two texts."]).shape[0]
+    2
+    """
+
+    def __init__(
+        self,
+        mechanism: str = "tree",
+        epsilon: float | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        unknown: Unknown = "word",
+        keep: Iterable[str] = (),
+        *,
+        space: str | Path | None = None,
+        case: Case = "lower",
+        structure: Structure = "keep",
+        print_all: bool = False,
+        read: str = "none",
+        language: str | Path | None = None,
+        allow_unproved: bool = False,
+        spec: Mapping[str, Any] | None = None,
+        key_env: str | None = None,
+        id_column: str | None = None,
+    ) -> None:
+        self.mechanism = mechanism
+        self.epsilon = epsilon
+        self.parameters = parameters
+        self.unknown = unknown
+        self.keep = keep
+        self.space = space
+        self.case = case
+        self.structure = structure
+        self.print_all = print_all
+        self.read = read
+        self.language = language
+        self.allow_unproved = allow_unproved
+        self.spec = spec
+        self.key_env = key_env
+        self.id_column = id_column
+
+    def fit(self, X: Any, y: Any = None) -> PrivateText:
+        """Check the settings, and what holds the texts; nothing is learnt of them."""
+        self._fitted(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Privatize the texts of ``X``, as :meth:`transform` does."""
+        privatizer = self._fitted(X)
+        self._relatives().draws(self._fit_number, X)
+        return self._privatized(privatizer, X)
+
+    def transform(self, X: Any) -> Any:
+        """Privatize the texts of ``X``, with other noise at every call.
+
+        Parameters
+        ----------
+        X : list, array, Series, or frame of one column
+            Of strings and nulls, which stay; an array is one of objects or strings,
+            with one column if it has two dimensions.
+
+        Returns
+        -------
+        list, array, Series or frame
+            As ``X``, unless ``set_output`` says otherwise.
+        """
+        privatizer = self._checked(X, reset=False)
+        if hasattr(self, "_fit_number"):
+            self._relatives().draws(self._fit_number, X)
+        return self._privatized(privatizer, X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the name of the column of text."""
+        known = getattr(self, "feature_names_in_", input_features)
+        names = [_NAME] if known is None else known
+        return np.array([n for n in names if n != self.id_column], dtype=object)
+
+    def _fitted(self, X: Any) -> Privatizer:
+        """Check everything, and count the fit."""
+        privatizer = self._checked(X, reset=True)
+        self.guarantee_: Guarantee = privatizer.guarantee
+        fit = _Fit(
+            canonical_json({**privatizer.to_dict(), "key_env": self.key_env}),
+            self.guarantee_.mechanism,
+            self.guarantee_.epsilon,
+            self.key_env is not None,
+        )
+        self._fit_number = self._relatives().fitted(fit)
+        return privatizer
+
+    def _checked(self, X: Any, *, reset: bool) -> Privatizer:
+        _refuse_memory()
+        options = self.get_params(deep=False)
+        privatizer = privatizer_with({name: options[name] for name in OPTIONS})
+        if (self.id_column is None) != (self.key_env is None):
+            raise ConfigurationError(
+                "a key needs record ids, and ids a key: set both key_env and id_column"
+            )
+        _Column.of(X, self.id_column)
+        has_rows = not isinstance(X, list | tuple) or X  # it looks at the first of them
+        if has_rows and (reset or hasattr(self, "guarantee_")):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        return privatizer
+
+    def _privatized(self, privatizer: Privatizer, X: Any) -> Any:
+        column = _Column.of(X, self.id_column)
+        released = contained(privatizer, column.texts, column.ids, column.name)
+        if _get_output_config("transform", self)["dense"] != "default":
+            # Rows, which scikit-learn puts into the frame that set_output names.
+            return [[text if isinstance(text, str) else None] for text in released]
+        if column.is_frame:
+            return released.to_frame()
+        if isinstance(X, np.ndarray):  # of objects: none is cut
+            found = np.empty(len(released), dtype=object)
+            found[:] = released
+            return found.reshape(X.shape)
+        return released
+
+    def _relatives(self) -> _Family:
+        """Find what this estimator and its clones have in common."""
+        if not hasattr(self, "_family"):
+            self._family = os.urandom(8).hex()
+        return _FAMILIES.setdefault(self._family, _Family())
+
+    def __sklearn_clone__(self) -> PrivateText:
+        clone: PrivateText = super().__sklearn_clone__()
+        self._relatives().clones += 1
+        clone._family = self._family
+        return clone
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.allow_nan = True
+        tags.non_deterministic = True
+        tags.requires_fit = False
+        return tags
+
+
+@dataclass(frozen=True)
+class _Column:
+    """The texts of what a pipeline hands over, and where they came from."""
+
+    texts: Any
+    ids: list[Any] | None = None
+    name: str = _NAME
+    is_frame: bool = False
+
+    @classmethod
+    def of(cls, X: Any, id_column: str | None) -> _Column:
+        if type(X).__name__ == "DataFrame" and hasattr(X, "columns"):
+            return cls._of_frame(X, list(X.columns), id_column)
+        if id_column is not None:
+            allowed = "a frame of two columns, ids and texts"
+            raise InvalidParameterError("X", type(X).__name__, allowed)
+        if isinstance(X, np.ndarray):
+            if X.dtype.kind not in "OUT" or not (X.ndim == 1 or X.shape[1:] == (1,)):
+                given = f"an array of {X.dtype}, {X.ndim} dimensions"
+                raise InvalidParameterError("X", given, "one column of strings")
+            return cls(X.ravel().tolist())
+        if isinstance(X, list | tuple) or hasattr(X, "to_frame"):
+            return cls(X)
+        allowed = "a list, array, Series or frame of one column of strings"
+        raise InvalidParameterError("X", type(X).__name__, allowed)
+
+    @classmethod
+    def _of_frame(cls, X: Any, names: list[Any], id_column: str | None) -> _Column:
+        texts = [name for name in names if name != id_column]
+        if len(texts) != 1 or len(names) != 1 + (id_column is not None):
+            other = "" if id_column is None else f" besides {id_column!r}"
+            allowed = f"a frame of one column{other}"
+            raise InvalidParameterError("X", f"{len(names)} columns", allowed)
+        ids = None if id_column is None else list(X[id_column])
+        return cls(X[texts[0]], ids, str(texts[0]), is_frame=True)
+
+
+@dataclass
+class _Fit:
+    """One fit of one estimator: its setting, and what it was given."""
+
+    setting: str
+    mechanism: str
+    epsilon: float
+    is_keyed: bool
+    given: list[tuple[weakref.ref[Any], int]] = field(default_factory=list)
+
+    @property
+    def times(self) -> int:
+        """How often its rows were released, which is once for each key and setting."""
+        most = max([times for _, times in self.given], default=1)
+        return 1 if self.is_keyed else most
+
+    def gives(self, X: Any) -> int:
+        """Count how often it was given this very object."""
+        alive = [(found, times) for found, times in self.given if found() is not None]
+        times = 1 + next((times for found, times in alive if found() is X), 0)
+        self.given = [each for each in alive if each[0]() is not X]
+        try:
+            self.given.append((weakref.ref(X), times))
+        except TypeError:  # a list: who knows whether it is the same one
+            return 1
+        return times
+
+
+@dataclass
+class _Family:
+    """What an estimator and its clones released in this process.
+
+    Calls are counted. No row is remembered, nor a digest of one, so the numbers are
+    those of rows that were in every fit, as with folds and grids.
+    """
+
+    clones: int = 0
+    fits: list[_Fit] = field(default_factory=list)
+
+    def fitted(self, fit: _Fit) -> int:
+        """Count a fit, and warn of those before it; return its number."""
+        self.fits.append(fit)
+        elsewhere = self.clones - len(self.fits) > _CLONES
+        times, spent = self._released()
+        if times > 1 or (elsewhere and not fit.is_keyed):
+            _warn(
+                f"PrivateText and its clones were fitted "
+                f"{amount(len(self.fits), 'time')} in this process: rows that each fit "
+                "had, to train or to test, are now released "
+                f"{amount(times, 'time')} with noise of their own, which sums to "
+                f"epsilon {spent} per word",
+                f"; {self.clones} clones were made, and what other processes release "
+                "is not in these numbers" * elsewhere,
+            )
+        return len(self.fits) - 1
+
+    def draws(self, number: int, X: Any) -> None:
+        """Count a call that draws, and warn where the same object was given before."""
+        if number >= len(self.fits):  # that fit was in another process
+            return
+        fit = self.fits[number]
+        if fit.gives(X) > 1 and not fit.is_keyed:
+            times, spent = self._released()
+            _warn(
+                f"PrivateText was given the same {type(X).__name__} again: its rows "
+                f"are now released {times} times with noise of their own, which sums "
+                f"to epsilon {spent} per word"
+            )
+
+    def _released(self) -> tuple[int, str]:
+        """Return how often a row was released that each fit had, and what it spent."""
+        times, spent = 0, Counter[str]()
+        keyed = {fit.setting: fit for fit in self.fits if fit.is_keyed}
+        for fit in [*keyed.values(), *(f for f in self.fits if not f.is_keyed)]:
+            times += fit.times
+            spent[fit.mechanism] += fit.times * fit.epsilon
+        sums = (f"{epsilon:g} ({mechanism})" for mechanism, epsilon in spent.items())
+        return times, " and ".join(sums)
+
+
+_CLONES: Final = 3
+"""Clones without a fit here beyond which others may be at work in other processes."""
+
+_FAMILIES: Final[dict[str, _Family]] = {}
+
+
+def _warn(what: str, note: str = "") -> None:
+    warnings.warn(
+        f"{what}{note}. Privatize once, before folds and grids, or set key_env and "
+        "id_column: see the page on scikit-learn.",
+        RepeatedReleaseWarning,
+        stacklevel=4,
+    )
+
+
+def _refuse_memory() -> None:
+    """Refuse to work inside the cache of a pipeline.
+
+    joblib writes what a step is given, in part and readable, beside what it returns,
+    and hands the same noise to whoever asks again.
+    """
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        # Locals of a frame that is asked for them outlive it: of joblib's alone.
+        is_cache = frame.f_globals.get("__name__") == MemorizedFunc.__module__
+        cache = frame.f_locals.get("self") if is_cache else None
+        if isinstance(cache, MemorizedFunc) and _is_step(cache.func):
+            raise ConfigurationError(
+                "a pipeline with memory= writes rows of raw text to disk and replays "
+                "their noise: privatize once, before the pipeline, or leave memory out"
+            )
+        frame = frame.f_back
+
+
+def _is_step(function: Any) -> bool:
+    """Whether it is what a pipeline caches, of scikit-learn or made after it."""
+    return getattr(function, "__name__", "").startswith("_fit_transform_one")

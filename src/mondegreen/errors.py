@@ -123,6 +123,7 @@ _DISTRIBUTIONS = {  # of modules with another name
     "sklearn": "scikit-learn",
 }
 _EXTRAS = {
+    "anyio": "serve",
     "datasets": "datasets",
     "duckdb": "duckdb",
     "fastapi": "serve",
@@ -137,6 +138,7 @@ _EXTRAS = {
     "pyspark": "spark",
     "sklearn": "sklearn",
     "spacy": "spacy",
+    "starlette": "serve",
     "torch": "torch",
     "transformers": "transformers",
     "uvicorn": "serve",

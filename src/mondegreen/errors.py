@@ -135,6 +135,7 @@ _EXTRAS = {
     "pooch": "fetch",
     "presidio_anonymizer": "presidio",
     "prometheus_client": "serve",
+    "pydantic": "serve",
     "pyspark": "spark",
     "sklearn": "sklearn",
     "spacy": "spacy",

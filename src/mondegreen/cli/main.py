@@ -39,6 +39,7 @@ _VERBS: Final = {
     "privatize": ("privatize", "privatize", "Privatize a file or a stream of text."),
     "proxy": ("proxy", "proxy", "Privatize prompts on their way to a language model."),
     "score": ("score", "score", "Judge a finished release by its originals."),
+    "serve": ("serve", "serve", "Privatize texts that come in over HTTP."),
     "space": ("public.space", "space", "List, show, build, verify and fetch spaces."),
 }
 

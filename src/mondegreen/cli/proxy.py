@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import json
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import click
 
 from mondegreen.cli import options
 from mondegreen.cli.options import File, command, option
+from mondegreen.cli.serve import TLS_CERT, TLS_KEY
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.files import read_bytes
 
-if TYPE_CHECKING:
-    from mondegreen.sampling.noise import KeyedNoise
-
-_GRACE_SECONDS: Final = 30
+_STOPPING_SECONDS: Final = 30.0
 _LONGEST: Final = 16 << 20  # bytes of a file of what is public
 
 
@@ -65,9 +63,12 @@ def proxy(
         "repeats is released again each time, and losses ADD UP."
     ),
     host: str = option("Address to listen on.", "ADDRESS", default="127.0.0.1"),
-    port: int = option("Port to listen on.", default=8787),
-    certificate: File | None = option("To be called by HTTPS.", "--tls-certificate"),
-    private_key: File | None = option("Of --tls-certificate.", "--tls-key"),
+    port: int = option(
+        "0 is any free one.", default=8787, type=click.IntRange(0, 65535)
+    ),
+    tls_cert: File | None = TLS_CERT,
+    tls_key: File | None = TLS_KEY,
+    allow_exposed: bool = option("Listen where other machines reach, without TLS."),
     authority: File | None = option(
         "Certificates that the upstream may be signed by, if not the public ones.",
         "--upstream-ca",
@@ -78,6 +79,7 @@ def proxy(
     ),
     largest: int = option("Of a request.", "--max-bytes BYTES", default=4 << 20),
     quiet: bool = option("Print warnings alone.", "-q --quiet"),
+    verbose: bool = option("Print the whole guarantee.", "-v --verbose"),
 ) -> None:
     """Stand before a language model: what it is sent is privatized first.
 
@@ -89,14 +91,22 @@ def proxy(
     mondegreen proxy --upstream https://api.openai.com/v1 --epsilon 10
     OPENAI_BASE_URL=http://127.0.0.1:8787/v1 python app.py
     """  # noqa: D301
-    from mondegreen.cli.render import prepared
-    from mondegreen.serve.prompts import PromptGuard
-    from mondegreen.serve.proxy import ProxySettings, create_proxy
-    from mondegreen.serve.upstream import Upstream
+    from mondegreen.cli.render import prepared, say, show_promise
+    from mondegreen.prompts.guard import PromptGuard
+    from mondegreen.prompts.proxy import ProxySettings, create_proxy
+    from mondegreen.prompts.upstream import Upstream
+    from mondegreen.serve.server import Listen, run
     from mondegreen.space.store import load_space
     from mondegreen.text.policy import read_keep_list
 
     where = Upstream(upstream, timeout, authority, plain_http)
+    seconds = min(timeout, _STOPPING_SECONDS)
+    listen = Listen(host, port, tls_cert, tls_key, seconds=seconds)
+    # Who calls needs a key of the upstream.
+    warning = listen.check_exposure(has_keys=True, allowed=allow_exposed)
+    noise = options.keyed_noise(key_file, key_env)
+    if noise is not None and fresh:
+        raise ConfigurationError("a key and --fresh exclude each other")
     privatizer = prepared(
         options.built(name, epsilon, settings),
         load_space(space),
@@ -108,7 +118,7 @@ def proxy(
         print_all=print_all,
         read=read,
         language=language,
-        noise=_noise(key_file, key_env, fresh),
+        noise=noise,
     )
     guard = PromptGuard(
         privatizer,
@@ -117,23 +127,11 @@ def proxy(
         models=models,
         fresh=fresh,
     )
-    warning = guard.guarantee.warning
-    if not quiet or warning:
-        click.echo(warning if quiet else guard.guarantee.summary(), err=True)
-    application = create_proxy(ProxySettings(guard, where, largest))
-    _run(application, host, port, certificate, private_key, quiet=quiet)
-
-
-def _noise(key_file: str | None, key_env: str | None, fresh: bool) -> KeyedNoise | None:
-    from mondegreen.sampling.noise import KeyedNoise
-
-    given = {"--key-file": key_file, "--key-env": key_env, "--fresh": fresh or None}
-    named = [name for name, value in given.items() if value is not None]
-    if len(named) > 1:
-        raise ConfigurationError(f"{' and '.join(named)} exclude each other")
-    if key_file is not None:
-        return KeyedNoise.from_file(key_file)
-    return None if key_env is None else KeyedNoise.from_env(key_env)
+    show_promise(guard.guarantee, quiet=quiet, verbose=verbose)
+    if warning:
+        click.echo(warning, err=True)
+    app = functools.partial(create_proxy, ProxySettings(guard, where, largest))
+    run(app, listen, say)
 
 
 def _public(path: str | None) -> list[Any]:
@@ -149,33 +147,3 @@ def _public(path: str | None) -> list[Any]:
             "--public", path, "a JSON list of texts and objects"
         )
     return found
-
-
-def _run(
-    application: Any,
-    host: str,
-    port: int,
-    certificate: str | None,
-    private_key: str | None,
-    *,
-    quiet: bool,
-) -> None:
-    """Serve until a signal; requests in work are finished first."""
-    import uvicorn
-
-    config = uvicorn.Config(
-        application,
-        host=host,
-        port=port,
-        ssl_certfile=certificate,
-        ssl_keyfile=private_key,
-        access_log=False,  # a path may hold text
-        log_level="warning",
-        server_header=False,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
-    )
-    if not quiet:
-        scheme = "https" if certificate else "http"
-        click.echo(f"Base address for clients: {scheme}://{host}:{port}/v1", err=True)
-    with contextlib.suppress(KeyboardInterrupt):  # which uvicorn repeats at its end
-        uvicorn.Server(config).run()

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from mondegreen.serve.rules import (
+from mondegreen.prompts.rules import (
     Encoded,
     RefusedRequestError,
     Rule,

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError, PrivacyError
+from mondegreen.prompts.messages import REQUESTS, chat_message
+from mondegreen.prompts.rules import RefusedRequestError, Walk, canonical, filled
 from mondegreen.sampling.noise import KeyedNoise, OSNoise
-from mondegreen.serve.messages import REQUESTS, chat_message
-from mondegreen.serve.rules import RefusedRequestError, Walk, canonical, filled
 
 if TYPE_CHECKING:
     from mondegreen.guarantee import Guarantee

@@ -22,9 +22,9 @@ pytest.importorskip("uvicorn")
 from language_model import EVENTS, WAIT, Model, running  # noqa: E402
 from requests_to_models import CANARY, PUBLIC, rich  # noqa: E402
 
-from mondegreen.serve.prompts import PromptGuard  # noqa: E402
-from mondegreen.serve.proxy import ProxySettings, create_proxy  # noqa: E402
-from mondegreen.serve.upstream import Upstream, error_codes  # noqa: E402
+from mondegreen.prompts.guard import PromptGuard  # noqa: E402
+from mondegreen.prompts.proxy import ProxySettings, create_proxy  # noqa: E402
+from mondegreen.prompts.upstream import Upstream, error_codes  # noqa: E402
 
 WORDS = tuple(f"{a}{b}{c}" for a in "bdfgklmn" for b in "aeiou" for c in "dgkm")
 KEY = "sk-secret"

@@ -19,8 +19,8 @@ from requests_to_models import (
 
 import mondegreen as mg
 from mondegreen.errors import ConfigurationError, InvalidParameterError, PrivacyError
-from mondegreen.serve.prompts import PromptGuard
-from mondegreen.serve.rules import RefusedRequestError
+from mondegreen.prompts.guard import PromptGuard
+from mondegreen.prompts.rules import RefusedRequestError
 
 WORDS = tuple(f"{a}{b}{c}" for a in "bdfgklmn" for b in "aeiou" for c in "dgkm")
 

@@ -100,7 +100,7 @@ def _is_here(host: str) -> bool:
 def sent_headers(given: Mapping[str, str]) -> dict[str, str]:
     """Pass on who pays; all other headers of a client may hold text."""
     from mondegreen import __version__
-    from mondegreen.serve.rules import RefusedRequestError
+    from mondegreen.prompts.rules import RefusedRequestError
 
     headers = {
         "content-type": "application/json",

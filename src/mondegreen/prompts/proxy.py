@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import logging
+import traceback
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, final
@@ -18,11 +20,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from mondegreen.errors import MondegreenError
-from mondegreen.serve.messages import REQUESTS
-from mondegreen.serve.prompts import PromptGuard
-from mondegreen.serve.rules import RefusedRequestError
-from mondegreen.serve.upstream import (
+from mondegreen.errors import MondegreenError, OutOfVocabularyError
+from mondegreen.prompts.guard import PromptGuard
+from mondegreen.prompts.messages import REQUESTS
+from mondegreen.prompts.rules import RefusedRequestError
+from mondegreen.prompts.upstream import (
     Upstream,
     error_codes,
     returned_headers,
@@ -33,6 +35,7 @@ CONVERSATION_HEADER: Final = "x-mondegreen-conversation"
 """By which a client says what belongs together; it is not sent."""
 
 GUARANTEE_HEADER: Final = "x-mondegreen-guarantee"
+_LOG: Final = logging.getLogger("mondegreen.prompts")
 _LONGEST_ERROR: Final = 1 << 16
 
 
@@ -79,8 +82,7 @@ def create_proxy(settings: ProxySettings) -> Starlette:
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with settings.upstream.client() as client:
-            proxy.client = client
+        async with proxy.client:
             yield
 
     def guarantee(request: Request) -> Response:
@@ -123,10 +125,9 @@ class _Endpoint:
 
 @final
 class _Proxy:
-    client: httpx.AsyncClient
-
     def __init__(self, settings: ProxySettings) -> None:
         self._settings = settings
+        self.client = settings.upstream.client()
         self._in_work = 0
         self._one_thread = anyio.CapacityLimiter(1)  # two would only take turns
         self.headers = {GUARANTEE_HEADER: settings.guard.short}
@@ -144,8 +145,7 @@ class _Proxy:
         except ClientDisconnect:
             pass
         except Exception as error:
-            failed = error if isinstance(error, _FailedError) else _failure(error)
-            await outgoing.end(_answer(failed, self.headers), request)
+            await outgoing.end(_answer(_failure(error), self.headers), request)
         finally:
             self._in_work -= 1
 
@@ -286,16 +286,20 @@ def _parsed(data: bytes) -> dict[str, Any]:
 
 def _failure(error: Exception) -> _FailedError:
     """Say what failed; only our own errors are known to hold no text."""
+    if isinstance(error, _FailedError):
+        return error
+    if isinstance(error, ExceptionGroup):  # of the task that watches the client
+        return _failure(error.exceptions[0])
     if isinstance(error, RefusedRequestError):
         return _FailedError(400, str(error), param=error.path)
-    if isinstance(error, ExceptionGroup):
-        return next(
-            (each for each in error.exceptions if isinstance(each, _FailedError)),
-            _FailedError(500, "a bug: nothing more is sent"),
-        )
+    said = "the request could not be privatized"
+    if isinstance(error, MondegreenError):
+        status = 400 if isinstance(error, OutOfVocabularyError) else 500
+        return _FailedError(status, f"{said}: {error}")
+    where = traceback.extract_tb(error.__traceback__)[-1]
     kind = type(error).__name__
-    said = f": {error}" if isinstance(error, MondegreenError) else f" ({kind})"
-    return _FailedError(500, f"the request could not be privatized{said}")
+    _LOG.error("this is a bug: %s in %s:%s", kind, where.name, where.lineno)
+    return _FailedError(500, f"{said}; nothing was sent")
 
 
 def _answer(error: _FailedError, headers: Mapping[str, str]) -> JSONResponse:

@@ -123,6 +123,7 @@ _DISTRIBUTIONS = {  # of modules with another name
     "sklearn": "scikit-learn",
 }
 _EXTRAS = {
+    "anyio": "serve",
     "datasets": "datasets",
     "duckdb": "duckdb",
     "fastapi": "serve",
@@ -134,9 +135,11 @@ _EXTRAS = {
     "pooch": "fetch",
     "presidio_anonymizer": "presidio",
     "prometheus_client": "serve",
+    "pydantic": "serve",
     "pyspark": "spark",
     "sklearn": "sklearn",
     "spacy": "spacy",
+    "starlette": "serve",
     "torch": "torch",
     "transformers": "transformers",
     "uvicorn": "serve",

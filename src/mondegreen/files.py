@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from mondegreen.errors import DecodeError, SourceError
+from mondegreen.errors import ConfigurationError, DecodeError, SourceError
 
 try:
     import fcntl
@@ -79,6 +79,30 @@ def read_bytes(path: str | Path, limit: int = -1) -> bytes:
     except OSError as error:
         problem = error.strerror or type(error).__name__
         raise SourceError(path, f"cannot be read: {problem}") from None
+
+
+def read_secret(path: str | Path, limit: int, what: str, hint: str = "") -> bytes:
+    """Read up to so many bytes of a file that its owner alone may read.
+
+    Raises
+    ------
+    ConfigurationError
+        If it cannot be read, or others can, or it is longer.
+    """
+    try:
+        mode = Path(path).stat().st_mode
+        if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
+            name = Path(path).name
+            raise ConfigurationError(
+                f"{what} {path} can be read by others: chmod 600 {name}"
+            )
+        with Path(path).open("rb") as file:
+            data = file.read(limit + 1)
+    except OSError as error:
+        raise ConfigurationError(f"{what} {path}: {error.strerror}{hint}") from None
+    if len(data) > limit:
+        raise ConfigurationError(f"{what} {path} is longer than {limit} bytes{hint}")
+    return data
 
 
 def read_lines(path: str | Path) -> list[str]:

@@ -74,7 +74,7 @@ def explain(
     from mondegreen.scores.word import score_word
     from mondegreen.space.store import load_space
     from mondegreen.text.never_printed import never_printed
-    from mondegreen.text.policy import KEEP, read_keep_list
+    from mondegreen.text.policy import KEEP, Lookup, read_keep_list
 
     target = _picture(plot, force=force)
     kept = read_keep_list(keep) if keep else frozenset()
@@ -88,7 +88,7 @@ def explain(
         language=language,
         allow_unproved=allow_unproved,
     )
-    code, form = _code_of(word, privatizer, kept)
+    code, form = Lookup(privatizer.space, keep=kept).code_of(word)
     facts = {"word": word, "looked_up_as": form, "is_kept": code == KEEP}
     if code == KEEP:
         if target is not None:
@@ -183,23 +183,6 @@ def _picture(plot: str | None, *, force: bool) -> Any:
     picture_format(plot)
     check_drawing("--plot")
     return Target(plot, force=force)
-
-
-def _code_of(
-    word: str, privatizer: Privatizer, kept: frozenset[str]
-) -> tuple[int, str]:
-    """The code of the one word that was typed, and the form that is looked up."""
-    from mondegreen.text.policy import Lookup
-    from mondegreen.text.tokenizer import canonical, tokenize
-
-    batch = tokenize([word])
-    found = batch.words()
-    if len(found) != 1:
-        raise ConfigurationError(
-            f"WORD reads as {len(found)} words; give one, such as: doctor"
-        )
-    codes = Lookup(privatizer.space, keep=kept).codes(batch)
-    return int(codes[0]), canonical(found[0])
 
 
 def _lines(

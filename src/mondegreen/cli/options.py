@@ -23,7 +23,11 @@ from typing import (
 
 import click
 
-from mondegreen.errors import InvalidParameterError, UnprovedGuaranteeError
+from mondegreen.errors import (
+    ConfigurationError,
+    InvalidParameterError,
+    UnprovedGuaranteeError,
+)
 from mondegreen.files import read_bytes, read_lines
 from mondegreen.io.guess import format_of
 from mondegreen.wording import DEFAULT_SPACE
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from mondegreen.mechanisms.base import AbstractMechanism
+    from mondegreen.sampling.noise import KeyedNoise
 
 _HEAD_BYTES: Final = 1 << 16
 
@@ -272,6 +277,17 @@ def built(name: str, epsilon: float, settings: tuple[str, ...]) -> AbstractMecha
     from mondegreen.mechanisms import mechanism
 
     return mechanism(name, epsilon=epsilon, **parameters_of(settings))
+
+
+def keyed_noise(key_file: str | None, key_env: str | None) -> KeyedNoise | None:
+    """Read the key that --key-file or --key-env names; None without either."""
+    from mondegreen.sampling.noise import KeyedNoise
+
+    if key_file is not None and key_env is not None:
+        raise ConfigurationError("--key-file and --key-env exclude each other")
+    if key_file is not None:
+        return KeyedNoise.from_file(key_file)
+    return None if key_env is None else KeyedNoise.from_env(key_env)
 
 
 def check_proved(mechanism: Any, *, allow_unproved: bool) -> None:

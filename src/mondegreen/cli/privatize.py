@@ -219,7 +219,7 @@ def _noise(
     key_file: str | None, key_env: str | None, id_column: str | None, seed: int | None
 ) -> NoiseSource | None:
     """Choose the source of randomness; None is the operating system."""
-    from mondegreen.sampling.noise import KeyedNoise, Seeded
+    from mondegreen.sampling.noise import Seeded
 
     given = {"--key-file": key_file, "--key-env": key_env, "--seed": seed}
     named = [name for name, value in given.items() if value is not None]
@@ -227,11 +227,9 @@ def _noise(
         raise ConfigurationError(f"{' and '.join(named)} exclude each other")
     if (key_file is key_env is None) != (id_column is None):
         raise ConfigurationError("--key-file, or --key-env, and --id need each other")
-    if key_file is not None:
-        return KeyedNoise.from_file(key_file)
-    if key_env is not None:
-        return KeyedNoise.from_env(key_env)
-    return None if seed is None else Seeded(seed)
+    if seed is not None:
+        return Seeded(seed)
+    return options.keyed_noise(key_file, key_env)
 
 
 def _logical(columns: tuple[str, ...], named: tuple[str, ...]) -> dict[str, str]:
@@ -283,14 +281,11 @@ def _announce(
     verbose: bool,
 ) -> None:
     """Print the promise before work starts; where it is quiet, its warnings alone."""
-    if not quiet:
-        lines = str(guarantee) if verbose else guarantee.summary()
-        click.echo(f"{lines}\n{notice}".rstrip(), err=True)
-    else:
-        if not guarantee.is_private:
-            click.echo(f"NOT PRIVATE: {guarantee.reason_not_private}", err=True)
-        if guarantee.warning:
-            click.echo(guarantee.warning, err=True)
+    from mondegreen.cli.render import show_promise
+
+    show_promise(guarantee, quiet=quiet, verbose=verbose)
+    if notice and not quiet:
+        click.echo(notice, err=True)
     for each in earlier:
         if not (quiet and each.is_private):
             click.echo(f"Privatized before: {each}", err=True)

@@ -12,6 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from mondegreen.calibration.sample import Sample
+    from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSource
     from mondegreen.mechanisms.base import AbstractMechanism
     from mondegreen.privatizer.privatizer import Privatizer
@@ -114,6 +115,17 @@ def prepared(
         privatizer.reading.warm_up(lambda share: show(f"reader {share:.0%}"))
     show("")
     return privatizer
+
+
+def show_promise(guarantee: Guarantee, *, quiet: bool, verbose: bool) -> None:
+    """Print the promise before work starts; where it is quiet, its warnings alone."""
+    if not quiet:
+        click.echo(guarantee if verbose else guarantee.summary(), err=True)
+        return
+    if not guarantee.is_private:
+        click.echo(f"NOT PRIVATE: {guarantee.reason_not_private}", err=True)
+    if guarantee.warning:
+        click.echo(guarantee.warning, err=True)
 
 
 def read_public(

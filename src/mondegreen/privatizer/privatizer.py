@@ -128,13 +128,13 @@ class Privatizer:
                 f"{mechanism.name} does not keep a metric-privacy promise; to compare "
                 "with it all the same, pass allow_unproved=True (--allow-unproved)"
             )
-        self._keep = words_of(keep)  # as given: a canonical form need not be one word
+        self.keep = words_of(keep)  # as given: a canonical form need not be one word
         self.mechanism = mechanism
         named = DEFAULT_SPACE if space is None else space
         self.space = named if isinstance(named, Space) else load_space(named)
         self.noise: NoiseSource = OSNoise() if noise is None else noise
         self.state: State = mechanism.prepare(self.space)
-        self._lookup = Lookup(self.space, unknown, self._keep)
+        self._lookup = Lookup(self.space, unknown, self.keep)
         self._print_all = bool(print_all)
         replaced = {} if print_all else replacements(self.space)
         self.reading = Reading(self.state, read, language)
@@ -379,7 +379,7 @@ class Privatizer:
         """What is set besides mechanism and space, as JSON values."""
         return {
             "unknown": self._lookup.unknown,
-            "keep": sorted(set(self._keep)),
+            "keep": sorted(set(self.keep)),
             "case": self._detokenizer.case,
             "allow_unproved": not self.mechanism.is_private,
             "structure": self._detokenizer.structure,
@@ -392,7 +392,7 @@ class Privatizer:
 
         A copy does not know which numbers of batches are taken.
         """
-        options = {**self._policies(), "keep": self._keep, "noise": self.noise}
+        options = {**self._policies(), "keep": self.keep, "noise": self.noise}
         options["language"] = self.reading.judge or self.reading.language
         build = functools.partial(Privatizer, **options)
         uncounted = {"_numbers": BatchNumbers(is_counting=False)}

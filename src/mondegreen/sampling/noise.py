@@ -7,7 +7,6 @@ import hmac
 import itertools
 import os
 import re
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 from randomgen import ChaCha
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.files import read_secret
 
 _KEY_BYTES: Final = 32
 _LONGEST_KEY: Final = 4096
@@ -193,18 +193,8 @@ class KeyedNoise:
         """
         path = Path(path).absolute()
         make = f"make one: (umask 077; head -c 32 /dev/urandom > {path.name})"
-        try:
-            mode = path.stat().st_mode
-            if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
-                raise ConfigurationError(
-                    f"key file {path} can be read by others: chmod 600 {path.name}"
-                )
-            with path.open("rb") as file:
-                key = file.read(_LONGEST_KEY + 1)
-        except OSError as error:
-            problem = f"key file {path}: {error.strerror}; {make}"
-            raise ConfigurationError(problem) from None
-        if len(key) > _LONGEST_KEY or not _is_key(key):
+        key = read_secret(path, _LONGEST_KEY, "key file", f"; {make}")
+        if not _is_key(key):
             raise ConfigurationError(f"key file {path} is no key; {make}")
         source = cls(key)
         source._again = (cls.from_file, (path,))

@@ -11,6 +11,7 @@ import numpy as np
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import (
+    ConfigurationError,
     InvalidParameterError,
     OutOfVocabularyError,
     SourceError,
@@ -133,6 +134,16 @@ class Lookup:
                 "remove them"
             )
         return codes
+
+    def code_of(self, text: str) -> tuple[int, str]:
+        """Return the code of the one PUBLIC word of a text, and its canonical form."""
+        batch = tokenize([text])
+        found = batch.words()
+        if len(found) != 1:
+            raise ConfigurationError(
+                f"WORD reads as {len(found)} words; give one, such as: doctor"
+            )
+        return int(self.codes(batch)[0]), canonical(found[0])
 
     @property
     def disclosed(self) -> tuple[str, ...]:

@@ -1,0 +1,149 @@
+"""``mondegreen proxy``: private prompts to a language model, answers as they come."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any, Final, Literal
+
+import click
+
+from mondegreen.cli import options
+from mondegreen.cli.options import File, command, option
+from mondegreen.cli.serve import TLS_CERT, TLS_KEY
+from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.files import read_bytes
+
+_STOPPING_SECONDS: Final = 30.0
+_LONGEST: Final = 16 << 20  # bytes of a file of what is public
+
+
+@command()
+def proxy(
+    upstream: str = option(
+        "Base address of the language model, such as https://api.openai.com/v1.", "URL"
+    ),
+    epsilon: float = options.EPSILON,
+    name: options.MechanismName = options.MECHANISM,
+    settings: tuple[str, ...] = options.SETTINGS,
+    space: options.SpaceName = options.SPACE,
+    unknown: Literal["word", "mask", "drop", "fail"] = option(
+        "Words outside the vocabulary: privatize, print [unk], remove, or refuse."
+    ),
+    keep: File | None = options.KEEP,
+    structure: Literal["keep", "plain"] = option(
+        "keep: punctuation and spacing pass in clear; plain: single spaces, full stops."
+    ),
+    print_all: bool = options.PRINT_ALL,
+    read: Literal["none", "words", "sentence"] = options.READ,
+    language: str | None = options.LANGUAGE,
+    roles: tuple[Literal["system", "developer", "assistant"], ...] = option(
+        "Messages of this role are PUBLIC and pass in clear. Repeatable.",
+        "--public-role",
+    ),
+    public: File | None = option(
+        "JSON list of what is PUBLIC: texts of system messages, definitions of tools, "
+        "response formats. They pass where a request holds exactly that; tools and "
+        "formats that are not in it are refused."
+    ),
+    models: tuple[str, ...] = option(
+        "A model that may be asked for. Repeatable.  [default: any, by a name without "
+        "spaces, which passes in clear]",
+        "--model NAME",
+    ),
+    key_file: File | None = option(
+        "Key of the noise, so that a conversation repeats its releases after a "
+        "restart too.  [default: a new key at each start, known to nobody]"
+    ),
+    key_env: str | None = option(
+        "As --key-file; the environment variable holds 64 hex digits.", "VARIABLE"
+    ),
+    fresh: bool = option(
+        "New noise in every request. The history that each turn of a conversation "
+        "repeats is released again each time, and losses ADD UP."
+    ),
+    host: str = option("Address to listen on.", "ADDRESS", default="127.0.0.1"),
+    port: int = option(
+        "0 is any free one.", default=8787, type=click.IntRange(0, 65535)
+    ),
+    tls_cert: File | None = TLS_CERT,
+    tls_key: File | None = TLS_KEY,
+    allow_exposed: bool = option("Listen where other machines reach, without TLS."),
+    authority: File | None = option(
+        "Certificates that the upstream may be signed by, if not the public ones.",
+        "--upstream-ca",
+    ),
+    plain_http: bool = option("Permit an upstream by plain HTTP on another machine."),
+    timeout: float = option(
+        "The upstream may be silent so long.", "SECONDS", default=600.0
+    ),
+    largest: int = option("Of a request.", "--max-bytes BYTES", default=4 << 20),
+    quiet: bool = option("Print warnings alone.", "-q --quiet"),
+    verbose: bool = option("Print the whole guarantee.", "-v --verbose"),
+) -> None:
+    """Stand before a language model: what it is sent is privatized first.
+
+    Clients that speak to OpenAI change their base address and nothing else. Messages
+    of users, and all else that can hold a text, are privatized; what cannot be read
+    (images, files, tools that were not declared) is refused. Answers pass unchanged.
+
+    \b
+    mondegreen proxy --upstream https://api.openai.com/v1 --epsilon 10
+    OPENAI_BASE_URL=http://127.0.0.1:8787/v1 python app.py
+    """  # noqa: D301
+    from mondegreen.cli.render import prepared, say, show_promise
+    from mondegreen.prompts.guard import PromptGuard
+    from mondegreen.prompts.proxy import ProxySettings, create_proxy
+    from mondegreen.prompts.upstream import Upstream
+    from mondegreen.serve.server import Listen, run
+    from mondegreen.space.store import load_space
+    from mondegreen.text.policy import read_keep_list
+
+    where = Upstream(upstream, timeout, authority, plain_http)
+    seconds = min(timeout, _STOPPING_SECONDS)
+    listen = Listen(host, port, tls_cert, tls_key, seconds=seconds)
+    # Who calls needs a key of the upstream.
+    warning = listen.check_exposure(has_keys=True, allowed=allow_exposed)
+    noise = options.keyed_noise(key_file, key_env)
+    if noise is not None and fresh:
+        raise ConfigurationError("a key and --fresh exclude each other")
+    privatizer = prepared(
+        options.built(name, epsilon, settings),
+        load_space(space),
+        quiet=quiet,
+        unknown=unknown,
+        keep=read_keep_list(keep) if keep else (),
+        case="lower" if read == "none" else "truecase",
+        structure=structure,
+        print_all=print_all,
+        read=read,
+        language=language,
+        noise=noise,
+    )
+    guard = PromptGuard(
+        privatizer,
+        public_roles=roles,
+        public=_public(public),
+        models=models,
+        fresh=fresh,
+    )
+    show_promise(guard.guarantee, quiet=quiet, verbose=verbose)
+    if warning:
+        click.echo(warning, err=True)
+    app = functools.partial(create_proxy, ProxySettings(guard, where, largest))
+    run(app, listen, say)
+
+
+def _public(path: str | None) -> list[Any]:
+    """Read the list of what is public."""
+    if path is None:
+        return []
+    try:
+        found = json.loads(read_bytes(path, _LONGEST))
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, list):
+        raise InvalidParameterError(
+            "--public", path, "a JSON list of texts and objects"
+        )
+    return found

@@ -1,0 +1,134 @@
+"""``mondegreen serve``: a privatizer behind HTTP, for programs."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Final, Literal
+
+import click
+
+from mondegreen.cli import options
+from mondegreen.cli.options import File, command, option
+
+HOST: Final = option(
+    "Address to listen on. One that other machines reach needs --api-keys and TLS.",
+    default="127.0.0.1",
+)
+PORT: Final = option("0 is any free one.", default=8000, type=click.IntRange(0, 65535))
+API_KEYS: Final = option(
+    "Callers must send one of these keys, one a line, as Authorization: Bearer KEY."
+)
+TLS_CERT: Final = option("Certificate, in PEM, with those that sign it.")
+TLS_KEY: Final = option("Its private key, in PEM.")
+EXPOSED: Final = option(
+    "Listen where other machines reach, without API keys or without TLS."
+)
+WORKERS: Final = option("Processes that answer, one core each.", default=1)
+
+
+@command()
+def serve(
+    epsilon: float = options.EPSILON,
+    name: options.MechanismName = options.MECHANISM,
+    settings: tuple[str, ...] = options.SETTINGS,
+    space: options.SpaceName = options.SPACE,
+    unknown: Literal["word", "mask", "drop", "fail"] = option(
+        "Words outside the vocabulary: privatize, print [unk], remove, or refuse."
+    ),
+    keep: File | None = options.KEEP,
+    case: Literal["lower", "truecase", "restore"] | None = option(
+        "As for privatize.  [default: truecase, and lower under --read none]"
+    ),
+    structure: Literal["keep", "plain"] = option("As for privatize."),
+    print_all: bool = options.PRINT_ALL,
+    read: Literal["none", "words", "sentence"] = option(
+        "Print what released words most likely stand for, each by itself or the whole "
+        "sentence, by a public language model; none: the words drawn. No epsilon."
+    ),
+    language: str | None = options.LANGUAGE,
+    key_file: File | None = option(
+        "Keyed noise: the same record repeats its release. Requests need ids then."
+    ),
+    key_env: str | None = option(
+        "As --key-file; the environment variable holds 64 hex digits.", "VARIABLE"
+    ),
+    allow_unproved: bool = options.UNPROVED,
+    host: str = HOST,
+    port: int = PORT,
+    api_keys: File | None = API_KEYS,
+    tls_cert: File | None = TLS_CERT,
+    tls_key: File | None = TLS_KEY,
+    allow_exposed: bool = EXPOSED,
+    workers: int = WORKERS,
+    body: int = option("Bytes of a request.", "--max-body", default=4 << 20),
+    texts: int = option("Texts of a request.", "--max-texts", default=10_000),
+    words: int = option("Words of a text.", "--max-words", default=100_000),
+    seconds: float = option(
+        "What a request may take.",
+        "--timeout SECONDS",
+        default=30.0,
+        type=click.FloatRange(min=1),
+    ),
+    rate: float = option(
+        "Requests a second for each API key and worker; 0: no limit.",
+        default=0.0,
+        type=click.FloatRange(min=0),
+    ),
+    concurrent: int = option(
+        "Requests at a time, for each worker; others get status 503.",
+        "--max-concurrent",
+        default=256,
+    ),
+    quiet: bool = option("Print warnings alone.", "-q --quiet"),
+    verbose: bool = option("Print the whole guarantee.", "-v --verbose"),
+) -> None:
+    """Privatize texts that come in over HTTP.
+
+    POST /v1/privatize {"texts": [...]} answers {"texts": [...], "guarantee": {...}};
+    /openapi.json describes it all. No text is logged, counted or kept. SIGTERM stops
+    it when all that came in is answered.
+
+    \b
+    mondegreen serve --epsilon 10
+    curl -H 'Content-Type: application/json' -d '{"texts": ["I met Ann."]}' \\
+      http://127.0.0.1:8000/v1/privatize
+    """  # noqa: D301
+    from mondegreen.cli.render import prepared, say, show_promise
+    from mondegreen.serve.api_keys import ApiKeys
+    from mondegreen.serve.app import create_app
+    from mondegreen.serve.server import Listen, run
+    from mondegreen.serve.settings import Limits, Settings
+    from mondegreen.space.store import load_space
+    from mondegreen.text.policy import read_keep_list
+
+    listen = Listen(host, port, tls_cert, tls_key, workers, seconds)
+    keys = ApiKeys() if api_keys is None else ApiKeys.from_file(api_keys)
+    warning = listen.check_exposure(has_keys=bool(keys), allowed=allow_exposed)
+    noise = options.keyed_noise(key_file, key_env)
+    privatizer = prepared(
+        options.built(name, epsilon, settings),
+        load_space(space),
+        quiet=quiet,
+        unknown=unknown,
+        keep=read_keep_list(keep) if keep else (),
+        case=case or ("lower" if read == "none" else "truecase"),
+        structure=structure,
+        print_all=print_all,
+        read=read,
+        language=language,
+        noise=noise,
+        allow_unproved=allow_unproved,
+    )
+    limits = Limits(body, texts, words, seconds, rate, concurrent)
+    app: Any = functools.partial(create_app, Settings(privatizer, keys, limits))
+    show_promise(privatizer.guarantee, quiet=quiet, verbose=verbose)
+    if noise is not None and not keys:
+        warning += (
+            "WARNING: noise is keyed, so that whoever may call can test guesses of a "
+            "text whose release is known: see --api-keys."
+        )
+    if warning:
+        click.echo(warning, err=True)
+    run(app, listen, say)
+    if not quiet:
+        say("Stopped; all that came in was answered.")

@@ -1,0 +1,115 @@
+"""The service: texts in, their release out, over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from mondegreen import __version__
+from mondegreen.serve.answers import Refused, answer, on_error
+from mondegreen.serve.batcher import Batcher
+from mondegreen.serve.explained import explained
+from mondegreen.serve.forms import (
+    ExplainAnswer,
+    ExplainRequest,
+    Failure,
+    PrivatizeAnswer,
+    PrivatizeRequest,
+    read,
+)
+from mondegreen.serve.guard import Guard
+from mondegreen.serve.metrics import Metrics
+from mondegreen.serve.settings import Settings
+
+_FAILURES: Final[dict[int | str, dict[str, Any]]] = {
+    "default": {"model": Failure, "description": "An error; no text is in it."}
+}
+
+
+def base_app(settings: Settings, metrics: Metrics, title: str) -> FastAPI:
+    """Make an application without addresses whose errors hold no text."""
+    app = FastAPI(
+        title=title,
+        version=__version__,
+        docs_url=None,  # these pages load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,  # a redirect would repeat the address
+        responses=_FAILURES,
+    )
+    app.add_middleware(Guard, settings=settings, metrics=metrics)
+    for error in (HTTPException, RequestValidationError):
+        app.add_exception_handler(error, on_error)
+    return app
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """Make the service; any ASGI server runs it.
+
+    Parameters
+    ----------
+    settings : Settings
+        See there. The batcher is ``app.state.batcher``.
+    """
+    metrics = Metrics()
+    app = base_app(settings, metrics, "mondegreen")
+    privatizer, limits = settings.privatizer, settings.limits
+    batcher = Batcher(privatizer, limits.words, metrics.count_batch)
+    app.state.batcher, app.state.metrics = batcher, metrics
+    guarantee = privatizer.guarantee.to_dict()
+
+    @app.post("/v1/privatize", **_takes(PrivatizeRequest, PrivatizeAnswer))
+    async def privatize(request: Request) -> Response:
+        """Privatize every word of some texts."""
+        form = read(PrivatizeRequest, await _body(request))
+        if len(form.texts) > limits.texts:
+            says = f"more than {limits.texts} texts; send them in several requests"
+            raise Refused(413, says)
+        released = await batcher.privatize(form.texts, form.ids, form.column)
+        return answer({"texts": released, "guarantee": guarantee})
+
+    @app.post("/v1/explain", **_takes(ExplainRequest, ExplainAnswer))
+    async def explain(request: Request) -> Response:
+        """Show what the setting means for a public word, as the command does."""
+        word = read(ExplainRequest, await _body(request)).word
+        return answer(await batcher.run(lambda: explained(privatizer, word)))
+
+    @app.get("/healthz")
+    async def healthz() -> Response:
+        """Say that the process answers."""
+        return answer({"status": "ok"})
+
+    @app.get("/readyz")
+    async def readyz() -> Response:
+        """Privatize a public word, and say that it went well."""
+        await batcher.privatize([privatizer.space.words[0]], ["readyz"])
+        return answer({"status": "ready"})
+
+    @app.get("/metrics", response_class=Response)
+    async def prometheus() -> Response:
+        """Give the counts of the service to Prometheus."""
+        return Response(metrics.lines(), media_type="text/plain; version=0.0.4")
+
+    return app
+
+
+def _takes(form: type[Any], made: type[Any]) -> dict[str, Any]:
+    """Describe a body that we read ourselves: an error of a framework repeats it."""
+    schema = form.model_json_schema()
+    body = {"content": {"application/json": {"schema": schema}}, "required": True}
+    return {
+        "openapi_extra": {"requestBody": body},
+        "responses": {200: {"model": made}},
+        "response_class": Response,
+    }
+
+
+async def _body(request: Request) -> bytes:
+    """Read the body of a request, which says that it is JSON."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise Refused(415, "the body must be JSON: Content-Type: application/json")
+    body: bytes = await request.body()
+    return body

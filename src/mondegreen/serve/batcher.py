@@ -1,0 +1,245 @@
+"""Requests that wait are privatized in one call: they share laws, and never noise."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Final, Generic, TypeVar, final
+
+import numpy as np
+
+from mondegreen.errors import ConfigurationError, DataError
+from mondegreen.privatizer.privatizer import Privatizer
+from mondegreen.privatizer.release import texts_of
+from mondegreen.sampling.noise import Batch, KeyedNoise, NoiseSource
+from mondegreen.sampling.records import record_ids
+from mondegreen.text.tokenizer import tokenize
+
+_CHARACTERS: Final = 1 << 16
+"""Of one call, at most, and of one text where that is longer."""
+
+_Value = TypeVar("_Value")
+_Texts = list[str | None]
+Observe = Callable[[int, int, int], None]
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class _Outcome(Generic[_Value]):
+    """A value or an error: one that a future held would be logged if nobody asked."""
+
+    value: _Value | None
+    error: Exception | None = None
+
+
+@final
+@dataclass(slots=True, repr=False)
+class _Request:
+    """Texts that one caller waits for, and how far they have come."""
+
+    texts: Sequence[str | None]
+    ids: list[str] | None
+    column: str
+    done: Future[_Outcome[_Texts]] = field(default_factory=Future)
+    taken: int = 0
+    released: _Texts = field(default_factory=list)
+
+    def take(self, room: int) -> range:
+        """Take the next texts that fit into so many characters, at least one."""
+        start = end = self.taken
+        while end < len(self.texts) and (room > 0 or end == start):
+            room -= len(self.texts[end] or "") + 1
+            end += 1
+        self.taken = end
+        return range(start, end)
+
+
+_Piece = tuple[_Request, range]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _OwnNoise:
+    """Gives each run of the texts of a batch the noise of a batch of its own."""
+
+    source: NoiseSource
+    runs: Sequence[int]
+
+    @property
+    def is_private(self) -> bool:
+        return self.source.is_private
+
+    def describe(self) -> str:
+        return self.source.describe()
+
+    def streams(self, batch: Batch) -> Iterator[tuple[range, np.random.Generator]]:
+        start = 0
+        for length in self.runs:
+            run = slice(start, start + length)
+            ids = None if batch.ids is None else batch.ids[run]
+            for covered, rng in self.source.streams(
+                replace(batch, texts=batch.texts[run], ids=ids)
+            ):
+                yield range(start + covered.start, start + covered.stop), rng
+            start += length
+
+
+@final
+class Batcher:
+    """Privatizes texts of many callers, in one thread.
+
+    A call for one text takes a hundred times as long as that text adds to a call for
+    many. So what came in while one call was running goes into the next, at most 65,536
+    characters at a time and from each caller in turn. Each caller gets noise as from a
+    batch of its own, and none has the errors of another.
+
+    Parameters
+    ----------
+    privatizer : Privatizer
+        Its noise source is asked anew for every caller.
+    words : int
+        Words of a text, at most.
+    observe : callable, optional
+        Told the callers, texts and words of each call.
+    """
+
+    def __init__(
+        self,
+        privatizer: Privatizer,
+        words: int = 100_000,
+        observe: Observe = lambda callers, texts, words: None,
+    ) -> None:
+        self.privatizer = privatizer
+        self._words, self._observe = words, observe
+        self._lock = threading.Lock()
+        self._waiting: deque[_Request] = deque()
+        self._is_working = False
+        self._thread = ThreadPoolExecutor(1, "mondegreen-batcher")
+
+    async def privatize(
+        self,
+        texts: Sequence[str | None],
+        ids: Sequence[str | int] | None = None,
+        column: str = "text",
+    ) -> list[str | None]:
+        """Return the texts privatized, nulls kept; order is kept.
+
+        Raises
+        ------
+        ConfigurationError
+            If noise is keyed and there are no ids.
+        DataError
+            If a text has too many words; the message names it by number.
+        MondegreenError
+            What :meth:`Privatizer.texts` raises.
+        """
+        texts, records = texts_of(texts), record_ids(ids, len(texts))
+        is_keyed = isinstance(self.privatizer.noise, KeyedNoise)
+        if is_keyed and records is None:
+            raise ConfigurationError("noise is keyed here: send ids, one for each text")
+        if any(text and len(text) > self._words for text in texts):
+            await self.run(lambda: self._check_words(texts))
+        request = _Request(texts, *((records, column) if is_keyed else (None, "")))
+        with self._lock:
+            if not self._is_working:
+                self._thread.submit(self._work)
+                self._is_working = True
+            self._waiting.append(request)
+        return await _value_of(request.done)
+
+    async def run(self, work: Callable[[], _Value]) -> _Value:
+        """Do other work in the same thread: two would only take turns."""
+        return await _value_of(self._thread.submit(_tried, work))
+
+    def close(self) -> None:
+        """Finish what waits, and end the thread."""
+        self._thread.shutdown()
+
+    def _check_words(self, texts: Sequence[str | None]) -> None:
+        for number, text in enumerate(texts, 1):
+            if text and len(text) > self._words:
+                if len(tokenize([text]).words()) > self._words:
+                    problem = f"has more than {self._words} words"
+                    raise DataError(f"text {number} {problem}; send it in parts")
+
+    def _work(self) -> None:
+        """Release what waits, piece by piece, until nothing does."""
+        while pieces := self._turn():
+            for (request, _), outcome in zip(pieces, self._drawn(pieces), strict=True):
+                request.released += outcome.value or ()
+                is_whole = request.taken == len(request.texts)
+                if is_whole or outcome.error is not None:
+                    found = _Outcome(request.released, outcome.error)
+                    with contextlib.suppress(InvalidStateError):  # the caller has gone
+                        request.done.set_result(found)
+
+    def _turn(self) -> list[_Piece]:
+        """Take a piece of each request, from the front, as far as one call goes."""
+        pieces: list[_Piece] = []
+        room = _CHARACTERS
+        with self._lock:
+            while self._waiting and room > 0:
+                request = self._waiting.popleft()
+                if request.done.done():
+                    continue
+                run = request.take(room)
+                room -= sum(len(request.texts[i] or "") + 1 for i in run)
+                pieces.append((request, run))
+                if request.taken < len(request.texts):
+                    self._waiting.append(request)  # the others come first
+            self._is_working = bool(pieces)
+        return pieces
+
+    def _drawn(self, pieces: list[_Piece]) -> list[_Outcome[_Texts]]:
+        """Privatize pieces in one call; if it fails, each in its own."""
+        together = _tried(lambda: self._together(pieces))
+        if together.value is not None:
+            return [_Outcome(texts) for texts in together.value]
+        if len(pieces) == 1:
+            return [_Outcome(None, together.error)]
+        return [outcome for piece in pieces for outcome in self._drawn([piece])]
+
+    def _together(self, pieces: list[_Piece]) -> list[_Texts]:
+        """Privatize pieces; those of one logical column share a call."""
+        found: dict[int, _Texts] = {}
+        for column in {request.column for request, _ in pieces}:
+            mine = [i for i, (each, _) in enumerate(pieces) if each.column == column]
+            found |= zip(mine, self._released([pieces[i] for i in mine]), strict=True)
+        return [found[i] for i in range(len(pieces))]
+
+    def _released(self, pieces: list[_Piece]) -> list[_Texts]:
+        """Privatize pieces of one column."""
+        texts: _Texts = []
+        ids: list[str] = []
+        for request, run in pieces:
+            texts += request.texts[run.start : run.stop]
+            ids += (request.ids or ())[run.start : run.stop]
+        runs = [len(run) for _, run in pieces]
+        own = self.privatizer.with_noise(_OwnNoise(self.privatizer.noise, runs))
+        released, words = own.texts(texts, ids or None, pieces[0][0].column)
+        self._observe(len(pieces), len(texts), words)
+        ends = itertools.accumulate(runs)
+        return [
+            released[end - length : end] for end, length in zip(ends, runs, strict=True)
+        ]
+
+
+def _tried(work: Callable[[], _Value]) -> _Outcome[_Value]:
+    try:
+        return _Outcome(work())
+    except Exception as error:
+        return _Outcome(None, error)
+
+
+async def _value_of(future: Future[_Outcome[_Value]]) -> _Value:
+    """Wait for an outcome, and raise its error; who gives up cancels the future."""
+    outcome = await asyncio.wrap_future(future)
+    if outcome.error is not None:
+        raise outcome.error
+    return outcome.value  # type: ignore[return-value]

@@ -1,0 +1,29 @@
+"""What one setting means for a public word: numbers of its law, and no draw of ours."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from mondegreen.privatizer.privatizer import Privatizer
+from mondegreen.scores.word import score_word
+from mondegreen.text.policy import KEEP, Lookup
+
+_RUNS: Final = 2000
+"""Outputs that are drawn where probabilities cannot be computed: a second or less."""
+
+
+def explained(privatizer: Privatizer, word: str) -> dict[str, Any]:
+    """Say what ``mondegreen explain --json`` prints, without the word itself.
+
+    It is a function of the word and of public things alone: no noise of a release has
+    a part in it.
+    """
+    code, _ = Lookup(privatizer.space, keep=privatizer.keep).code_of(word)
+    if code == KEEP:
+        return {"is_kept": True, "guarantee": None, "stay": 1.0}
+    rng = np.random.default_rng()
+    scores = score_word(privatizer.state, code, rng, runs=_RUNS)
+    guarantee = privatizer.guarantee.to_dict()
+    return {"is_kept": False, "guarantee": guarantee, **scores.to_dict()}

@@ -1,0 +1,107 @@
+"""Bodies of requests and answers, as OpenAPI shows them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Final, TypeVar
+
+from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
+
+from mondegreen.serve.answers import Refused
+
+_LONGEST_NAME: Final = 200
+
+
+class _First(FailFast):
+    """Stop at the first item that is wrong: there may be a million."""
+
+    __hash__ = object.__hash__  # without one it fits into no union
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True)
+
+    allowed: ClassVar[dict[str, str]] = {}
+
+
+class PrivatizeRequest(_Form):
+    """Texts to be privatized."""
+
+    texts: Annotated[list[str | None], _First()] = Field(
+        description="Texts; a null stays null.", examples=[["I met Ann in Oslo."]]
+    )
+    ids: Annotated[list[str | int], _First()] | None = Field(
+        None,
+        description="The id of the record of each text. Needed where noise is keyed: "
+        "the same id, column and text repeat their release.",
+    )
+    column: str = Field(
+        "text",
+        max_length=_LONGEST_NAME,
+        description="Logical column of the texts, for keyed noise.",
+    )
+
+    allowed: ClassVar[dict[str, str]] = {
+        "texts": "a list of strings and nulls",
+        "ids": "a list of strings and integers, or null",
+        "column": f"a string of at most {_LONGEST_NAME} characters",
+    }
+
+
+class PrivatizeAnswer(BaseModel):
+    """Their release."""
+
+    texts: list[str | None] = Field(description="In the order of the request.")
+    guarantee: dict[str, Any] = Field(description="What the release promises.")
+
+
+class ExplainRequest(_Form):
+    """A public word. It is not privatized: send none of a private text."""
+
+    word: str = Field(max_length=_LONGEST_NAME, examples=["doctor"])
+
+    allowed: ClassVar[dict[str, str]] = {
+        "word": f"one word of at most {_LONGEST_NAME} characters"
+    }
+
+
+class ExplainAnswer(BaseModel):
+    """What ``mondegreen explain --json`` prints, without the word itself."""
+
+    model_config = ConfigDict(extra="allow")
+
+    is_kept: bool = Field(description="Whether the word is kept, and passes in clear.")
+    stay: Any = Field(description="The chance that it stays, or an interval for it.")
+
+
+class Failure(BaseModel):
+    """Why there is no answer; it never holds anything of the request."""
+
+    error: str
+
+
+_Read = TypeVar("_Read", bound=_Form)
+
+
+def read(form: type[_Read], body: bytes) -> _Read:
+    """Read the body of a request.
+
+    Raises
+    ------
+    Refused
+        If it is not of the form: status 400 if it is no JSON, else 422, with what is
+        allowed, and nothing of what was given.
+    """
+    try:
+        found: _Read = form.model_validate_json(body)
+        return found
+    except ValidationError as error:
+        wrong = error.errors(
+            include_url=False, include_context=False, include_input=False
+        )[0]
+    if wrong["type"] == "json_invalid":
+        raise Refused(400, "the body must be JSON, in UTF-8")
+    fields = form.allowed
+    name = wrong["loc"][0] if wrong["loc"] else None
+    if name not in fields:
+        raise Refused(422, f"the body must be an object of: {', '.join(fields)}")
+    raise Refused(422, f"{name} must be {fields[str(name)]}")

@@ -1,0 +1,87 @@
+"""Counts for Prometheus. No label is made from anything that a caller sends."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Final, final
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+from prometheus_client.multiprocess import MultiProcessCollector
+
+_SECONDS: Final = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+_SIZES: Final = (1, 4, 16, 64, 256, 1024, 4096, 16384)
+FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
+"""Where workers leave their counts for each other, if there are several."""
+
+
+@final
+class Metrics:
+    """What one service counts. Times and sizes of all requests, and texts of none."""
+
+    def __init__(self) -> None:
+        own = self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "mondegreen_requests",
+            "Requests, by address and status.",
+            ("path", "status"),
+            registry=own,
+        )
+        self._seconds = Histogram(
+            "mondegreen_request_seconds",
+            "From the head of a request to the end of its answer.",
+            ("path",),
+            buckets=_SECONDS,
+            registry=own,
+        )
+        self._words = Counter("mondegreen_words", "Words privatized.", registry=own)
+        self._texts = Counter("mondegreen_texts", "Texts privatized.", registry=own)
+        self._callers = Histogram(
+            "mondegreen_batch_requests",
+            "Requests that one call privatized.",
+            buckets=_SIZES,
+            registry=own,
+        )
+        self._batch = Histogram(
+            "mondegreen_batch_texts",
+            "Texts that one call privatized.",
+            buckets=_SIZES,
+            registry=own,
+        )
+        self.in_work = Gauge(
+            "mondegreen_requests_in_work",
+            "Requests that are not answered yet.",
+            registry=own,
+            multiprocess_mode="livesum",
+        )
+
+    def count_request(self, path: str, status: int, seconds: float) -> None:
+        """Count an answer; ``path`` is one of a fixed set."""
+        self._requests.labels(path, str(status)).inc()
+        self._seconds.labels(path).observe(seconds)
+
+    def count_batch(self, callers: int, texts: int, words: int) -> None:
+        """Count a call."""
+        self._callers.observe(callers)
+        self._batch.observe(texts)
+        self._texts.inc(texts)
+        self._words.inc(words)
+
+    def lines(self) -> bytes:
+        """Write all counts, those of other workers too."""
+        found = self._registry
+        if FOLDER in os.environ:
+            found = CollectorRegistry()
+            MultiProcessCollector(found)
+        return bytes(generate_latest(found))
+
+
+def path_of(path: str, known: Iterable[str]) -> str:
+    """Name an address in a metric: those that there are, and one for all others."""
+    return path if path in known else "other"

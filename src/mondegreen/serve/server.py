@@ -1,0 +1,236 @@
+"""A socket, and one process or several that answer what comes in on it."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import os
+import signal
+import socket
+import ssl
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.supervisors import Multiprocess
+
+from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.processes import one_thread
+from mondegreen.serve.log import set_up_log
+from mondegreen.serve.metrics import FOLDER
+
+_BACKLOG: Final = 2048
+_HEAD_SECONDS: Final = 20.0
+"""For the head of a request to arrive, and for an answer to be taken; at most twice."""
+
+_STARTING_SECONDS: Final = 120
+_STOPPING_SECONDS: Final = 5
+"""Beside what one request may take."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Listen:
+    """Where a service listens, and with how many processes.
+
+    Parameters
+    ----------
+    host, port : str, int
+        An address of this machine; port 0 is any free one.
+    tls_cert, tls_key : str, optional
+        Files of a certificate and of its private key, in PEM.
+    workers : int
+        Processes, each with a copy of the settings and noise of its own.
+    seconds : float
+        What one request may take, and so the time that a stop waits.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    tls_cert: str | None = None
+    tls_key: str | None = None
+    workers: int = 1
+    seconds: float = 30.0
+
+    @property
+    def is_local(self) -> bool:
+        """Whether nobody beyond this machine can reach it."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    def check_exposure(self, *, has_keys: bool, allowed: bool) -> str:
+        """Say what is wrong with being reached from elsewhere; "" if nothing is.
+
+        Raises
+        ------
+        ConfigurationError
+            If something is, and is not allowed.
+        """
+        lacks = [] if has_keys else ["API keys: whoever reaches it may use it"]
+        lacks += [] if self.tls_cert else ["TLS: the network can read every text"]
+        if self.is_local or not lacks:
+            return ""
+        says = f"{self.host} can be reached from other machines, and there is no "
+        says += " and no ".join(lacks)
+        if not allowed:
+            raise ConfigurationError(
+                f"{says}; see --api-keys, --tls-cert and --tls-key, or say "
+                "--allow-exposed if something else protects it"
+            )
+        return f"WARNING: {says}."
+
+
+def run(app: Callable[[], Any], listen: Listen, say: Callable[[str], None]) -> None:
+    """Serve an application until SIGTERM or SIGINT, and finish what has come in.
+
+    Parameters
+    ----------
+    app : callable
+        Makes the application; where there are several workers, in each of them, so
+        that it must be possible to pickle it.
+    listen : Listen
+        Where.
+    say : callable
+        Told one line when connections are taken.
+
+    Raises
+    ------
+    ConfigurationError
+        If the address is taken or is none, or the certificate cannot be read.
+    """
+    _check_certificate(listen)
+    with _socket(listen) as listening:
+        config = uvicorn.Config(
+            _Factory(app),
+            factory=True,
+            interface="asgi3",
+            http=PatientProtocol,
+            ws="none",
+            loop="asyncio",
+            lifespan="off",
+            workers=listen.workers,
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            ssl_certfile=listen.tls_cert,
+            ssl_keyfile=listen.tls_key,
+            timeout_graceful_shutdown=int(listen.seconds) + _STOPPING_SECONDS,
+            timeout_worker_healthcheck=_STARTING_SECONDS,
+        )
+        scheme = "https" if listen.tls_cert else "http"
+        host, port = listening.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        say(f"Listening on {scheme}://{shown}:{port}")
+        if listen.workers > 1:
+            _run_workers(config, listening)
+        else:
+            _run_here(config, listening)
+
+
+def _run_here(config: uvicorn.Config, listening: socket.socket) -> None:
+    set_up_log()
+    server = uvicorn.Server(config)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # The server raises its signals again at the end; by then this does nothing.
+        signal.signal(number, server.handle_exit)
+    server.run([listening])
+
+
+def _run_workers(config: uvicorn.Config, listening: socket.socket) -> None:
+    set_up_log()
+    with tempfile.TemporaryDirectory(prefix="mondegreen-") as folder, one_thread():
+        os.environ[FOLDER] = folder
+        _Workers(config, [listening]).run()
+
+
+@final
+class _Workers(Multiprocess):
+    """Processes that share a socket; one that dies is replaced."""
+
+    def terminate_all(self) -> None:
+        for each in self.sockets:  # else callers would queue here, for nobody
+            each.close()
+        super().terminate_all()
+
+
+@final
+class _Factory:
+    """Makes the application where it runs; a log of ours is set up first."""
+
+    def __init__(self, app: Callable[[], Any]) -> None:
+        self._app = app
+
+    def __call__(self) -> Any:
+        set_up_log()
+        return self._app()
+
+
+def _check_certificate(listen: Listen) -> None:
+    if (listen.tls_cert is None) != (listen.tls_key is None):
+        raise ConfigurationError("--tls-cert and --tls-key need each other")
+    if listen.tls_cert is None:
+        return
+    try:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(listen.tls_cert, listen.tls_key, password=_no_password)
+    except (OSError, ValueError) as error:
+        says = f"certificate {listen.tls_cert} with key {listen.tls_key}"
+        reason = getattr(error, "strerror", None) or "they are no pair in PEM"
+        raise ConfigurationError(f"{says}: {reason}") from None
+
+
+def _no_password() -> str:
+    raise ValueError("a key with a password needs a person each time")
+
+
+def _socket(listen: Listen) -> socket.socket:
+    """Listen; connections wait until there is somebody to answer them."""
+    try:
+        found = socket.getaddrinfo(
+            listen.host, listen.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        family, _, _, _, address = found[0]
+        return socket.create_server(address, family=family, backlog=_BACKLOG)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or "no address of this machine"
+        given = f"{listen.host}:{listen.port}"
+        allowed = f"a free address of this machine ({reason})"
+        raise InvalidParameterError("--host and --port", given, allowed) from None
+
+
+@final
+class PatientProtocol(H11Protocol):
+    """HTTP/1.1, with a limit to its patience.
+
+    A connection on which no request begins, or whose answer nobody takes, is closed
+    after 20 to 40 seconds. The server itself waits for ever.
+    """
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)
+        self._seen: Any = self  # no request, and not the absence of one
+        self._look()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._next_look.cancel()
+        super().connection_lost(exc)
+
+    def _look(self) -> None:
+        """End what has not moved since the last look."""
+        if self.transport.is_closing():
+            self.transport.abort()
+            return
+        is_idle = self.cycle is None or self.cycle.response_complete
+        if is_idle and self._seen is self.cycle:
+            self.transport.close()
+        self._seen = self.cycle
+        self._next_look = self.loop.call_later(_HEAD_SECONDS, self._look)

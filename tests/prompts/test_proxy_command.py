@@ -1,0 +1,115 @@
+"""The command: it starts, says what it promises, serves, and ends by a signal."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+from click.testing import CliRunner
+
+from mondegreen.cli.main import cli
+
+httpx = pytest.importorskip("httpx")
+pytest.importorskip("uvicorn")
+
+from language_model import WAIT, Model, running  # noqa: E402
+from requests_to_models import CANARY, PUBLIC, rich  # noqa: E402
+
+
+@contextlib.contextmanager
+def started(*options, env=None):
+    """Start ``mondegreen proxy`` on a free port; yields process, address, lines."""
+    command = [sys.executable, "-m", "mondegreen", "proxy", "--epsilon", "10"]
+    command += ["--port", "0", "--read", "none", *options]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, **(env or {})},
+    )  # fmt: skip
+    lines: list[str] = []
+    up = threading.Event()
+
+    def read():
+        for line in process.stderr:
+            lines.append(line)
+            if "Listening on" in line:
+                up.set()
+        up.set()
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        assert up.wait(WAIT)
+        address = next(x for x in lines if "Listening on" in x).split()[-1]
+        yield process, f"{address}/v1", lines
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait(WAIT)
+        reader.join(WAIT)
+        process.stdout.close()
+        process.stderr.close()
+
+
+@pytest.mark.slow("two processes of the command start")
+def test_it_serves_until_it_is_told_to_end_and_prints_no_text(tmp_path):
+    public = tmp_path / "public.json"
+    public.write_text(json.dumps(PUBLIC))
+    model = Model()
+    options = ["--public", str(public), "--key-env", "PROXY_KEY"]
+    options += ["--model", "gpt-4o-mini"]
+    key = {"PROXY_KEY": bytes(range(32)).hex()}
+    sent = []
+    with running(model.app) as upstream:
+        for _ in range(2):  # a restart repeats the releases, for who has the key
+            with started("--upstream", upstream, *options, env=key) as (
+                process,
+                address,
+                lines,
+            ):
+                with httpx.Client(timeout=WAIT) as client:
+                    body = rich["chat/completions"]
+                    found = client.post(f"{address}/chat/completions", json=body)
+                    assert found.status_code == 200
+                    refused = client.post(f"{address}/chat/completions", json={"a": 1})
+                    assert refused.status_code == 400
+                process.send_signal(signal.SIGTERM)
+                assert process.wait(WAIT) == 0
+                out = process.stdout.read()
+            sent.append(model.bodies[-1])
+            assert "Privacy guarantee: tree (epsilon 10)" in "".join(lines)
+            assert CANARY not in "".join(lines) + out + model.everything
+    assert len(model.received) == 2
+    assert sent[0] == sent[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--upstream", "http://example.org/v1"], "plain HTTP"),
+        (["--upstream", "https://me:secret@x/v1"], "upstream must be"),
+        (["--upstream", "https://x/v1", "--fresh", "--key-env", "X"], "exclude"),
+        (["--upstream", "https://x/v1", "--public-role", "user"], "public-role"),
+        (["--upstream", "https://x/v1", "--mechanism", "santext_plus"], "promise"),
+        ([], "--upstream"),
+    ],
+)
+def test_what_would_not_be_safe_does_not_start(options, says):
+    done = CliRunner().invoke(cli, ["proxy", "--epsilon", "10", *options])
+    assert done.exit_code in (2, 4)
+    assert says in done.output
+    assert "secret" not in done.output
+
+
+@pytest.mark.parametrize("text", ["{}", "nothing", "[5]"])
+def test_a_file_of_what_is_public_must_be_a_list(tmp_path, text):
+    path = tmp_path / "public.json"
+    path.write_text(text)
+    options = ["--upstream", "https://x/v1", "--read", "none", "--public", str(path)]
+    done = CliRunner().invoke(cli, ["proxy", "--epsilon", "10", *options])
+    assert done.exit_code == 2

@@ -1,0 +1,38 @@
+"""Services in this process, asked over ASGI."""
+
+import pytest
+from clients import Client
+
+import mondegreen as mg
+
+
+@pytest.fixture
+def privatizer(space_file):
+    """Words of the small space, nearly evenly."""
+    return mg.Privatizer(mg.mechanism("tem", epsilon=0.01), mg.load_space(space_file))
+
+
+@pytest.fixture
+def serve(privatizer):
+    """Return what makes a client of a service; arguments are those of Settings."""
+    from mondegreen.serve.app import create_app
+    from mondegreen.serve.settings import Settings
+
+    made = []
+
+    def build(privatizer=privatizer, **settings):
+        app = create_app(Settings(privatizer, **settings))
+        made.append(app)
+        return Client(app)
+
+    yield build
+    for app in made:
+        app.state.batcher.close()
+
+
+@pytest.fixture
+def key_file(tmp_path):
+    path = tmp_path / "service.key"
+    path.write_bytes(bytes(range(32)))
+    path.chmod(0o600)
+    return path

@@ -1,0 +1,135 @@
+"""What the service answers."""
+
+import json
+
+import pytest
+
+pytest.importorskip("fastapi")
+pytest.importorskip("httpx")
+pytest.importorskip("prometheus_client")
+
+from click.testing import CliRunner
+from clients import CANARY
+
+import mondegreen as mg
+from mondegreen.cli.main import cli
+from mondegreen.errors import ConfigurationError
+from mondegreen.serve.settings import Limits, Settings
+from strategies import WORDS
+
+
+def test_texts_are_privatized_in_order_and_nulls_stay(serve):
+    found = serve().privatize(f"{WORDS[0]} {CANARY}!", None, "", WORDS[1])
+    assert found.status_code == 200
+    first, null, empty, last = found.json()["texts"]
+    assert (null, empty) == (None, "")
+    assert set(first.rstrip("!").split()) <= set(WORDS)
+    assert first.endswith("!")
+    assert last in WORDS
+    assert found.headers["cache-control"] == "no-store"
+
+
+def test_no_texts_are_no_texts(serve):
+    assert serve().privatize().json()["texts"] == []
+
+
+def test_the_guarantee_is_that_of_the_privatizer(serve, privatizer):
+    stated = serve().privatize(CANARY).json()["guarantee"]
+    assert mg.Guarantee.from_dict(stated) == privatizer.guarantee
+
+
+def test_keyed_noise_gives_what_the_command_gives(
+    serve, privatizer, key_file, tmp_path, space_file
+):
+    texts = [" ".join(WORDS), f"{CANARY} bad", "", "Ünï 🐈 ①"]
+    records = [{"id": i, "review": text} for i, text in enumerate(texts)]
+    given, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    given.write_text("".join(json.dumps(each) + "\n" for each in records))
+    command = ["privatize", str(given), "-o", str(output), "-q", "-c", "review"]
+    command += ["-m", "tem", "-e", "0.01", "--space", space_file, "--read", "none"]
+    command += ["--key-file", str(key_file), "--id", "id"]
+    done = CliRunner().invoke(cli, command)
+    assert done.exit_code == 0, done.output
+    expected = [json.loads(line)["review"] for line in output.read_text().splitlines()]
+    keyed = serve(privatizer.with_noise(mg.KeyedNoise.from_file(key_file)))
+    found = keyed.privatize(*texts, ids=[0, 1, 2, "3"], column="review")
+    assert found.json()["texts"] == expected
+    assert keyed.privatize(*texts, ids=[0, 1, 2, 3]).json()["texts"] != expected
+
+
+def test_keyed_noise_without_ids_is_refused(serve, privatizer, key_file):
+    keyed = serve(privatizer.with_noise(mg.KeyedNoise.from_file(key_file)))
+    found = keyed.privatize(CANARY)
+    assert found.status_code == 422
+    assert "ids" in found.json()["error"]
+    assert keyed.privatize(CANARY, ids=["a", "b"]).status_code == 422
+
+
+def test_seeded_noise_is_refused(privatizer):
+    with pytest.raises(ConfigurationError, match="seed"):
+        Settings(privatizer.with_noise(mg.Seeded(1)))
+
+
+@pytest.mark.parametrize("name", ["body", "texts", "words", "seconds", "concurrent"])
+def test_a_limit_is_a_positive_number(name):
+    for bad in (0, -1, float("inf"), float("nan"), True):
+        with pytest.raises(ConfigurationError, match=name):
+            Limits(**{name: bad})
+
+
+def test_a_word_is_explained_as_by_the_command(serve, space_file):
+    found = serve().post("/v1/explain", {"word": WORDS[3]}).json()
+    command = ["explain", WORDS[3], "-m", "tem", "-e", "0.01", "--space", space_file]
+    shown = json.loads(CliRunner().invoke(cli, [*command, "--json", "-q"]).output)
+    assert found.pop("is_kept") is False
+    assert found.pop("guarantee") == shown["guarantee"]
+    assert found == {name: shown[name] for name in found}
+    assert "outputs" in found
+
+
+def test_a_kept_word_passes_in_clear(serve, space_file):
+    law = mg.mechanism("tem", epsilon=1.0)
+    kept = mg.Privatizer(law, mg.load_space(space_file), keep=["Oslo"])
+    found = serve(kept).post("/v1/explain", {"word": "oslo"}).json()
+    assert found == {"is_kept": True, "guarantee": None, "stay": 1.0}
+
+
+@pytest.mark.parametrize("bad", ["", "two words", "!", "a" * 201])
+def test_what_is_not_one_word_is_not_explained(serve, bad):
+    assert serve().post("/v1/explain", {"word": bad}).status_code == 422
+
+
+def test_it_says_that_it_lives_and_is_ready(serve, privatizer, key_file):
+    for client in (
+        serve(),
+        serve(privatizer.with_noise(mg.KeyedNoise.from_file(key_file))),
+    ):
+        assert client.get("/healthz").json() == {"status": "ok"}
+        assert client.get("/readyz").json() == {"status": "ready"}
+
+
+def test_it_describes_itself(serve):
+    found = serve().get("/openapi.json").json()
+    paths = {"/v1/privatize", "/v1/explain", "/healthz", "/readyz", "/metrics"}
+    assert set(found["paths"]) == paths
+    posted = found["paths"]["/v1/privatize"]["post"]
+    schema = posted["requestBody"]["content"]["application/json"]["schema"]
+    assert set(schema["properties"]) == {"texts", "ids", "column"}
+    assert "$defs" not in schema
+    assert "422" not in posted["responses"]
+
+
+def test_metrics_count_and_hold_no_text(serve):
+    client = serve()
+    client.privatize(f"{WORDS[0]} {CANARY}", WORDS[1])
+    client.privatize(3)
+    client.get(f"/{CANARY}")
+    found = client.get("/metrics").text
+    assert 'mondegreen_requests_total{path="/v1/privatize",status="200"} 1.0' in found
+    assert 'mondegreen_requests_total{path="/v1/privatize",status="422"} 1.0' in found
+    assert 'mondegreen_requests_total{path="other",status="404"} 1.0' in found
+    assert "mondegreen_words_total 3.0" in found
+    assert "mondegreen_texts_total 2.0" in found
+    assert 'mondegreen_request_seconds_count{path="/v1/privatize"} 2.0' in found
+    assert "mondegreen_batch_texts_count 1.0" in found
+    assert CANARY not in found

@@ -18,7 +18,7 @@ LAYERS = [
     {"language", "mechanisms"},
     {"decode", "io", "privatizer", "scores"},
     {"attacks", "audit", "calibration"},
-    {"integrations", "experiments", "prompts", "report"},
+    {"device", "experiments", "integrations", "prompts", "report"},
     {"cli", "serve", "vectors", "__main__"} | {"frames", "spark"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

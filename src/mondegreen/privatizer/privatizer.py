@@ -147,7 +147,6 @@ class Privatizer:
             ends=self.reading.ends,
         )
         self._guarantee: Guarantee | None = None
-        self._settings: bytes | None = None
         self._numbers = BatchNumbers()
 
     @property
@@ -412,13 +411,15 @@ class Privatizer:
         tokens, codes = draw(self.state, self._lookup, self.noise, batch)
         return tokens, self.reading(codes, tokens, self._detokenizer.structure)
 
+    @functools.cached_property
+    def settings(self) -> bytes:
+        """Digest all that shapes a release besides column, text, id and key."""
+        policies = {**self._policies(), "keep": self._lookup.keep_digest}
+        return settings_digest(self.mechanism, self.space, self.state, policies)
+
     def _scope(self, column: str) -> bytes:
         """Digest the settings and the logical column."""
-        if self._settings is None:
-            policies = {**self._policies(), "keep": self._lookup.keep_digest}
-            made_by = (self.mechanism, self.space, self.state)
-            self._settings = settings_digest(*made_by, policies)
-        return scope_of(self._settings, column)
+        return scope_of(self.settings, column)
 
     def __repr__(self) -> str:
         return (

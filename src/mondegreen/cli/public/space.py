@@ -8,6 +8,7 @@ import click
 
 from mondegreen.cli.options import JSON, SpaceName, argument, command, option
 from mondegreen.cli.public.space_build import binarize, build, facts_of, fetch, tree
+from mondegreen.cli.public.space_export import export
 from mondegreen.cli.render import echo_facts, echo_table
 from mondegreen.errors import SpaceError, SpaceIntegrityError
 from mondegreen.wording import DEFAULT_SPACE
@@ -104,7 +105,7 @@ def verify(
     echo_table(found, as_json=as_json)
 
 
-for _verb in (list_spaces, info, verify, binarize, build, fetch, tree):
+for _verb in (list_spaces, info, verify, binarize, build, export, fetch, tree):
     space.add_command(_verb)
 
 

@@ -1,0 +1,1 @@
+"""Artifacts for devices: the same law in a browser, bit for bit."""

@@ -1,0 +1,196 @@
+"""The artifact: all that a device needs to draw the same words as this package.
+
+``docs/reference/device-format.md`` is its specification.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.device.coding import numbers, signed
+from mondegreen.device.unicode import tables, versions
+from mondegreen.errors import InvalidParameterError
+from mondegreen.mechanisms import mechanism
+from mondegreen.mechanisms.binary import BinaryState
+from mondegreen.mechanisms.selection.tree import TreeState
+from mondegreen.privatizer.ordinary import recovered_by_a_reader
+from mondegreen.privatizer.privatizer import Privatizer
+from mondegreen.sampling.noise import KeyedNoise
+from mondegreen.space.space import Space
+from mondegreen.text.never_printed import replacements
+from mondegreen.text.policy import Lookup
+from mondegreen.text.structure import BLANKS, CURRENCY, GAP, SAME, SIGNS
+from mondegreen.text.tokenizer import APOSTROPHES, CLITICS, HOSTS, LONGEST
+
+FORMAT: Final = "mondegreen-device/1"
+MECHANISMS: Final = ("tree", "brr")
+
+Parts = dict[str, bytes]
+
+_ADVERSARY: Final = (
+    "who reads sentences with the public language model of the package, knows the "
+    "mechanism and sees the release, tried on sentences that the model itself wrote"
+)
+_KEYED: Final = KeyedNoise(bytes(range(32))).describe()
+
+
+def artifact(
+    space: Space,
+    epsilons: Sequence[float],
+    name: str = "tree",
+    progress: Callable[[float], object] = lambda epsilon: None,
+) -> bytes:
+    """Write the artifact of a mechanism on a space, for one epsilon or several.
+
+    A device that has it privatizes as ``Privatizer(mechanism(name, epsilon=epsilon),
+    space)`` does, whose policies it has: words as the space has them, structure kept,
+    unknown words privatized. The same input gives the same bytes, on one version of
+    Python and of ``regex``, whose tables of Unicode are in it.
+
+    Parameters
+    ----------
+    space : Space
+        A public space, with a word tree, or with codes for ``brr``.
+    epsilons : sequence of float
+        In the order that a device shows them in.
+    name : {"tree", "brr"}
+        The mechanism, with its other parameters at their defaults.
+    progress : callable, optional
+        Called with each epsilon when it is done.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no epsilon, or one twice, or the mechanism is none of these.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> space = mg.Space.from_arrays("line", ["cold", "hot", "warm"], [[0], [9], [7]])
+    >>> artifact(space, [2.0])[:19]
+    b'mondegreen-device/1'
+    """
+    if name not in MECHANISMS:
+        allowed = "one of " + ", ".join(MECHANISMS)
+        raise InvalidParameterError("mechanism", name, allowed)
+    if not epsilons or len(set(map(float, epsilons))) < len(epsilons):
+        allowed = "one or more, each once"
+        raise InvalidParameterError("epsilon", list(epsilons), allowed)
+    settings = []
+    for epsilon in epsilons:
+        privatizer = Privatizer(mechanism(name, epsilon=float(epsilon)), space)
+        settings.append(_setting(privatizer))
+        progress(float(epsilon))
+    state = privatizer.state
+    order, law = _tree(state) if isinstance(state, TreeState) else _codes(state)
+    words = "\n".join(space.words[word] for word in order.tolist())
+    parts = {
+        "words": words.encode(),
+        **law,
+        "printed": _printed(space, order),
+        **tables(),
+    }
+    header = {
+        "mechanism": name,
+        "space": {"name": space.name, "digest": space.digest},
+        "public": {k: v for k, v in state.digests.items() if k != "law"},
+        "words": space.vocab_size,
+        "unicode": versions(),
+        "text": _text(),
+        "policies": {"case": "lower", "structure": "keep", "unknown": "word"},
+        "noise": {"fresh": privatizer.noise.describe(), "keyed": _KEYED},
+        "adversary": _ADVERSARY,
+        "settings": settings,
+    }
+    return pack(header, parts)
+
+
+def pack(header: dict[str, Any], parts: Parts) -> bytes:
+    """Put a header and parts into one piece of bytes, which ends with its digest."""
+    sections = [[part, len(data)] for part, data in parts.items()]
+    found = {"format": FORMAT, **header, "sections": sections}
+    text = json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
+    size = len(text).to_bytes(4, "little")
+    whole = b"".join([f"{FORMAT}\n".encode(), size, text, *parts.values()])
+    return whole + hashlib.sha256(whole).digest()
+
+
+def _text() -> dict[str, Any]:
+    """The public lists of the tokenizer and of the lookup."""
+    return {
+        "signs": SIGNS,
+        "currency": CURRENCY,
+        "blanks": BLANKS,
+        "apostrophes": APOSTROPHES,
+        "gap": GAP,
+        "same": SAME,
+        "longest": LONGEST,
+        "endings": CLITICS,
+        "hosts": HOSTS,
+    }
+
+
+def _setting(privatizer: Privatizer) -> dict[str, Any]:
+    """What a device needs of one epsilon, and what it tells people of it."""
+    state, promise = privatizer.state, privatizer.guarantee
+    law: dict[str, Any]
+    if isinstance(state, TreeState):
+        law = {"weights": list(map(str, state.law.weights))}
+        reader = recovered_by_a_reader(state, Lookup(privatizer.space))
+    else:
+        law, reader = {"threshold": str(_binary(state).threshold)}, None
+    return {
+        "epsilon": promise.epsilon,
+        **law,
+        "digest": privatizer.settings.hex(),
+        "reader": reader,
+        "guarantee": promise.to_dict(),
+        "summary": promise.summary(),
+    }
+
+
+def _binary(state: object) -> BinaryState:
+    if not isinstance(state, BinaryState):
+        raise InvalidParameterError("mechanism", type(state).__name__, "tree or brr")
+    return state
+
+
+def _tree(state: TreeState) -> tuple[NDArray[np.integer], Parts]:
+    """The words in the order of the tree, and the sizes of its nodes."""
+    tree = state.tree
+    levels = [tree.sizes(level).tolist() for level in range(tree.levels)]
+    listed = [row if max(row) > 1 else [] for row in levels]  # none: single words
+    sizes = [n for row in listed for n in (len(row), *row)]
+    return tree.order, {"tree": numbers(sizes)}
+
+
+def _codes(state: object) -> tuple[NDArray[np.integer], Parts]:
+    """The words in the order of their codes, as they are searched, and the codes."""
+    codes = _binary(state).codes
+    table, inverse, counts = np.unique(
+        codes.table, axis=0, return_inverse=True, return_counts=True
+    )
+    order = np.argsort(inverse.ravel(), kind="stable")
+    return order, {
+        "codes": table.tobytes(),
+        "unknown": codes.unknown.tobytes(),
+        "counts": numbers(counts.tolist()),
+    }
+
+
+def _printed(space: Space, order: NDArray[np.integer]) -> bytes:
+    """The places of words that are never printed, and of those in their stead."""
+    place = np.argsort(order)
+    pairs = replacements(space).items()
+    found = sorted((int(place[word]), int(place[other])) for word, other in pairs)
+    steps, last = [], 0
+    for word, other in found:
+        steps += [word - last, signed(other - word)]
+        last = word
+    return numbers(steps)

@@ -1,0 +1,102 @@
+"""What the tokenizer and the lookup know of Unicode, as tables for other languages.
+
+No engine knows the same version of Unicode as the next, so a device takes nothing from
+its own: the tables are those of the Python that writes them.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import unicodedata
+from typing import Final
+
+import numpy as np
+import regex
+
+from mondegreen.device.coding import runs, strings
+
+_EVERY: Final = sys.maxunicode + 1
+_HANGUL: Final = range(0xAC00, 0xD7A4)
+_CLASSES: Final = (r"\p{L}", r"\p{M}", r"\p{N}", r"\p{Cf}")
+_SIGMA: Final = "Σ"
+_FINAL: Final = "ς"
+
+# Characters that a version brought, for those that `regex` may know.
+_NEW: Final = {
+    "17.0": "\U000323b0",
+    "16.0": "\U0001ccd6",
+    "15.1": "\u2ffc",
+    "15.0": "\U00011f02",
+}
+
+
+@functools.cache
+def tables() -> dict[str, bytes]:
+    """The tables by name; ``docs/reference/device-format.md`` says what each holds.
+
+    >>> sorted(tables())
+    ['classes', 'combining', 'compositions', 'decompositions', 'lower', 'removed', \
+'sigma']
+    """
+    every = "".join(map(chr, range(_EVERY)))
+    lowered = {c: small for c in every if (small := c.lower()) != c}
+    split = {c: parts for c in every if (parts := _normal("NFKD", c)) != c}
+    hangul = frozenset(map(chr, _HANGUL))
+    pairs = {c: parts for c in split if c not in hangul and (parts := _pair(c))}
+    return {
+        "classes": runs(_classes(every)),
+        "combining": runs(map(unicodedata.combining, every)),
+        "compositions": strings(_points(pairs)),
+        "decompositions": strings(
+            _points({c: parts for c, parts in split.items() if c not in hangul})
+        ),
+        "lower": strings(_points(lowered)),
+        "removed": runs(unicodedata.category(c) == "Cf" for c in every),
+        "sigma": runs(map(_beside_sigma, every)),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Which versions of Unicode the tables follow: of the tokenizer, of the lookup."""
+    known = (name for name, c in _NEW.items() if not regex.match(r"\p{Cn}", c))
+    lookup = unicodedata.unidata_version
+    return {"tokenizer": next(known, "before 15.0"), "lookup": lookup}
+
+
+def _classes(every: str) -> list[int]:
+    """1 to 4 for letters, marks, digits and format characters; 0 for all others."""
+    found = np.zeros(_EVERY, dtype=np.uint8)
+    for number, kind in enumerate(_CLASSES, start=1):
+        for match in regex.finditer(f"{kind}+", every):
+            found[match.start() : match.end()] = number
+    values: list[int] = found.tolist()
+    return values
+
+
+def _normal(form: str, text: str) -> str:
+    return unicodedata.normalize(form, text)  # type: ignore[arg-type]
+
+
+def _pair(c: str) -> str:
+    """The two characters that compose to one, or nothing."""
+    parts = unicodedata.decomposition(c).split()
+    is_pair = len(parts) == 2 and not parts[0].startswith("<")
+    if not is_pair or _normal("NFC", c) != c:  # which is excluded from composition
+        return ""
+    return "".join(chr(int(part, 16)) for part in parts)
+
+
+def _points(table: dict[str, str]) -> dict[int, list[int]]:
+    return {ord(c): list(map(ord, parts)) for c, parts in table.items()}
+
+
+def _beside_sigma(c: str) -> int:
+    """What a small sigma makes of its neighbour: 1 a letter with case, 2 overlooked.
+
+    A sigma at the end of a word has a form of its own.
+    """
+    if (c + _SIGMA).lower().endswith(_FINAL):
+        return 1
+    return 2 if ("A" + c + _SIGMA).lower().endswith(_FINAL) else 0
+

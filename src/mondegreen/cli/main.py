@@ -37,6 +37,7 @@ _VERBS: Final = {
     ),
     "mechanisms": ("explain", "mechanisms", "List the mechanisms."),
     "privatize": ("privatize", "privatize", "Privatize a file or a stream of text."),
+    "reproduce": ("reproduce", "reproduce", "Measure a paper's experiment again."),
     "score": ("score", "score", "Judge a finished release by its originals."),
     "space": ("public.space", "space", "List, show, build, verify and fetch spaces."),
 }

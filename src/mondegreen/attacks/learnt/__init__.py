@@ -1,0 +1,1 @@
+"""Attacks that learn from examples: membership, auditor, authorship."""

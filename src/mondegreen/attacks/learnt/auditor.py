@@ -1,0 +1,58 @@
+r"""The auditor of text models: whether a user's texts were among those trained on.
+
+The auditor of Song and Shmatikov (2019) asks the model for the next word all along a
+user's texts, and looks at the ranks of the true words: a model that has seen them
+ranks rare ones too high. A linear machine learns what ranks look like, from users of
+shadow models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mondegreen.arrays import Floats, Ids
+
+_BINS = 100
+_TOP = 5000
+
+
+def histogram(ranks: Ids, bins: int = _BINS, top: int = _TOP) -> Floats:
+    """Count ranks of a user in bins over the first ``top``, brought to length 1.
+
+    >>> histogram(np.array([0, 1, 60, 4999, 5000], np.int32))[[0, 1, 99]].round(2)
+    array([0.82, 0.41, 0.41])
+    """
+    within = ranks[ranks < top]
+    counts = np.bincount(within * bins // top, minlength=bins).astype(np.float64)
+    length = float(np.linalg.norm(counts))
+    return counts / length if length else counts
+
+
+def by_ranks(
+    members: Sequence[Ids], others: Sequence[Ids], asked: Sequence[Ids], seed: int
+) -> tuple[Floats, Floats]:
+    """Score users, and decide on them, by the ranks of their words.
+
+    ``members`` and ``others`` are users of shadow models, trained with and without
+    their texts. Needs scikit-learn.
+
+    Returns
+    -------
+    scores : float64 array, shape (asked,)
+        The larger, the likelier a member.
+    decided : float64 array, shape (asked,)
+        1 where the machine says member, else 0.
+    """
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import LinearSVC
+
+    known = np.stack([histogram(each) for each in (*members, *others)])
+    is_member = np.repeat([1, 0], [len(members), len(others)])
+    machine = make_pipeline(StandardScaler(), LinearSVC(random_state=seed, dual="auto"))
+    machine.fit(known, is_member)
+    users = np.stack([histogram(each) for each in asked])
+    scores: Floats = machine.decision_function(users)
+    return scores, (scores > 0).astype(np.float64)

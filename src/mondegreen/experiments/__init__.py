@@ -1,0 +1,1 @@
+"""Experiments of the papers, as recipes: what they claim, measured again."""

@@ -1,0 +1,168 @@
+"""What recipes work on: data sets, and spaces of other dimensions."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Ids, Vectors
+from mondegreen.errors import ConfigurationError, SourceError, UnknownNameError
+from mondegreen.files import read_lines
+from mondegreen.space.space import Space
+from mondegreen.space.store import load_space
+from mondegreen.text.policy import Lookup
+from mondegreen.text.tokenizer import tokenize
+from mondegreen.wording import DEFAULT_SPACE
+
+_HUB: Final = {
+    "imdb": "stanfordnlp/imdb",
+    "ag_news": "fancyzhx/ag_news",
+    "sst2": "stanfordnlp/sst2",
+    "sms_spam": "ucirvine/sms_spam",
+}
+"""Data sets that the library ``datasets`` can fetch, by their name here."""
+
+
+@final
+@dataclass(frozen=True)
+class Labelled:
+    """Texts as words of a space, one array of ids each, with their labels."""
+
+    words: Sequence[Ids]
+    labels: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def at(self, rows: NDArray[np.intp] | slice) -> Labelled:
+        """Some of the texts."""
+        index = np.arange(len(self.words))[rows]
+        return Labelled([self.words[i] for i in index], self.labels[index])
+
+    def with_words(self, flat: Ids) -> Labelled:
+        """The same texts with other words, such as those of a release."""
+        ends = np.cumsum([len(each) for each in self.words])
+        return Labelled(np.split(flat, ends[:-1]), self.labels)
+
+    @property
+    def flat(self) -> Ids:
+        """All words of all texts."""
+        if not self.words:
+            return np.empty(0, np.int32)
+        return np.concatenate(self.words).astype(np.int32)
+
+
+@final
+class Bench:
+    """Data sets and spaces by name, each read once.
+
+    Parameters
+    ----------
+    data : Path, optional
+        A folder with Parquet files ``NAME.parquet`` (columns ``text``, ``label`` and
+        ``split``), and ``vectors/`` and ``opinion_lexicon/`` beside them.
+    fetch : bool
+        Whether a data set that is not there may be fetched by the library
+        ``datasets``. No network is used otherwise.
+    """
+
+    def __init__(self, data: Path | None = None, *, fetch: bool = False) -> None:
+        self._data, self._fetch = data, fetch
+        self.table = functools.cache(self._table)
+        self.space = functools.cache(self._space)
+        self.labelled = functools.cache(self._labelled)
+
+    def _table(self, name: str) -> dict[str, list[Any]]:
+        """Columns of a data set, as lists."""
+        if self._data is not None and (path := self.path(f"{name}.parquet")).is_file():
+            import pyarrow.parquet as pq
+
+            return dict(pq.read_table(path).to_pydict())
+        if not self._fetch:
+            where = "no folder of data was named (--data)"
+            if self._data is not None:
+                where = f"{self._data} has no {name}.parquet"
+            raise ConfigurationError(
+                f"the data set {name} is not here: {where}; "
+                "--fetch allows the library datasets to get some of them"
+            )
+        return self._fetched(name)
+
+    def _fetched(self, name: str) -> dict[str, list[Any]]:
+        from mondegreen.errors import OptionalDependencyError
+
+        try:
+            import datasets
+        except ModuleNotFoundError as error:
+            raise OptionalDependencyError.from_import(error) or error from None
+        if name not in _HUB:
+            raise UnknownNameError("data set to fetch", name, _HUB)
+        columns: dict[str, list[Any]] = {"text": [], "label": [], "split": []}
+        for split, rows in datasets.load_dataset(_HUB[name]).items():
+            columns["text"] += list(rows[next(iter(rows.features))])
+            columns["label"] += list(rows["label"])
+            columns["split"] += [split] * len(rows)
+        return columns
+
+    def path(self, name: str) -> Path:
+        """Where a file of the data is."""
+        if self._data is None:
+            raise ConfigurationError(f"{name}: no folder of data was named (--data)")
+        return self._data / name
+
+    def _labelled(
+        self, name: str, split: str | None, space: str = "glove-300", most: int = 0
+    ) -> Labelled:
+        """Texts of a split as words of a space; the first ``most``, 0 for all.
+
+        Line breaks of web pages are markup, not words. Labels are numbered in the
+        order of their names.
+        """
+        table = self.table(name)
+        splits = table.get("split", [split] * len(table["text"]))
+        rows = [i for i, each in enumerate(splits) if split is None or each == split]
+        rows = rows[: most or None]
+        if not rows:
+            raise SourceError(name, f"it has no rows of the split {split}")
+        texts = [table["text"][i].replace("<br />", " ") for i in rows]
+        tokens = tokenize(texts)
+        codes = np.asarray(Lookup(self.space(space), "word", ()).codes(tokens))
+        ends = np.cumsum(tokens.counts())
+        _, labels = np.unique([table["label"][i] for i in rows], return_inverse=True)
+        return Labelled(np.split(codes.astype(np.int32), ends[:-1]), labels)
+
+    def _space(self, name: str) -> Space:
+        """A space: ``glove-DIM`` or ``w2v-DIM``, by PCA, or one of the store."""
+        family, _, dim = name.partition("-")
+        if family == "glove" and dim.isdigit():
+            return reduced(load_space(DEFAULT_SPACE), int(dim), name)
+        if family == "w2v" and dim.isdigit():
+            words = read_lines(self.path("vectors/w2v_imdb.words.txt"))
+            vectors = np.load(self.path("vectors/w2v_imdb_300d.npy"))[: len(words)]
+            whole = Space.from_arrays("w2v-300", words, vectors.astype(np.float32))
+            return reduced(whole, int(dim), name)
+        return load_space(name)
+
+
+def reduced(space: Space, dim: int, name: str) -> Space:
+    """Project the vectors of a space onto their first principal directions.
+
+    Distances only get smaller, so an epsilon here and one in the whole space are in
+    different units: guarantees say which.
+    """
+    if dim > space.dim:
+        has = f"{space.name} has only {space.dim} dimensions"
+        raise ConfigurationError(f"{name}: {has}")
+    if dim == space.dim:
+        return space
+    vectors = space.vectors.astype(np.float64)
+    centred = vectors - vectors.mean(axis=0)
+    _, directions = np.linalg.eigh(centred.T @ centred)
+    projected: Vectors = centred @ directions[:, ::-1][:, :dim]
+    return Space.from_arrays(name, space.words, projected.astype(np.float32))

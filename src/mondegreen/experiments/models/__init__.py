@@ -1,0 +1,1 @@
+"""Small standard models of torch: what the papers train on releases."""

@@ -1,0 +1,117 @@
+"""How a model is trained: batches, early stopping, and the same result for a seed."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+import numpy as np
+import torch
+from torch import nn
+
+from mondegreen.arrays import Floats, Ids, slices
+from mondegreen.experiments.bench import Labelled
+
+PAD: Final = 0
+"""The symbol behind the end of a short text; words are numbered from 1."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Training:
+    """Settings of Adam with early stopping on the loss of held-back texts."""
+
+    epochs: int = 30
+    batch: int = 64
+    rate: float = 1e-3
+    patience: int = 2
+    longest: int = 200  # words of a text that are read
+
+
+@contextlib.contextmanager
+def repeatable(seed: int) -> Iterator[torch.device]:
+    """Give what is drawn and computed inside the same value for a seed.
+
+    On a CPU it is bit for bit the same; a GPU is used where there is one.
+    """
+    was = torch.are_deterministic_algorithms_enabled()
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        try:
+            yield torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        finally:
+            torch.use_deterministic_algorithms(was)
+
+
+def padded(texts: Sequence[Ids], longest: int, device: torch.device) -> torch.Tensor:
+    """Texts of ids, counted from 1, as rows of one length; at least one column."""
+    width = max(1, min(longest, max(map(len, texts), default=1)))
+    rows = np.full((len(texts), width), PAD, dtype=np.int64)
+    for row, text in zip(rows, texts, strict=True):
+        row[: min(len(text), width)] = text[:width] + 1
+    return torch.from_numpy(rows).to(device)
+
+
+def train(
+    model: nn.Module,
+    train: Labelled,
+    valid: Labelled,
+    training: Training,
+    device: torch.device,
+) -> nn.Module:
+    """Train until the loss of ``valid`` has not fallen for ``patience`` epochs.
+
+    Returns the model as it was at the lowest loss. Call within :func:`repeatable`.
+    """
+    model.to(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=training.rate)
+    loss_of = nn.CrossEntropyLoss()
+    best, kept, waited = float("inf"), copy.deepcopy(model.state_dict()), 0
+    for _ in range(training.epochs):
+        model.train()
+        order = torch.randperm(len(train)).numpy()
+        for part in slices(len(train), training.batch):
+            rows = order[part]
+            said = model(_batch(train, rows, training, device))
+            loss = loss_of(said, torch.from_numpy(train.labels[rows]).to(device))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        now = _loss(model, valid, training, device)
+        if now < best:
+            best, kept, waited = now, copy.deepcopy(model.state_dict()), 0
+        else:
+            waited += 1
+            if waited >= training.patience:
+                break
+    model.load_state_dict(kept)
+    return model
+
+
+def probabilities(
+    model: nn.Module, texts: Labelled, training: Training, device: torch.device
+) -> Floats:
+    """What a model says of each text, (texts, classes)."""
+    model.eval()
+    found = []
+    with torch.no_grad():
+        for part in slices(len(texts), 4 * training.batch):
+            said = model(_batch(texts, np.arange(len(texts))[part], training, device))
+            found.append(torch.softmax(said.double(), dim=1).cpu().numpy())
+    return np.concatenate(found)
+
+
+def _loss(model: nn.Module, texts: Labelled, training: Training, device: Any) -> float:
+    own = probabilities(model, texts, training, device)
+    own = own[np.arange(len(texts)), texts.labels]
+    return float(-np.log(np.maximum(own, 1e-12)).mean())
+
+
+def _batch(
+    texts: Labelled, rows: Any, training: Training, device: torch.device
+) -> torch.Tensor:
+    return padded([texts.words[i] for i in rows], training.longest, device)

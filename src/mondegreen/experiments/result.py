@@ -1,0 +1,135 @@
+"""What the runs of a recipe say together, beside what was published."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, final
+
+from mondegreen.experiments.recipe import Point, Published, Recipe, point_key
+from mondegreen.experiments.run import Run
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean over seeds, with the interval of Student's t at 95 %.
+
+    With one run there is no interval: both ends are the value itself.
+    """
+
+    value: float
+    low: float
+    high: float
+    runs: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Mean:
+        """Average.
+
+        >>> Mean.of([1.0, 2.0, 3.0])
+        Mean(value=2.0, low=-0.484..., high=4.484..., runs=3)
+        """
+        count = len(values)
+        mean = math.fsum(values) / count
+        if count == 1:
+            return cls(mean, mean, mean, 1)
+        from scipy.stats import t
+
+        spread = math.fsum((each - mean) ** 2 for each in values) / (count - 1)
+        reach = float(t.ppf(0.975, count - 1)) * math.sqrt(spread / count)
+        return cls(mean, mean - reach, mean + reach, count)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A published number beside ours; ``ours`` is None where it was not measured."""
+
+    published: Published
+    ours: Mean | None
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether our interval, widened by the tolerance, holds the number."""
+        if self.ours is None:
+            return None
+        reach, value = self.published.tolerance, self.published.value
+        return self.ours.low - reach <= value <= self.ours.high + reach
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Means at each point, in the order of the grid, and what they are compared with.
+
+    ``shapes`` says of each claim in words whether it holds at the points measured.
+    """
+
+    recipe: Recipe
+    means: Sequence[tuple[Point, Mapping[str, Mean]]]
+    compared: Sequence[Compared]
+    shapes: Sequence[tuple[str, str, bool]]
+    seconds: float
+
+    @classmethod
+    def of(cls, recipe: Recipe, runs: Sequence[Run]) -> Result:
+        points: dict[str, Point] = {}
+        values: dict[str, dict[str, list[float]]] = defaultdict(
+            lambda: defaultdict(list)
+        )
+        for run in runs:
+            key = point_key(run.point)
+            points[key] = run.point
+            for name, value in run.measured.items():
+                values[key][name].append(value)
+        means = {
+            key: {name: Mean.of(each) for name, each in found.items()}
+            for key, found in values.items()
+        }
+        table = [
+            (points[key], {name: each.value for name, each in found.items()})
+            for key, found in means.items()
+        ]
+        return cls(
+            recipe,
+            [(points[key], means[key]) for key in means],
+            [
+                Compared(each, means.get(point_key(each.point), {}).get(each.measure))
+                for each in recipe.published
+            ],
+            [(each.where, each.claim, each.holds(table)) for each in recipe.shapes],
+            math.fsum(run.seconds for run in runs),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write as JSON values."""
+        return {
+            "recipe": self.recipe.name,
+            "paper": self.recipe.paper,
+            "title": self.recipe.title,
+            "differs": self.recipe.differs,
+            "seconds": round(self.seconds, 1),
+            "points": [
+                {
+                    "point": dict(point),
+                    "measures": {name: asdict(mean) for name, mean in found.items()},
+                }
+                for point, found in self.means
+            ],
+            "published": [
+                {
+                    **asdict(each.published),
+                    "point": dict(each.published.point),
+                    "ours": None if each.ours is None else asdict(each.ours),
+                    "agrees": each.agrees,
+                }
+                for each in self.compared
+            ],
+            "claims": [
+                {"where": where, "claim": claim, "holds": holds}
+                for where, claim, holds in self.shapes
+            ],
+        }

@@ -146,9 +146,7 @@ def prepared_with(
         "language": named(opened(read, language)),
     }
     found = space if isinstance(space, Space) else cached_space(space)
-    return prepared(
-        Privatizer, chosen.to_dict(), found.digest, lambda: found, settings
-    )
+    return prepared(Privatizer, chosen.to_dict(), found.digest, lambda: found, settings)
 
 
 def contained(privatizer: Privatizer, texts: Any, ids: Any, column: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Final
 from mondegreen.errors import UnknownNameError
 from mondegreen.experiments.recipe import Recipe
 
-NAMES: Final = ("cmp-deniability",)
+NAMES: Final = ("benchmark-counts", "cmp-deniability", "vickrey-lexicon")
 """Names of the recipes; each is a file here, with its dashes as underscores."""
 
 

@@ -1,0 +1,79 @@
+"""Models that experiments train: they learn, and repeat themselves for a seed."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from mondegreen.experiments.bench import Labelled  # noqa: E402
+from mondegreen.experiments.models.classifiers import (  # noqa: E402
+    BagOfNgrams,
+    Recurrent,
+    accuracy,
+    fitted,
+)
+from mondegreen.experiments.models.training import PAD, Training, padded  # noqa: E402
+
+SIZE = 40
+VECTORS = np.random.default_rng(0).normal(size=(SIZE, 8))
+BUILDS = {
+    "bag": lambda classes: BagOfNgrams(SIZE, classes, dim=8, buckets=64),
+    "lstm": lambda classes: Recurrent(VECTORS, classes, hidden=16),
+    "bilstm": lambda classes: Recurrent(VECTORS, classes, hidden=8, both_ways=True),
+}
+TRAINING = Training(epochs=12, batch=16, rate=0.02, patience=4)
+
+
+def texts(count, seed, told=True):
+    """Texts whose class is which half of the words their middle word is of."""
+    rng = np.random.default_rng(seed)
+    words = [
+        rng.integers(0, SIZE, rng.integers(3, 9)).astype(np.int32) for _ in range(count)
+    ]
+    labels = rng.integers(0, 2, count)
+    if told:
+        for text, label in zip(words, labels, strict=True):
+            text[:] = text % (SIZE // 2) + label * SIZE // 2
+    return Labelled(words, labels)
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_a_model_learns_what_can_be_learnt_and_nothing_else(name):
+    for told, least, most in ((True, 0.9, 1.0), (False, 0.35, 0.65)):
+        tell = fitted(
+            BUILDS[name], texts(200, 1, told), texts(80, 2, told), 0, TRAINING
+        )
+        asked = texts(200, 3, told)
+        found = tell(asked)
+        assert found.shape == (200, 2)
+        np.testing.assert_allclose(found.sum(axis=1), 1)
+        assert least <= accuracy(found, asked) <= most
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_a_seed_gives_the_same_model_and_another_another(name):
+    known, valid, asked = texts(60, 1), texts(30, 2), texts(20, 3)
+    state = torch.random.get_rng_state()
+    first, again, other = (
+        fitted(BUILDS[name], known, valid, seed, TRAINING)(asked) for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+    assert torch.equal(state, torch.random.get_rng_state())  # others' draws stay
+    assert not torch.are_deterministic_algorithms_enabled()
+
+
+def test_texts_are_cut_and_filled():
+    rows = padded([np.array([4, 5, 6]), np.array([], int)], 2, torch.device("cpu"))
+    assert rows.tolist() == [[5, 6], [PAD, PAD]]
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_what_fills_a_row_changes_nothing(name):
+    torch.manual_seed(0)
+    model = BUILDS[name](2).eval()
+    device = torch.device("cpu")
+    short = np.array([1, 2, 3])
+    alone = model(padded([short], 9, device))
+    beside = model(padded([short, np.arange(9)], 9, device))[:1]
+    torch.testing.assert_close(alone, beside)

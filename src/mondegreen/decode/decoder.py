@@ -173,8 +173,6 @@ class Decoder:
     ) -> Iterator[tuple[Indices, Lattice]]:
         """Yield chunks of sentences, and the places of their words in the release."""
         for starts, lengths in released.chunks(_WORDS):
-            order = np.argsort(-lengths, kind="stable")
-            starts, lengths = starts[order], lengths[order]
             rows = np.repeat(starts, lengths) + within(lengths)
             seen = self._book.observation[released.ids[rows]]
             lattice = Lattice.of(self._book, law, lengths, seen)

@@ -48,9 +48,7 @@ class Book:
         count = self.words.shape[1]
         scores = np.empty((len(distinct), count, count), dtype=np.float32)
         known, rows = self._kept
-        found = np.searchsorted(known, distinct)
-        is_known = found < len(known)
-        is_known[is_known] = known[found[is_known]] == distinct[is_known]
+        found, is_known = _among(known, distinct)
         scores[is_known] = self._kept_scores[rows[found[is_known]]]
         new = distinct[~is_known]
         if len(new):
@@ -68,12 +66,21 @@ class Book:
             return  # another thread keeps its own
         try:
             known, rows = self._kept
-            is_new = ~np.isin(codes, known)
-            free = np.arange(len(known), len(self._kept_scores))[: is_new.sum()]
-            chosen = np.flatnonzero(is_new)[: len(free)]
+            place, is_known = _among(known, codes)
+            free = np.arange(len(known), len(self._kept_scores))
+            chosen = np.flatnonzero(~is_known)[: len(free)]
+            free = free[: len(chosen)]
             self._kept_scores[free] = scores[chosen]
-            known, rows = np.append(known, codes[chosen]), np.append(rows, free)
-            order = np.argsort(known)
-            self._kept = known[order], rows[order]  # at once, for readers beside
+            known = np.insert(known, place[chosen], codes[chosen])
+            rows = np.insert(rows, place[chosen], free)
+            self._kept = known, rows  # at once, for readers beside
         finally:
             self._lock.release()
+
+
+def _among(known: Indices, codes: Indices) -> tuple[Indices, NDArray[np.bool_]]:
+    """Where codes are among known ones, which rise, or would be; and which are."""
+    place = np.searchsorted(known, codes)
+    is_known = place < len(known)
+    is_known[is_known] = known[place[is_known]] == codes[is_known]
+    return place, is_known

@@ -24,7 +24,7 @@ CANDIDATES: Final = 24
 BEAM: Final = 8
 """Of these, how many are left when pairs of words have been looked at."""
 
-_WORDS: Final = 768
+_WORDS: Final = 1024
 """Words decoded together: their arrays take some 20 MB."""
 
 

@@ -29,8 +29,8 @@ class Lattice:
 
     ``offsets`` says where steps begin; ``words`` and ``channel``, shape (places, K),
     are candidates and their ln P(y | x), ``-inf`` for what is none. For the places
-    behind the first step ``scores``, shape (places, K, K), is ln p(second | first); rows
-    are the candidates of the place before.
+    behind the first step ``scores``, shape (places, K, K), is ln p(second | first);
+    rows are the candidates of the place before.
     """
 
     tables: Tables
@@ -119,7 +119,6 @@ class Lattice:
     def triples(self) -> Singles:
         """Score triples, ln p(w | u, v): places from the third step on, (K, K, K)."""
         second, third = self.offsets[1:3].tolist()
-        count = self.words.shape[1]
         row = np.arange(third, self.offsets[-1]) - second
         first = _before(self.offsets)
         before = first[row]

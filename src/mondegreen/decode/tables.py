@@ -172,6 +172,6 @@ class Tables:
     def kept_triples(
         self, pairs: NDArray[np.int32], third: Integers
     ) -> tuple[Indices, Singles]:
-        """Score triples, ln p(third | pair), that were kept: which, and their scores."""
+        """Score triples, ln p(third | pair): which were kept, and their scores."""
         which, places = self._triples.find(pairs, third)
         return which, self._triple_log[places]

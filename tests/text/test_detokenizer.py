@@ -166,6 +166,15 @@ def test_words_that_touched_are_kept_apart() -> None:
     assert printed("😀it", [MASK, KEEP], keep=["it"]) == "[unk] it"
 
 
+def test_what_touches_a_genitive_is_kept_apart() -> None:
+    assert printed("it's$ 1", [0, 1, 0]) == "alpha's beta alpha"
+    assert printed("it’S€ 1", [0, 1, 0]) == "alpha’S beta alpha"
+    assert printed("it's$ 1", [0, 1, 0], case="truecase") == "Alpha's beta alpha"
+    assert printed("it's$ 1", [0, MASK, 0]) == "alpha's [unk] alpha"
+    assert printed("it's$😀1", [0, DROP, 0, 0]) == "alpha's alpha alpha"
+    assert printed("it's 1", [0, 1]) == "alpha's beta"
+
+
 @pytest.mark.parametrize(
     ("text", "output"),
     [

@@ -36,54 +36,51 @@ class Book:
         self.law = np.full((rows + 1, count), -np.inf, dtype=np.float32)
         self.law[:rows] = rounded(channel.log_law)
         self.law[rows, 0] = 0.0
-        size = max(1, _KEPT_BYTES // (8 * count * count))
-        self._kept_pairs = np.empty((size, count, count), dtype=np.int32)
+        size = max(1, _KEPT_BYTES // (4 * count * count))
         self._kept_scores = np.empty((size, count, count), dtype=np.float32)
         self._kept = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         self._lock = threading.Lock()
 
-    def pairs(
-        self, first: Indices, second: Indices
-    ) -> tuple[NDArray[np.int32], Singles]:
-        """Look pairs of candidates up: places in the tables, and scores; (T, K, K)."""
+    def scores(self, first: Indices, second: Indices) -> Singles:
+        """Score the pairs of candidates of two observations each, shape (T, K, K)."""
         codes = first * (self.boundary + 1) + second
         distinct, place = np.unique(codes, return_inverse=True)
         count = self.words.shape[1]
-        pairs = np.empty((len(distinct), count, count), dtype=np.int32)
         scores = np.empty((len(distinct), count, count), dtype=np.float32)
         known, rows = self._kept
-        found = np.searchsorted(known, distinct)
-        is_known = found < len(known)
-        is_known[is_known] = known[found[is_known]] == distinct[is_known]
-        rows = rows[found[is_known]]
-        pairs[is_known], scores[is_known] = (
-            self._kept_pairs[rows],
-            self._kept_scores[rows],
-        )
+        found, is_known = _among(known, distinct)
+        scores[is_known] = self._kept_scores[rows[found[is_known]]]
         new = distinct[~is_known]
         if len(new):
             before, after = np.divmod(new, self.boundary + 1)
             left, right = self.words[before][:, :, None], self.words[after][:, None, :]
-            pairs[~is_known] = looked_up = self.tables.pair_places(left, right)
-            scores[~is_known] = own = self.tables.pair_scores(looked_up, left, right)
-            self._keep(new, looked_up, own)
-        return pairs[place], scores[place]
+            scores[~is_known] = own = self.tables.pair_scores(left, right)
+            self._keep(new, own)
+        return np.asarray(scores[place])
 
-    def _keep(self, codes: Indices, pairs: NDArray[np.int32], scores: Singles) -> None:
+    def _keep(self, codes: Indices, scores: Singles) -> None:
         """Keep what was looked up, while there is room: what is frequent comes soon."""
+        if len(self._kept[0]) == len(self._kept_scores):
+            return
         if not self._lock.acquire(blocking=False):
             return  # another thread keeps its own
         try:
             known, rows = self._kept
-            is_new = ~np.isin(codes, known)
-            free = np.arange(len(known), len(self._kept_pairs))[: is_new.sum()]
-            chosen = np.flatnonzero(is_new)[: len(free)]
-            self._kept_pairs[free], self._kept_scores[free] = (
-                pairs[chosen],
-                scores[chosen],
-            )
-            known, rows = np.append(known, codes[chosen]), np.append(rows, free)
-            order = np.argsort(known)
-            self._kept = known[order], rows[order]  # at once, for readers beside
+            place, is_known = _among(known, codes)
+            free = np.arange(len(known), len(self._kept_scores))
+            chosen = np.flatnonzero(~is_known)[: len(free)]
+            free = free[: len(chosen)]
+            self._kept_scores[free] = scores[chosen]
+            known = np.insert(known, place[chosen], codes[chosen])
+            rows = np.insert(rows, place[chosen], free)
+            self._kept = known, rows  # at once, for readers beside
         finally:
             self._lock.release()
+
+
+def _among(known: Indices, codes: Indices) -> tuple[Indices, NDArray[np.bool_]]:
+    """Where codes are among known ones, which rise, or would be; and which are."""
+    place = np.searchsorted(known, codes)
+    is_known = place < len(known)
+    is_known[is_known] = known[place[is_known]] == codes[is_known]
+    return place, is_known

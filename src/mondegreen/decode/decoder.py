@@ -24,7 +24,7 @@ CANDIDATES: Final = 24
 BEAM: Final = 8
 """Of these, how many are left when pairs of words have been looked at."""
 
-_WORDS: Final = 768
+_WORDS: Final = 1024
 """Words decoded together: their arrays take some 20 MB."""
 
 
@@ -173,8 +173,6 @@ class Decoder:
     ) -> Iterator[tuple[Indices, Lattice]]:
         """Yield chunks of sentences, and the places of their words in the release."""
         for starts, lengths in released.chunks(_WORDS):
-            order = np.argsort(-lengths, kind="stable")
-            starts, lengths = starts[order], lengths[order]
             rows = np.repeat(starts, lengths) + within(lengths)
             seen = self._book.observation[released.ids[rows]]
             lattice = Lattice.of(self._book, law, lengths, seen)

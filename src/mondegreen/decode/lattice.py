@@ -29,16 +29,14 @@ class Lattice:
 
     ``offsets`` says where steps begin; ``words`` and ``channel``, shape (places, K),
     are candidates and their ln P(y | x), ``-inf`` for what is none. For the places
-    behind the first step: ``pairs`` and ``scores``, shape (places, K, K), are the
-    numbers of pairs in the tables and ln p(second | first); rows are the candidates of
-    the place before.
+    behind the first step ``scores``, shape (places, K, K), is ln p(second | first);
+    rows are the candidates of the place before.
     """
 
     tables: Tables
     offsets: Indices
     words: NDArray[np.int32]
     channel: Singles
-    pairs: NDArray[np.int32]
     scores: Singles
 
     @classmethod
@@ -58,9 +56,9 @@ class Lattice:
         observed = np.full(len(step), book.boundary)
         observed[is_word] = seen[row[is_word]]
         before, after = observed[_before(offsets)], observed[sizes[0] :]
-        pairs, scores = book.pairs(before, after)
+        scores = book.scores(before, after)
         words, channel = book.words[observed], law[observed]
-        return cls(book.tables, offsets, words, channel, pairs, scores)
+        return cls(book.tables, offsets, words, channel, scores)
 
     @property
     def lengths(self) -> Indices:
@@ -95,15 +93,15 @@ class Lattice:
         kept = np.argpartition(-value, count - 1, axis=1)[:, :count]
         kept.sort(axis=1)
         before, after = kept[_before(self.offsets)], kept[self.offsets[1] :]
-        place = np.arange(len(after))[:, None, None]
-        both = place, before[:, :, None], after[:, None, :]
+        size = self.words.shape[1]
+        cell = (np.arange(len(after))[:, None] * size + before) * size
+        cell = cell[:, :, None] + after[:, None, :]
         return Lattice(
             self.tables,
             self.offsets,
             np.take_along_axis(self.words, kept, axis=1),
             np.take_along_axis(self.channel, kept, axis=1),
-            self.pairs[both],
-            self.scores[both],
+            self.scores.ravel()[cell],
         )
 
     def _best_through(self) -> Singles:
@@ -121,19 +119,26 @@ class Lattice:
     def triples(self) -> Singles:
         """Score triples, ln p(w | u, v): places from the third step on, (K, K, K)."""
         second, third = self.offsets[1:3].tolist()
-        count = self.words.shape[1]
         row = np.arange(third, self.offsets[-1]) - second
-        before = _before(self.offsets)[row]
-        pairs, scores = self.pairs[before - second], self.scores[row]
+        first = _before(self.offsets)
+        before = first[row]
+        places = self.tables.pair_places(
+            self.words[first][:, :, None], self.words[second:][:, None, :]
+        )
+        pairs, scores = places[before - second], self.scores[row]
         # A triple was kept only if both of its pairs were.
         is_likely = np.isfinite(self.channel)
-        ends = self.pairs[row] < self.tables.pairs
+        ends = places[row] < self.tables.pairs
         ends &= is_likely[before][:, :, None] & is_likely[third:][:, None, :]
-        asked = self.tables.continues[pairs][:, :, :, None] & ends[:, None, :, :]
         found = self.tables.pair_backoff[pairs][:, :, :, None] + scores[:, None, :, :]
-        place = np.flatnonzero(asked)
-        word = self.words[third:].ravel()[place // count**3 * count + place % count]
-        kept = self.tables.triple_scores(pairs.ravel()[place // count], word)
+        goes_on = self.tables.continues[pairs]
+        place = np.flatnonzero(goes_on[:, :, :, None] & ends[:, None, :, :])
+        word = np.broadcast_to(self.words[third:, None, None], found.shape).reshape(-1)
+        pair = np.broadcast_to(pairs[:, :, :, None], found.shape).reshape(-1)
+        which, kept = self.tables.kept_triples(
+            pair.take(place, mode="clip"), word.take(place, mode="clip")
+        )
+        place = place[which]
         flat = found.reshape(-1)
         flat[place] = np.maximum(flat[place], kept)
         return np.asarray(found)

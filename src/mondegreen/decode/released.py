@@ -58,10 +58,14 @@ class Released:
         return starts, np.minimum(lengths, _LONGEST)
 
     def chunks(self, words: int) -> Iterator[tuple[Indices, Indices]]:
-        """Yield whole sentences, of some so many words together."""
+        """Yield whole sentences, of some so many words together, the longest first.
+
+        Sentences of like lengths go together: all of a chunk are read word by word at
+        the same time, for as long as the longest one lasts.
+        """
         starts, lengths = self.sentences()
-        if not len(starts):
-            return
+        order = np.argsort(-lengths, kind="stable")
+        starts, lengths = starts[order], lengths[order]
         number = (np.cumsum(lengths) - 1) // words
         edges = np.flatnonzero(np.diff(number, prepend=-1, append=-1))
         for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):

@@ -9,11 +9,16 @@ from numpy.typing import NDArray
 
 from mondegreen.language.ngrams import NGrams
 
+Indices = NDArray[np.int64]
 Integers = NDArray[np.integer[Any]]
 Singles = NDArray[np.float32]
 
-_ROOM: Final = 4
-"""Slots for each key: most words asked for are absent, and then found so at once."""
+_ROOM: Final = 2
+"""Slots for each key at least, of four bytes."""
+
+_SEEN: Final = 8
+"""Bits for each key at least: most of what is asked for is absent, and found so in a
+megabyte of them, which stays near the processor."""
 
 _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
 """2**64 over the golden ratio: near keys get far slots."""
@@ -32,40 +37,98 @@ def rounded(logs: NDArray[np.floating[Any]]) -> Singles:
 
 @final
 class _Places:
-    """Where each of some distinct keys stands; a hash table with linear probing.
+    """Where words stand in rows of words: a hash table with linear probing.
 
     numpy has no other way to find millions of keys a second: a binary search takes
-    six times as long.
+    six times as long. Only places are kept; that of another key is known by its row
+    and its word, which the language model holds.
     """
 
-    def __init__(self, keys: Integers) -> None:
-        self.count = len(keys)
-        self._keys = np.append(keys.astype(np.int64), -1)
+    def __init__(self, starts: Integers, words: Integers, width: int) -> None:
+        self.count, self._width = len(words), width
+        self._starts, self._words = np.asarray(starts), np.asarray(words)
         bits = max(4, int(self.count * _ROOM - 1).bit_length())
+        fine = max(4, int(self.count * _SEEN - 1).bit_length())
         self._shift, self._mask = np.uint64(64 - bits), (1 << bits) - 1
+        self._fine = np.uint64(64 - fine)
         self._table = np.full(1 << bits, self.count, dtype=np.int32)
-        waiting = np.arange(self.count)
-        slots = self._slots(self._keys[:-1])
+        row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        hashes = self._hashes(row, words)
+        del row
+        seen = np.zeros(1 << fine, dtype=np.bool_)
+        seen[hashes >> self._fine] = True
+        self._seen = np.packbits(seen, bitorder="little")
+        del seen
+        waiting = np.arange(self.count, dtype=np.int32)
+        slots = (hashes >> self._shift).astype(np.int32)
         while len(waiting):
             free = self._table[slots] == self.count
             self._table[slots[free]] = waiting[free]  # of several, the last one
             lost = self._table[slots] != waiting
             waiting, slots = waiting[lost], (slots[lost] + 1) & self._mask
 
-    def _slots(self, keys: Integers) -> NDArray[np.int64]:
-        return (keys.astype(np.uint64) * _FACTOR >> self._shift).astype(np.int64)
-
-    def find(self, keys: Integers) -> NDArray[np.int32]:
-        """The place of each key; the number of keys for one that is absent."""
-        slots = self._slots(keys)
-        found = self._table[slots]
-        left = np.flatnonzero((self._keys[found] != keys) & (found != self.count))
-        while len(left):
-            slots[left] = (slots[left] + 1) & self._mask
-            found[left] = place = self._table[slots[left]]
-            other = (self._keys[place] != keys[left]) & (place != self.count)
-            left = left[other]
+    def _hashes(self, rows: Integers, words: Integers) -> NDArray[np.uint64]:
+        keys = rows.astype(np.int64) * self._width + words
+        found = keys.reshape(-1).view(np.uint64)
+        found *= _FACTOR
         return found
+
+    def find(
+        self, rows: Integers, words: Integers
+    ) -> tuple[Indices, NDArray[np.int32]]:
+        """Find words in rows, which may broadcast: which are there, and their places.
+
+        Which: flat, in the shape that both have together.
+        """
+        hashes = self._hashes(rows, words)
+        fine = (hashes >> self._fine).view(np.int64)
+        seen = self._seen.take(fine >> 3, mode="clip")
+        seen >>= (fine & 7).astype(np.uint8)
+        seen &= 1
+        asked = np.flatnonzero(seen.view(np.bool_))
+        slots = (hashes.take(asked, mode="clip") >> self._shift).view(np.int64)
+        shape = np.broadcast_shapes(rows.shape, words.shape)
+        rows, words = (
+            np.broadcast_to(each, shape).reshape(-1).take(asked, mode="clip")
+            for each in (rows, words)
+        )
+        start = self._starts.take(rows, mode="clip")
+        size = self._starts.take(rows + 1, mode="clip") - start
+        place = self._table.take(slots, mode="clip")
+        left = np.flatnonzero(self._is_other(place, start, size, words))
+        while len(left):
+            slots[left] = near = slots[left] + 1 & self._mask
+            place[left] = now = self._table.take(near, mode="clip")
+            left = left[self._is_other(now, start[left], size[left], words[left])]
+        found = np.flatnonzero(place != self.count)
+        return asked.take(found, mode="clip"), place.take(found, mode="clip")
+
+    def _is_other(
+        self,
+        place: NDArray[np.int32],
+        start: Integers,
+        size: Integers,
+        words: Integers,
+    ) -> NDArray[np.bool_]:
+        """Whether a slot holds what was not asked for: neither that, nor nothing."""
+        inside = place - start
+        other = (inside < 0) | (inside >= size)
+        other |= self._words.take(place, mode="clip") != words
+        other &= place != self.count
+        return np.asarray(other)
+
+
+@final
+class _Rounded:
+    """Logarithms as steps: the codes of a model, and what these stand for."""
+
+    def __init__(self, language: NGrams, name: str, book: int) -> None:
+        self._codes = np.asarray(language.parts[name])
+        self._book = rounded(language.parts["books"][book])
+
+    def __getitem__(self, places: NDArray[np.int32]) -> Singles:
+        codes = self._codes.take(places, mode="clip")
+        return np.asarray(self._book.take(codes, mode="clip"))
 
 
 @final
@@ -78,33 +141,37 @@ class Tables:
 
     def __init__(self, language: NGrams) -> None:
         words = len(language.unigram_log)
-        self._words, self.end = words, words - 1
+        self.end = words - 1
         self.unigram = rounded(language.unigram_log)
         self.backoff = rounded(language.unigram_backoff)
-        first = np.repeat(np.arange(words), np.diff(language.pair_starts))
-        self._pairs = _Places(first * words + language.pair_words)
+        self._pairs = _Places(language.pair_starts, language.pair_words, words)
         self.pairs = self._pairs.count
-        self._pair = np.append(rounded(language.pair_log), np.float32(-np.inf))
+        self._pair_log = _Rounded(language, "pair_log", 0)
         self.pair_backoff = np.append(rounded(language.pair_backoff), np.float32(0))
-        lengths = np.diff(language.triple_starts)
-        self.continues = np.append(lengths > 0, False)
-        pair = np.repeat(np.arange(self.pairs), lengths)
-        self._triples = _Places(pair * words + language.triple_words)
-        self._triple = np.append(rounded(language.triple_log), np.float32(-np.inf))
+        starts = language.triple_starts
+        self.continues = np.append(np.diff(starts) > 0, False)
+        self._triples = _Places(starts, language.triple_words, words)
+        self._triple_log = _Rounded(language, "triple_log", 2)
 
     def pair_places(self, first: Integers, second: Integers) -> NDArray[np.int32]:
         """The places of pairs, in the shape that the arrays have together."""
-        keys = first.astype(np.int64) * self._words + second
-        return self._pairs.find(keys.ravel()).reshape(keys.shape)
+        shape = np.broadcast_shapes(first.shape, second.shape)
+        found = np.full(shape, self.pairs, dtype=np.int32)
+        which, places = self._pairs.find(first, second)
+        found.reshape(-1)[which] = places
+        return found
 
-    def pair_scores(
-        self, places: NDArray[np.int32], first: Integers, second: Integers
-    ) -> Singles:
+    def pair_scores(self, first: Integers, second: Integers) -> Singles:
         """Score pairs, ln p(second | first), never below the back-off."""
-        low = self.backoff[first] + self.unigram[second]
-        return np.asarray(np.maximum(self._pair[places], low))
+        found: Singles = self.backoff[first] + self.unigram[second]
+        which, places = self._pairs.find(first, second)
+        flat = found.reshape(-1)
+        flat[which] = np.maximum(flat[which], self._pair_log[places])
+        return found
 
-    def triple_scores(self, places: NDArray[np.int32], third: Integers) -> Singles:
-        """Score triples, ln p(third | pair), where that was kept, else ``-inf``."""
-        keys = places.astype(np.int64) * self._words + third
-        return np.asarray(self._triple[self._triples.find(keys)])
+    def kept_triples(
+        self, pairs: NDArray[np.int32], third: Integers
+    ) -> tuple[Indices, Singles]:
+        """Score triples, ln p(third | pair): which were kept, and their scores."""
+        which, places = self._triples.find(pairs, third)
+        return which, self._triple_log[places]

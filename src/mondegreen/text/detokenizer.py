@@ -17,8 +17,10 @@ from mondegreen.text.policy import DROP, KEEP, MASK, Structure
 from mondegreen.text.print_forms import (
     GENITIVE,
     STARTS,
+    TOUCHING,
     GapFlags,
     PrintForms,
+    set_apart,
     without_genitive,
 )
 from mondegreen.text.tokenizer import TokenizedBatch, canonical
@@ -77,7 +79,7 @@ class Detokenizer:
     the input word (lower, Title or UPPER) onto them. ``kept`` has the spelling of each
     word of the keep-list by its canonical form, and ``replaced`` the word that is
     printed for one that never is. Where two words touched in the input, such as the two
-    of ``don't``, a space is put between them. A dropped word takes one neighbouring
+    of ``don't``, or only an ``'s`` stood between them, a space is put there. A dropped word takes one neighbouring
     space with it.
 
     The structure of the input is kept, or else ``plain``: single spaces, and full stops
@@ -231,8 +233,8 @@ class Detokenizer:
             self._place_sentinels(pieces, parts, codes)
             if self.case == "truecase":
                 self._recase(pieces, codes)
-        elif "" in parts[2:-1:2]:
-            pieces[2:-1:2] = [structure or " " for structure in parts[2:-1:2]]
+        elif not TOUCHING.isdisjoint(parts[2:-1:2]):
+            pieces[2:-1:2] = map(set_apart, parts[2:-1:2])
         return pieces
 
     def _place_sentinels(
@@ -255,8 +257,9 @@ class Detokenizer:
                 pieces[i] = self._spelling(parts[i], following)
             elif code == MASK:
                 pieces[i] = _PRINTED[MASK]
-            if not (is_start or gap):
-                pieces[i - 1] = " "
+            if not is_start:
+                last = gap[-1] if gap else i - 1
+                pieces[last] = set_apart(pieces[last])
             is_start = False
             gap = [i + 1] if parts[i + 1] else []
 

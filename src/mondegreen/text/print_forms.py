@@ -11,6 +11,7 @@ from typing import Final, final
 import numpy as np
 
 from mondegreen.text.sentences import sentence_ends
+from mondegreen.text.tokenizer import APOSTROPHES
 
 _CASES: Final = Path(__file__).parent / "data" / "cases.txt"
 _MEMO: Final = 4096
@@ -158,3 +159,16 @@ class GapFlags(dict[str, int]):
 def without_genitive(gap: str) -> str:
     """Leave out the ``'s`` that a gap begins with."""
     return gap[2:] if gap[1:2] in ("s", "S") else gap
+
+
+TOUCHING: Final = frozenset({""} | {f"{q}{s}" for q in APOSTROPHES for s in "sS"})
+"""Gaps between words that touch, or would touch the ``'s`` of the one before."""
+
+
+def set_apart(gap: str) -> str:
+    """Put a space where the next word would go on as part of the one before.
+
+    >>> [set_apart(gap) for gap in ("", "'s", "-")]
+    [' ', "'s ", '-']
+    """
+    return f"{gap} " if gap[-1:] in ("", "s", "S") else gap

@@ -34,10 +34,14 @@ class Refused(HTTPException):
         super().__init__(status, says, named)
 
 
-def answer(value: dict[str, Any], status: int = 200, **headers: str) -> Response:
+def answer(value: dict[str, Any], status: int = 200) -> Response:
     """Make an answer of JSON values, in ASCII."""
-    body = json.dumps(value, separators=(",", ":"))
-    return Response(body, status, headers, "application/json")
+    return as_json(json.dumps(value), status)
+
+
+def as_json(body: str, status: int = 200) -> Response:
+    """Make an answer of what is JSON already."""
+    return Response(body, status, media_type="application/json")
 
 
 def refusal(error: Exception) -> Response:

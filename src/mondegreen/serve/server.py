@@ -224,6 +224,9 @@ class PatientProtocol(H11Protocol):
         self._next_look.cancel()
         super().connection_lost(exc)
 
+    def send_400_response(self, msg: str) -> None:
+        super().send_400_response('{"error": "this is not HTTP/1.1"}')
+
     def _look(self) -> None:
         """End what has not moved since the last look."""
         if self.transport.is_closing():

@@ -66,20 +66,21 @@ def test_options_reach_the_privatizer_and_the_limits(
 ):
     options = ["-m", "tem", "-e", 2, "--set", "beta=0.01", "--space", space_file]
     options += ["--unknown", "mask", "--structure", "plain", "--print-all"]
-    options += ["--case", "restore", "--key-file", key_file, "--api-keys", api_keys]
+    options += ["--case", "truecase", "--key-file", key_file, "--api-keys", api_keys]
     options += ["--max-body", 1000, "--max-texts", 7, "--max-words", 8]
     options += ["--timeout", 9, "--rate", 0.5, "--max-concurrent", 3]
     options += ["--host", "::1", "--port", 0, "--workers", 2]
-    done, (app, listen, _) = run(*options)
+    done, served = run(*options)
     assert done.exit_code == 0, done.output
+    app, listen, _ = served
     (settings,) = app.args
     spec = settings.privatizer.to_dict()
     assert spec["mechanism"]["parameters"]["beta"] == 0.01
     assert (spec["unknown"], spec["structure"], spec["print_all"], spec["case"]) == (
-        *("mask", "plain", True, "restore"),
+        *("mask", "plain", True, "truecase"),
     )
     assert settings.privatizer.noise == mg.KeyedNoise.from_file(key_file)
-    found = vars(type(settings.limits)) and settings.limits
+    found = settings.limits
     assert (found.body, found.texts, found.words) == (1000, 7, 8)
     assert (found.seconds, found.rate, found.concurrent) == (9, 0.5, 3)
     assert listen == Listen("::1", 0, workers=2, seconds=9)

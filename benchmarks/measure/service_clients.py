@@ -10,6 +10,7 @@ import asyncio
 import json
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 PATIENCE = 60.0
@@ -96,19 +97,15 @@ class Load:
 
 
 async def load(
-    port: int,
-    texts: list[str],
-    clients: int,
-    seconds: float,
-    stop: object,
-) -> Found:
-    """Ask for so many seconds, call ``stop``, and go on asking for two more."""
-    work = Load(port, texts)
+    work: Load, clients: int, seconds: float, stop: Callable[[], None] | None = None
+) -> None:
+    """Ask for so many seconds; then call ``stop``, and go on asking for two more."""
+    work.is_over = False
     tasks = [asyncio.create_task(work.client()) for _ in range(clients)]
     await asyncio.sleep(seconds)
-    work.is_stopping = True
-    stop()  # type: ignore[operator]
-    await asyncio.sleep(2)
+    if stop is not None:
+        work.is_stopping = True
+        stop()
+        await asyncio.sleep(2)
     work.is_over = True
     await asyncio.gather(*tasks)
-    return work.found

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import functools
 import os
 import signal
 import socket
@@ -21,7 +22,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from benchmarks import machine
-from benchmarks.measure.service_clients import Found, load
+from benchmarks.measure.service_clients import Found, Load, load
 
 CHARACTERS = 400
 TEXTS = 200
@@ -81,21 +82,52 @@ def running(command: list[str]) -> Iterator[tuple[subprocess.Popen[bytes], int]]
         process.wait()
 
 
-def measured(name: str, sent: list[str], clients: int, seconds: float) -> dict:
-    """Load one service, stop it under load, and say what became of every request."""
-    before = os.getloadavg()[0]
-    with running(SERVICES[name]) as (process, port):
-        warm = asyncio.run(load(port, sent, 4, min(seconds, 3), lambda: None))
-        assert warm.ends["200"], warm.ends
-        stop = lambda: process.send_signal(signal.SIGTERM)  # noqa: E731
-        found = asyncio.run(load(port, sent, clients, seconds, stop))
-        code = process.wait(90)
-    return {
-        **summary(found, sent, seconds),
-        "exit_code": code,
-        "load_before": round(before, 1),
-        "load_after": round(os.getloadavg()[0], 1),
-    }
+def measured(
+    names: list[str], clients: int, seconds: float, rounds: int
+) -> dict[str, Any]:
+    """Load services in turn, then stop each under load; say what became of it all.
+
+    In turn, because other work on the machine comes and goes.
+    """
+    sent = texts()
+    with contextlib.ExitStack() as stack:
+        started = [stack.enter_context(running(SERVICES[name])) for name in names]
+        loads = [Load(port, sent) for _, port in started]
+        for work in loads:
+            asyncio.run(load(work, 4, min(seconds, 3)))  # not counted: it is warm then
+            assert work.found.ends["200"], work.found.ends
+            work.found = Found()
+        load_averages = []
+        for number in range(rounds):
+            for work, (process, _) in zip(loads, started, strict=True):
+                is_last = number == rounds - 1
+                stop = functools.partial(process.send_signal, signal.SIGTERM)
+                each = seconds / rounds
+                asyncio.run(load(work, clients, each, stop if is_last else None))
+                load_averages.append(round(os.getloadavg()[0], 1))
+        codes = [process.wait(90) for process, _ in started]
+    pairs = zip(loads, codes, strict=True)
+    told = [{**summary(work.found, sent, seconds), "exit_code": c} for work, c in pairs]
+    services = dict(zip(names, told, strict=True))
+    return {"load_averages": load_averages, "services": services}
+
+
+def shared_calls() -> dict[str, float]:
+    """How long one text takes alone, and among 64 of one call, in microseconds."""
+    import mondegreen as mg
+
+    some, found = (texts() * 2)[:64], {}
+    for read in ("none", "sentence"):
+        law = mg.mechanism("tree", epsilon=float(EPSILON))
+        privatizer = mg.Privatizer(law, read=read)
+        privatizer.texts(some, None, "text")
+        for name, calls in {"alone": [[t] for t in some], "together": [some]}.items():
+            started = time.perf_counter()
+            for call in calls:
+                privatizer.texts(call, None, "text")
+            seconds = time.perf_counter() - started
+            found[f"{read}, {name}"] = round(1e6 * seconds / len(some))
+    return found
 
 
 def summary(found: Found, sent: list[str], seconds: float) -> dict[str, Any]:
@@ -129,16 +161,19 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--only", choices=SERVICES)
+    parser.add_argument("--rounds", type=int, default=6)
     given = parser.parse_args()
-    sent, result = texts(), {}
-    for name in [given.only] if given.only else SERVICES:
-        result[name] = measured(name, sent, given.clients, given.seconds)
-        print(name, result[name], file=sys.stderr, flush=True)
-    if given.only is None:
-        words = sum(len(text.split()) for text in sent) / len(sent)
-        asked = {"clients": given.clients, "seconds": given.seconds, "epsilon": EPSILON}
-        about = {**asked, "texts": len(sent), "words_per_text": round(words, 1)}
-        machine.save("service_load", {**about, "services": result})
+    names = [given.only] if given.only else list(SERVICES)
+    result = measured(names, given.clients, given.seconds, given.rounds)
+    if given.only is not None:
+        print(result)
+        return
+    sent = texts()
+    words = sum(len(text.split()) for text in sent) / len(sent)
+    about = {"clients": given.clients, "seconds": given.seconds, "epsilon": EPSILON}
+    about |= {"texts": len(sent), "words_per_text": round(words, 1)}
+    calls = shared_calls()
+    machine.save("service_load", {**about, "microseconds_a_text": calls, **result})
 
 
 if __name__ == "__main__":

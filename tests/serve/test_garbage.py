@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import re
+import time
 
 import pytest
 
@@ -170,6 +172,24 @@ def test_what_is_no_request_is_refused(service, name):
     assert C not in answer.lower()
     assert not answer or b" 400 " in answer[:20] or b" 404 " in answer[:20]
     assert not answer or b'{"error": ' in answer
+
+
+def test_who_leaves_in_the_middle_is_no_bug(service):
+    before = unread(service)
+    for _ in range(3):
+        with service.connect() as connection:
+            head = b"POST /v1/privatize HTTP/1.1\r\nHost: x\r\n" + JSON
+            connection.sendall(head + b"\r\nContent-Length: 100\r\n\r\n" + C)
+    while unread(service) < before + 3:
+        time.sleep(0.02)
+    assert "bug" not in service.log()
+
+
+def unread(service):
+    """How many bodies could not be read, as the service counts them."""
+    _, counts = service.ask("GET", "/metrics")
+    found = re.search(rb'path="/v1/privatize",status="400"} (\d+)', counts)
+    return int(found[1]) if found else 0
 
 
 def test_http_1_0_is_answered(service):

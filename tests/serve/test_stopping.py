@@ -39,6 +39,7 @@ def is_refusing(service):
     [
         signal.SIGTERM,
         pytest.param(signal.SIGINT, marks=pytest.mark.slow("starts a service")),
+        pytest.param(signal.SIGHUP, marks=pytest.mark.slow("starts a service")),
     ],
     ids=str,
 )

@@ -12,6 +12,7 @@ from typing import Any, Final, final
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from mondegreen.errors import MondegreenError, OutOfVocabularyError
 
@@ -61,6 +62,8 @@ def refusal(error: Exception) -> Response:
         return answer({"error": says}, 422)
     if isinstance(error, MondegreenError) and error.exit_code in (2, 3):
         return answer({"error": str(error)}, 422)
+    if isinstance(error, ClientDisconnect):  # nobody reads this; it is counted
+        return answer({"error": "the body did not arrive"}, 400)
     return _bug(error)
 
 

@@ -17,7 +17,6 @@ HEADER = [
     "words unchanged",
     "equal noise",
     "lost without an error",
-    "exit code",
 ]
 
 
@@ -34,7 +33,6 @@ def load() -> str:
             f"{100 * each['words_in_place_unchanged']:.0f} %",
             f"{each['equal_releases']:,}" if "mondegreen" in name else "no noise",
             str(each["lost_without_an_error"]),
-            str(each["exit_code"]),
         ]
         for name, each in found["services"].items()
     ]

@@ -104,9 +104,9 @@ def proxy(
     listen = Listen(host, port, tls_cert, tls_key, seconds=seconds)
     # Who calls needs a key of the upstream.
     warning = listen.check_exposure(has_keys=True, allowed=allow_exposed)
-    noise = options.keyed_noise(key_file, key_env)
-    if noise is not None and fresh:
+    if fresh and (key_file or key_env):
         raise ConfigurationError("a key and --fresh exclude each other")
+    noise = options.keyed_noise(key_file, key_env)
     privatizer = prepared(
         options.built(name, epsilon, settings),
         load_space(space),

@@ -29,11 +29,13 @@ _KINDS: Final = {
         "responses": "responses",
     }.items()
 }
-# Fields that LiteLLM itself adds, of which it sends none.
+# Fields that LiteLLM itself adds, of which it sends none; ``metadata`` is one unless
+# there is the other one.
 _ITS_OWN: Final = frozenset(
-    "litellm_call_id litellm_logging_obj litellm_metadata metadata "
+    "litellm_call_id litellm_logging_obj litellm_metadata "
     "proxy_server_request request_timeout secret_fields".split()
 )
+_ITS_FLAGS: Final = frozenset({"_litellm_strip_stream_usage"})
 _GUARD: Final = ("public_roles", "models", "fresh")
 _NOT_POSSIBLE: Final = ("run_in_parallel", "scan_raw_request", "only_scan_new_messages")
 _Value = TypeVar("_Value")
@@ -76,8 +78,9 @@ class MondegreenGuardrail(CustomGuardrail):
         for name in _NOT_POSSIBLE:
             if options.get(name):
                 raise ConfigurationError(f"{name}: such a guard changes no request")
-        is_made = isinstance(mondegreen, PromptGuard)
-        self._guard = mondegreen if is_made else _guard_of(mondegreen)
+        self._guard = (
+            mondegreen if isinstance(mondegreen, PromptGuard) else _guard_of(mondegreen)
+        )
         self._lock = threading.Lock()
         before = GuardrailEventHooks.pre_call
         always = {"default_on": True, "supported_event_hooks": [before]}
@@ -93,7 +96,9 @@ class MondegreenGuardrail(CustomGuardrail):
         kind = _KINDS.get(str(getattr(call_type, "value", call_type)))
         if kind is None:
             _block("calls of this kind cannot be read; nothing was sent")
-        body = {name: each for name, each in data.items() if name not in _ITS_OWN}
+        own = _ITS_OWN | ({"metadata"} if "litellm_metadata" not in data else set())
+        own |= {name for name in _ITS_FLAGS if isinstance(data.get(name), bool)}
+        body = {name: each for name, each in data.items() if name not in own}
         request = data.get("proxy_server_request") or {}
         client = json.dumps(
             [

@@ -8,8 +8,6 @@ from typing import Any
 from mondegreen.prompts.guard import PromptGuard
 from mondegreen.prompts.rules import RefusedRequestError
 
-__all__ = ["private_inputs"]
-
 
 def private_inputs(
     guard: PromptGuard,
@@ -39,31 +37,33 @@ def private_inputs(
         ``texts``, and ``structured_messages`` where there were such.
     """
     texts, rows = inputs.get("texts") or [], inputs.get("structured_messages")
+    _check_shown(guard, inputs)
+    if not rows:
+        return {"texts": guard.texts(texts, client)}
+    given = [_said(row) for row in rows]
+    for i, row in enumerate(given):
+        if not rows_count and row.keys() - {"role", "content"}:
+            raise RefusedRequestError(
+                f"messages[{i}]", "holds more than a text, which is not replaced"
+            )
+    made = guard.messages(given, client)
+    found = [text for row in made for text in _texts_of(row)]
+    if len(found) != len(texts):  # the texts are of more than these messages
+        found = guard.texts(texts, client)
+    pairs = zip(made, given, strict=True)
+    changed = [_as_parts(row) if row == old else row for row, old in pairs]
+    return {"texts": found, "structured_messages": changed}
+
+
+def _check_shown(guard: PromptGuard, inputs: Mapping[str, Any]) -> None:
+    """Refuse what is no text and was not declared."""
     if inputs.get("images"):
         raise RefusedRequestError("images", "cannot be read")
     for i, tool in enumerate(inputs.get("tools") or ()):
         if not guard.is_public(tool):
             raise RefusedRequestError(f"tools[{i}]", "was not declared public")
-    if not rows:
-        if inputs.get("tool_calls"):
-            raise RefusedRequestError("tool_calls", "are shown without their messages")
-        return {"texts": guard.texts(texts, client)}
-    given = [_said(row) for row in rows]
-    if not rows_count:
-        for i, row in enumerate(given):
-            if row.keys() - {"role", "content"}:
-                raise RefusedRequestError(
-                    f"messages[{i}]", "holds more than a text, which is not replaced"
-                )
-    made = guard.messages(given, client)
-    found = [text for row in made for text in _texts_of(row)]
-    if len(found) != len(texts):  # the texts are of more than these messages
-        found = guard.texts(texts, client)
-    changed = [
-        _as_parts(row) if row == old else row
-        for row, old in zip(made, given, strict=True)
-    ]
-    return {"texts": found, "structured_messages": changed}
+    if inputs.get("tool_calls") and not inputs.get("structured_messages"):
+        raise RefusedRequestError("tool_calls", "are shown without their messages")
 
 
 def _said(row: object) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The address that LiteLLM asks about every request: its generic guardrail interface."""
+"""The address that LiteLLM asks about every request, its generic guardrail API."""
 
 from __future__ import annotations
 

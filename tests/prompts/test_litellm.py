@@ -6,6 +6,9 @@ import asyncio
 import copy
 import json
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -19,7 +22,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # those of LiteLLM are its own
 ]
 
-from language_model import Model, running  # noqa: E402
+from language_model import running  # noqa: E402
 from requests_to_models import CANARY, PUBLIC, SYSTEM, rich  # noqa: E402
 
 from mondegreen.prompts.guard import PromptGuard  # noqa: E402
@@ -286,77 +289,58 @@ def test_the_direct_interface_privatizes_requests_and_passes_answers(inside):
         asyncio.run(run({"texts": [], "images": ["x"]}, "request"))
 
 
-@pytest.fixture(scope="module")
-def gateway(tmp_path_factory):
-    """LiteLLM's whole proxy in this process, with the guard in its configuration."""
-    pytest.importorskip("backoff", reason="needs litellm[proxy]")
-    server = pytest.importorskip("litellm.proxy.proxy_server")
-    from fastapi.testclient import TestClient
-
-    model = Model()
-    folder = tmp_path_factory.mktemp("litellm")
-    public = folder / "public.json"
-    public.write_text(json.dumps(PUBLIC))
-    with running(model.app) as upstream:
-        where = {"model": "openai/stub", "api_base": upstream, "api_key": "sk-up"}
-        names = ["stub", "gpt-4o-mini"]
-        config = {
-            "model_list": [{"model_name": n, "litellm_params": where} for n in names],
-            "guardrails": [{
-                "guardrail_name": "private",
-                "litellm_params": {
-                    "guardrail": "mondegreen.integrations.litellm.MondegreenGuardrail",
-                    "mode": "pre_call",
-                    "mondegreen": {"epsilon": 10, "public": str(public)},
-                },
-            }],
-        }  # fmt: skip
-        path = folder / "config.yaml"
-        path.write_text(json.dumps(config))
-        asyncio.run(server.initialize(config=str(path)))
-        yield TestClient(server.app), model
+ITS_OWN = """litellm_call_id litellm_metadata request_timeout metadata tags guardrails
+    litellm_session_id secret_fields _litellm_strip_stream_usage proxy_server_request
+    litellm_trace_id""".split()
 
 
-def test_the_whole_of_litellm_sends_no_private_word(gateway):
-    client, model = gateway
-    who = {"Authorization": "Bearer sk-x", "x-mondegreen-conversation": CANARY}
-    for kind, body in rich.items():
-        before = len(model.received)
-        found = client.post(f"/v1/{kind}", json=body, headers=who)
-        assert found.status_code == 200, found.text
-        assert len(model.received) == before + 1, kind
-    assert CANARY not in model.everything
-    its_own = """litellm_call_id litellm_metadata request_timeout metadata tags
-        litellm_session_id secret_fields _litellm_strip_stream_usage guardrails
-        proxy_server_request litellm_trace_id""".split()
-    for kind, body in rich.items():
-        for name in its_own:
-            for value in (CANARY, {"headers": CANARY, CANARY: CANARY}, [CANARY]):
-                client.post(f"/v1/{kind}", json={**body, name: value}, headers=who)
-    assert CANARY not in model.everything
-    blocked = {
-        "/v1/chat/completions": said(extra=CANARY),
-        "/v1/embeddings": {"model": "stub", "input": [[5, 6]]},
-        "/v1/messages": {"max_tokens": 5, **said()},
-        "/v1/images/generations": {"model": "stub", "prompt": CANARY},
-        "/v1/moderations": {"model": "stub", "input": CANARY},
+def gateway(folder, requests):
+    """Send requests to LiteLLM's whole proxy with the guard in its configuration."""
+    for needed in ("backoff", "websockets", "apscheduler"):
+        pytest.importorskip(needed, reason="needs litellm[proxy]")
+    (folder / "public.json").write_text(json.dumps(PUBLIC))
+    options = {
+        "guardrail": "mondegreen.integrations.litellm.MondegreenGuardrail",
+        "mode": "pre_call",
+        "mondegreen": {"epsilon": 10, "public": str(folder / "public.json")},
     }
-    off = {"metadata": {"disable_global_guardrails": True}}
-    sent = len(model.received)
-    for path, body in blocked.items():
-        found = client.post(path, json=body, headers=who)
-        assert found.status_code >= 400, path
-    assert len(model.received) == sent
-    found = client.post("/v1/chat/completions", json=said(**off), headers=who)
-    assert found.status_code == 200
-    assert CANARY not in model.everything
+    given = {
+        "guardrails": [{"guardrail_name": "private", "litellm_params": options}],
+        "headers": {"x-mondegreen-conversation": CANARY, "x-title": CANARY},
+        "requests": requests,
+    }
+    (folder / "given.json").write_text(json.dumps(given))
+    script = Path(__file__).with_name("litellm_gateway.py")
+    paths = [str(folder / "given.json"), str(folder / "done.json")]
+    run = [sys.executable, str(script), *paths]
+    subprocess.run(run, check=True, capture_output=True, timeout=600)
+    done = json.loads((folder / "done.json").read_text())
+    return done["answers"], done["received"]
 
 
-def test_litellm_streams_an_answer_through(gateway):
-    client, model = gateway
-    body = said("bam", CANARY, stream=True)
-    with client.stream("POST", "/v1/chat/completions", json=body) as found:
-        text = "".join(found.iter_text())
-    assert "An " in text
-    assert "[DONE]" in text
-    assert CANARY not in model.everything
+def test_the_whole_of_litellm_sends_no_private_word(tmp_path):
+    passes = [(f"/v1/{kind}", body) for kind, body in rich.items()]
+    passes.append((f"/v1/{CHAT}", said(stream=True)))
+    passes.append((f"/v1/{CHAT}", said(metadata={"disable_global_guardrails": True})))
+    refused = [
+        (f"/v1/{CHAT}", said(extra=CANARY)),
+        ("/v1/embeddings", {"model": "stub", "input": [[5, 6]]}),
+        ("/v1/messages", {"max_tokens": 5, **said()}),
+        ("/v1/images/generations", {"model": "stub", "prompt": CANARY}),
+        ("/v1/moderations", {"model": "stub", "input": CANARY}),
+    ]
+    either = [
+        (f"/v1/{kind}", {**body, name: value})
+        for kind, body in rich.items()
+        for name in ITS_OWN
+        for value in (CANARY, {"headers": CANARY, CANARY: CANARY}, [CANARY])
+    ]
+    answers, received = gateway(tmp_path, [*passes, *refused, *either])
+    assert CANARY not in received
+    for path, status, sent, text in answers[: len(passes)]:
+        assert (status, sent) == (200, 1), (path, text)
+    for path, status, sent, _ in answers[len(passes) :][: len(refused)]:
+        assert (status >= 400, sent) == (True, 0), path
+    streamed = answers[len(rich)][-1]
+    assert "answer" in streamed
+    assert "[DONE]" in streamed

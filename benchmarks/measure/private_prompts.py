@@ -131,8 +131,8 @@ def kind_of(passages: Sequence[str]) -> NGrams:
     """A language model of the public passages, mixed with the embedded one."""
     space = mg.load_space()
     own = build_language([list(passages[HELD:])], space)
-    ids, ends = read_words(passages[:HELD], space)
-    return mix(load_language(), own, ids, ends.tolist()).model
+    ids, ends = read_words([passages[:HELD]], space)
+    return mix(load_language(), own, ids, ends).model
 
 
 def compared(

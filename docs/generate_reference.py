@@ -1,15 +1,16 @@
-"""Write docs/reference/command-line.md and mechanisms.md from the code.
+"""Write docs/reference/command-line.md, mechanisms.md and http.md from the code.
 
 ``python docs/generate_reference.py`` writes; ``--check`` compares, and exits 1 where a
-page is not what the code says.
+page is not what the code says. http.md needs the extra `serve`, and is left without it.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -32,6 +33,30 @@ different units. `mondegreen mechanisms --json` prints this table for programs. 
 mechanism has a page with its proof.
 """
 
+_ADDRESSES: Final = """\
+# HTTP
+
+What `mondegreen serve` answers; see [how to run it](../how-to/run-a-service.md).
+Bodies are JSON, in UTF-8. With `--api-keys` all but `/healthz` and `/readyz` need
+`Authorization: Bearer KEY` or `X-API-Key: KEY`.
+
+| status | |
+|---|---|
+| 200 | done |
+| 400 | the body is no JSON, or did not arrive |
+| 401 | no key, or another |
+| 404, 405 | no such address, or another method |
+| 408 | the body did not arrive in time |
+| 413 | too many bytes or texts |
+| 415 | compressed, or not `application/json` |
+| 422 | not what the address takes; too many words; an unknown word, if refused |
+| 429 | too many requests a second for this key; `Retry-After` says when |
+| 500 | a bug, which the log names without its message |
+| 503 | busy, or not done in time |
+
+Every error is `{"error": "..."}` and repeats nothing of the request.
+"""
+
 
 def main(arguments: list[str]) -> int:
     """Write the pages, or compare them."""
@@ -51,10 +76,13 @@ def main(arguments: list[str]) -> int:
 
 def pages() -> dict[Path, str]:
     """Return the text of every generated page."""
-    return {
+    found = {
         FOLDER / "command-line.md": _command_line(),
         FOLDER / "mechanisms.md": _mechanisms(),
     }
+    if find_spec("fastapi") and find_spec("prometheus_client"):
+        found[FOLDER / "http.md"] = _http()
+    return found
 
 
 def commands(
@@ -123,6 +151,51 @@ def _mechanisms() -> str:
             "    options:\n      members: [threshold, prepare]\n"
         )
     return "\n".join(parts)
+
+
+def _http() -> str:
+    """The addresses of the service, as its OpenAPI describes them."""
+    import mondegreen as mg
+    from mondegreen.serve.app import create_app
+    from mondegreen.serve.settings import Settings
+
+    privatizer = mg.Privatizer(mg.mechanism("tree", epsilon=10.0))
+    described = create_app(Settings(privatizer)).openapi()
+    parts = [_ADDRESSES]
+    for path, methods in described["paths"].items():
+        for method, about in methods.items():
+            parts.append(f"## {method.upper()} {path}\n\n{about['description']}\n")
+            json = {"application/json": {"schema": {}}}
+            sent = about.get("requestBody", {}).get("content", json)
+            got = about["responses"]["200"].get("content", json)
+            for title, content in (("request", sent), ("answer", got)):
+                parts += _fields(
+                    title, content["application/json"]["schema"], described
+                )
+    return "\n".join(parts)
+
+
+def _fields(title: str, schema: dict[str, Any], described: Any) -> Iterator[str]:
+    """A table of the fields of an object, if it has any."""
+    name = schema.get("$ref", "").rpartition("/")[2]
+    schema = described["components"]["schemas"].get(name, schema)
+    if fields := schema.get("properties"):
+        rows = "\n".join(
+            f"| `{field}` | {_kind(each)}"
+            f"{'' if field in schema['required'] else ', optional'} "
+            f"| {each.get('description', '')} |"
+            for field, each in fields.items()
+        )
+        yield f"{schema['description']}\n".replace("``", "`")
+        yield f"| field of the {title} | type | |\n|---|---|---|\n{rows}\n"
+
+
+def _kind(schema: dict[str, Any]) -> str:
+    if "anyOf" in schema:
+        return " or ".join(map(_kind, schema["anyOf"]))
+    if "items" in schema:
+        return f"array of ({_kind(schema['items'])})"
+    return str(schema.get("type", "any"))
 
 
 def _code(value: object) -> str:

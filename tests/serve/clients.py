@@ -1,9 +1,17 @@
 """Who asks a service."""
 
 import asyncio
+import contextlib
 import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
 
 CANARY = "zyxwoldemorth"
+JSON = b"Content-Type: application/json"
 
 
 class Client:
@@ -37,3 +45,64 @@ class Client:
 
     def privatize(self, *texts, **more):
         return self.post("/v1/privatize", {"texts": list(texts), **more})
+
+
+class Process:
+    """A service of its own, started by the command; what it logs is kept."""
+
+    def __init__(self, folder, *options, space):
+        self._log = folder / f"service-{len(list(folder.iterdir()))}.log"
+        command = [sys.executable, "-m", "mondegreen", "serve", "-m", "tem"]
+        command += ["-e", "0.01", "--space", space, "--port", "0", *map(str, options)]
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log)
+        while "Listening on" not in self.log():
+            assert self.process.poll() is None, self.log()
+            time.sleep(0.02)
+        self.port = int(re.search(r"Listening on \S+:(\d+)", self.log()).group(1))
+
+    def log(self):
+        return self._log.read_text()
+
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.port), 120)
+
+    def raw(self, data, *, ends=True):
+        """Send bytes; return all that comes back until the connection is closed."""
+        with self.connect() as connection:
+            with contextlib.suppress(OSError):
+                connection.sendall(data)
+                if ends:
+                    connection.shutdown(socket.SHUT_WR)
+            return b"".join(self._received(connection))
+
+    def _received(self, connection):
+        with contextlib.suppress(ConnectionResetError):
+            while data := connection.recv(1 << 16):
+                yield data
+
+    def ask(self, method, path, body=b"", *headers, version="1.1"):
+        """Send a request as it is given; return the status and the body."""
+        head = [f"{method} {path} HTTP/{version}".encode(), b"Host: x", *headers]
+        if version == "1.1":
+            head.append(b"Connection: close")
+        if not any(each.lower().startswith(b"content-length") for each in headers):
+            head.append(f"Content-Length: {len(body)}".encode())
+        answer = self.raw(b"\r\n".join([*head, b"", body]), ends=False)
+        top, _, rest = answer.partition(b"\r\n\r\n")
+        return int(top.split()[1]) if top else 0, rest
+
+    def privatize(self, *texts, **more):
+        body = json.dumps({"texts": list(texts), **more}).encode()
+        status, answer = self.ask("POST", "/v1/privatize", body, JSON)
+        assert status == 200, answer
+        return json.loads(answer)["texts"]
+
+    def stop(self, number=signal.SIGTERM):
+        """Ask it to stop; return its exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(120)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()

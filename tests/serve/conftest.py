@@ -1,7 +1,7 @@
 """Services in this process, asked over ASGI."""
 
 import pytest
-from clients import Client
+from clients import Client, Process
 
 import mondegreen as mg
 
@@ -34,5 +34,27 @@ def serve(privatizer):
 def key_file(tmp_path):
     path = tmp_path / "service.key"
     path.write_bytes(bytes(range(32)))
+    path.chmod(0o600)
+    return path
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory, space_file):
+    """Return what starts a service of its own; arguments are options."""
+    folder, made = tmp_path_factory.mktemp("services"), []
+
+    def begin(*options):
+        made.append(Process(folder, *options, space=space_file))
+        return made[-1]
+
+    yield begin
+    for each in made:
+        each.kill()
+
+
+@pytest.fixture
+def api_keys(tmp_path):
+    path = tmp_path / "api.keys"
+    path.write_text("# for tests\nfirst-key-of-thirty-letters-xx\n\n" + "b" * 40 + "\n")
     path.chmod(0o600)
     return path

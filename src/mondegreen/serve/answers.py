@@ -12,6 +12,7 @@ from typing import Any, Final, final
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from mondegreen.errors import MondegreenError, OutOfVocabularyError
 
@@ -34,10 +35,14 @@ class Refused(HTTPException):
         super().__init__(status, says, named)
 
 
-def answer(value: dict[str, Any], status: int = 200, **headers: str) -> Response:
+def answer(value: dict[str, Any], status: int = 200) -> Response:
     """Make an answer of JSON values, in ASCII."""
-    body = json.dumps(value, separators=(",", ":"))
-    return Response(body, status, headers, "application/json")
+    return as_json(json.dumps(value), status)
+
+
+def as_json(body: str, status: int = 200) -> Response:
+    """Make an answer of what is JSON already."""
+    return Response(body, status, media_type="application/json")
 
 
 def refusal(error: Exception) -> Response:
@@ -57,6 +62,8 @@ def refusal(error: Exception) -> Response:
         return answer({"error": says}, 422)
     if isinstance(error, MondegreenError) and error.exit_code in (2, 3):
         return answer({"error": str(error)}, 422)
+    if isinstance(error, ClientDisconnect):  # nobody reads this; it is counted
+        return answer({"error": "the body did not arrive"}, 400)
     return _bug(error)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final
 
 from fastapi import FastAPI, Request, Response
@@ -9,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from mondegreen import __version__
-from mondegreen.serve.answers import Refused, answer, on_error
+from mondegreen.serve.answers import Refused, answer, as_json, on_error
 from mondegreen.serve.batcher import Batcher
 from mondegreen.serve.explained import explained
 from mondegreen.serve.forms import (
@@ -59,7 +60,7 @@ def create_app(settings: Settings) -> FastAPI:
     privatizer, limits = settings.privatizer, settings.limits
     batcher = Batcher(privatizer, limits.words, metrics.count_batch)
     app.state.batcher, app.state.metrics = batcher, metrics
-    guarantee = privatizer.guarantee.to_dict()
+    guarantee = json.dumps(privatizer.guarantee.to_dict())
     if settings.guardrail is not None:
         app.include_router(guardrail_router(settings.guardrail, batcher.run))
 
@@ -71,7 +72,7 @@ def create_app(settings: Settings) -> FastAPI:
             says = f"more than {limits.texts} texts; send them in several requests"
             raise Refused(413, says)
         released = await batcher.privatize(form.texts, form.ids, form.column)
-        return answer({"texts": released, "guarantee": guarantee})
+        return as_json(f'{{"texts":{json.dumps(released)},"guarantee":{guarantee}}}')
 
     @app.post("/v1/explain", **_takes(ExplainRequest, ExplainAnswer))
     async def explain(request: Request) -> Response:

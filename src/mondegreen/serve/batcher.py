@@ -158,7 +158,7 @@ class Batcher:
         return await _value_of(self._thread.submit(_tried, work))
 
     def close(self) -> None:
-        """Finish what waits, and end the thread."""
+        """Finish what waits, and end the thread; later requests fail."""
         self._thread.shutdown()
 
     def _check_words(self, texts: Sequence[str | None]) -> None:

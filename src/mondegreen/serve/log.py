@@ -29,6 +29,7 @@ class _Wordless(logging.Formatter):
 
 def set_up_log() -> None:
     """Send warnings and errors to standard error; nothing else is logged."""
+    logging.raiseExceptions = False  # it would print what was to be logged
     handler = logging.StreamHandler()
     handler.setFormatter(_Wordless())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)

@@ -139,9 +139,11 @@ def run(app: Callable[[], Any], listen: Listen, say: Callable[[str], None]) -> N
 def _run_here(config: uvicorn.Config, listening: socket.socket) -> None:
     set_up_log()
     server = uvicorn.Server(config)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        # The server raises its signals again at the end; by then this does nothing.
-        signal.signal(number, server.handle_exit)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            # The server raises its signals again at the end; by then that is nothing.
+            signal.signal(number, server.handle_exit)
     server.run([listening])
 
 
@@ -223,6 +225,9 @@ class PatientProtocol(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._next_look.cancel()
         super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        super().send_400_response('{"error": "this is not HTTP/1.1"}')
 
     def _look(self) -> None:
         """End what has not moved since the last look."""

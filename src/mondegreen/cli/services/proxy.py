@@ -9,7 +9,13 @@ import click
 
 from mondegreen.cli import options
 from mondegreen.cli.options import File, command, option
-from mondegreen.cli.serve import PUBLIC, ROLES, TLS_CERT, TLS_KEY, public_values
+from mondegreen.cli.services.serve import (
+    PUBLIC,
+    ROLES,
+    TLS_CERT,
+    TLS_KEY,
+    public_values,
+)
 from mondegreen.errors import ConfigurationError
 
 _STOPPING_SECONDS: Final = 30.0

@@ -37,10 +37,14 @@ _VERBS: Final = {
     ),
     "mechanisms": ("explain", "mechanisms", "List the mechanisms."),
     "privatize": ("privatize", "privatize", "Privatize a file or a stream of text."),
-    "proxy": ("proxy", "proxy", "Privatize prompts on their way to a language model."),
+    "proxy": (
+        "services.proxy",
+        "proxy",
+        "Privatize prompts to a language model.",
+    ),
     "reproduce": ("reproduce", "reproduce", "Measure a paper's experiment again."),
     "score": ("score", "score", "Judge a finished release by its originals."),
-    "serve": ("serve", "serve", "Privatize texts that come in over HTTP."),
+    "serve": ("services.serve", "serve", "Privatize texts that come in over HTTP."),
     "space": ("public.space", "space", "List, show, build, verify and fetch spaces."),
 }
 

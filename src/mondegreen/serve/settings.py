@@ -12,6 +12,7 @@ from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.serve.api_keys import ApiKeys
 
 if TYPE_CHECKING:
+    from mondegreen.prompts.guard import PromptGuard
     from mondegreen.sampling.noise import NoiseSource
 
 
@@ -64,11 +65,14 @@ class Settings:
         Who may call; with none, everybody who reaches the port.
     limits : Limits
         See there.
+    guardrail : PromptGuard, optional
+        Answers LiteLLM too, at ``/beta/litellm_basic_guardrail_api``.
     """
 
     privatizer: Privatizer
     api_keys: ApiKeys = field(default_factory=ApiKeys)
     limits: Limits = field(default_factory=Limits)
+    guardrail: PromptGuard | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.privatizer, Privatizer):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
+import json
 from typing import Any, Final, Literal
 
 import click
 
 from mondegreen.cli import options
 from mondegreen.cli.options import File, command, option
+from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.files import read_bytes
 
+_LONGEST: Final = 16 << 20  # bytes of a file of what is public
 HOST: Final = option(
     "Address to listen on. One that other machines reach needs --api-keys and TLS.",
     default="127.0.0.1",
@@ -22,6 +26,14 @@ TLS_CERT: Final = option("Certificate, in PEM, with those that sign it.")
 TLS_KEY: Final = option("Its private key, in PEM.")
 EXPOSED: Final = option(
     "Listen where other machines reach, without API keys or without TLS."
+)
+PUBLIC: Final = option(
+    "JSON list of what is PUBLIC: texts of system messages, definitions of tools, "
+    "response formats. They pass where a request holds exactly that; tools and "
+    "formats that are not in it are refused."
+)
+ROLES: Final = option(
+    "Messages of this role are PUBLIC and pass in clear. Repeatable.", "--public-role"
 )
 WORKERS: Final = option("Processes that answer, one core each.", default=1)
 
@@ -79,6 +91,12 @@ def serve(
         "--max-concurrent",
         default=256,
     ),
+    guardrail: bool = option(
+        "Answer LiteLLM too, at /beta/litellm_basic_guardrail_api: its requests to "
+        "language models are privatized or blocked."
+    ),
+    public: File | None = PUBLIC,
+    roles: tuple[Literal["system", "developer", "assistant"], ...] = ROLES,
     quiet: bool = option("Print warnings alone.", "-q --quiet"),
     verbose: bool = option("Print the whole guarantee.", "-v --verbose"),
 ) -> None:
@@ -94,6 +112,7 @@ def serve(
       http://127.0.0.1:8000/v1/privatize
     """  # noqa: D301
     from mondegreen.cli.render import prepared, say, show_promise
+    from mondegreen.prompts.guard import PromptGuard
     from mondegreen.serve.api_keys import ApiKeys
     from mondegreen.serve.app import create_app
     from mondegreen.serve.server import Listen, run
@@ -120,7 +139,18 @@ def serve(
         allow_unproved=allow_unproved,
     )
     limits = Limits(body, texts, words, seconds, rate, concurrent)
-    app: Any = functools.partial(create_app, Settings(privatizer, keys, limits))
+    guard = None
+    if guardrail:
+        if workers > 1 and noise is None:
+            raise ConfigurationError(
+                "--guardrail with several workers needs --key-file or --key-env: each "
+                "would release the history of a conversation with noise of its own"
+            )
+        declared = public_values(public)
+        guard = PromptGuard(privatizer, public_roles=roles, public=declared)
+    elif public or roles:
+        raise ConfigurationError("--public and --public-role need --guardrail")
+    app: Any = functools.partial(create_app, Settings(privatizer, keys, limits, guard))
     show_promise(privatizer.guarantee, quiet=quiet, verbose=verbose)
     if noise is not None and not keys:
         warning += (
@@ -132,3 +162,17 @@ def serve(
     run(app, listen, say)
     if not quiet:
         say("Stopped; all that came in was answered.")
+
+
+def public_values(path: str | None) -> list[Any]:
+    """Read the list of what is public."""
+    if path is None:
+        return []
+    try:
+        found = json.loads(read_bytes(path, _LONGEST))
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, list):
+        allowed = "a JSON list of texts and objects"
+        raise InvalidParameterError("--public", path, allowed)
+    return found

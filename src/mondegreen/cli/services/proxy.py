@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import functools
-import json
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import click
 
 from mondegreen.cli import options
 from mondegreen.cli.options import File, command, option
-from mondegreen.cli.serve import TLS_CERT, TLS_KEY
-from mondegreen.errors import ConfigurationError, InvalidParameterError
-from mondegreen.files import read_bytes
+from mondegreen.cli.services.serve import (
+    PUBLIC,
+    ROLES,
+    TLS_CERT,
+    TLS_KEY,
+    public_values,
+)
+from mondegreen.errors import ConfigurationError
 
 _STOPPING_SECONDS: Final = 30.0
-_LONGEST: Final = 16 << 20  # bytes of a file of what is public
 
 
 @command()
@@ -37,15 +40,8 @@ def proxy(
     print_all: bool = options.PRINT_ALL,
     read: Literal["none", "words", "sentence"] = options.READ,
     language: str | None = options.LANGUAGE,
-    roles: tuple[Literal["system", "developer", "assistant"], ...] = option(
-        "Messages of this role are PUBLIC and pass in clear. Repeatable.",
-        "--public-role",
-    ),
-    public: File | None = option(
-        "JSON list of what is PUBLIC: texts of system messages, definitions of tools, "
-        "response formats. They pass where a request holds exactly that; tools and "
-        "formats that are not in it are refused."
-    ),
+    roles: tuple[Literal["system", "developer", "assistant"], ...] = ROLES,
+    public: File | None = PUBLIC,
     models: tuple[str, ...] = option(
         "A model that may be asked for. Repeatable.  [default: any, by a name without "
         "spaces, which passes in clear]",
@@ -104,9 +100,9 @@ def proxy(
     listen = Listen(host, port, tls_cert, tls_key, seconds=seconds)
     # Who calls needs a key of the upstream.
     warning = listen.check_exposure(has_keys=True, allowed=allow_exposed)
-    noise = options.keyed_noise(key_file, key_env)
-    if noise is not None and fresh:
+    if fresh and (key_file or key_env):
         raise ConfigurationError("a key and --fresh exclude each other")
+    noise = options.keyed_noise(key_file, key_env)
     privatizer = prepared(
         options.built(name, epsilon, settings),
         load_space(space),
@@ -123,7 +119,7 @@ def proxy(
     guard = PromptGuard(
         privatizer,
         public_roles=roles,
-        public=_public(public),
+        public=public_values(public),
         models=models,
         fresh=fresh,
     )
@@ -132,18 +128,3 @@ def proxy(
         click.echo(warning, err=True)
     app = functools.partial(create_proxy, ProxySettings(guard, where, largest))
     run(app, listen, say)
-
-
-def _public(path: str | None) -> list[Any]:
-    """Read the list of what is public."""
-    if path is None:
-        return []
-    try:
-        found = json.loads(read_bytes(path, _LONGEST))
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, list):
-        raise InvalidParameterError(
-            "--public", path, "a JSON list of texts and objects"
-        )
-    return found

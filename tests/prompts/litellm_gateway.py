@@ -1,0 +1,43 @@
+"""LiteLLM's whole proxy, in a process of its own: it leaves sockets open at its end.
+
+Reads a configuration of guardrails and requests as JSON; writes what each answered, and
+all that the model received.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+from language_model import Model, running
+
+
+def main() -> None:
+    given = json.loads(Path(sys.argv[1]).read_text())
+    from fastapi.testclient import TestClient
+    from litellm.proxy import proxy_server
+
+    model = Model()
+    with running(model.app) as upstream:
+        where = {"model": "openai/stub", "api_base": upstream, "api_key": "sk-up"}
+        names = ["stub", "gpt-4o-mini"]
+        models = [{"model_name": name, "litellm_params": where} for name in names]
+        config = {"model_list": models, "guardrails": given["guardrails"]}
+        path = Path(sys.argv[1]).with_name("config.yaml")
+        path.write_text(json.dumps(config))
+        asyncio.run(proxy_server.initialize(config=str(path)))
+        client = TestClient(proxy_server.app, raise_server_exceptions=False)
+        answers = []
+        for address, body in given["requests"]:
+            before = len(model.received)
+            found = client.post(address, json=body, headers=given["headers"])
+            sent = len(model.received) - before
+            answers.append((address, found.status_code, sent, found.text))
+    done = {"answers": answers, "received": model.everything}
+    Path(sys.argv[2]).write_text(json.dumps(done))
+
+
+if __name__ == "__main__":
+    main()

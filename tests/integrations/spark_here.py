@@ -55,7 +55,7 @@ def attempts_kept(folder, when):
     """Keep what each attempt has seen; end the first of partition 0 as ``when`` says.
 
     ``after`` raises behind its last batch, ``kill`` ends the executor behind the first,
-    ``wait`` waits there until another attempt has finished.
+    ``wait`` waits there until another attempt has finished, which waits for it before.
     """
 
     def keep(batches):
@@ -64,6 +64,9 @@ def attempts_kept(folder, when):
         task = TaskContext.get()
         is_first = task.attemptNumber() == 0 and task.partitionId() == 0
         path = Path(folder) / f"{task.partitionId()}-{task.attemptNumber()}"
+        is_copy = when == "wait" and task.attemptNumber() and not task.partitionId()
+        if is_copy:
+            wait_for(Path(folder) / "begun")
         with path.open("w") as file:
             for batch in batches:
                 for row in batch.to_pylist():
@@ -72,11 +75,12 @@ def attempts_kept(folder, when):
                 if is_first and when == "kill":
                     end_executor()
                 if is_first and when == "wait":
+                    (Path(folder) / "begun").touch()
                     wait_for(Path(folder) / "done")
                 yield batch
             if is_first and when == "after":
                 raise RuntimeError("after the last batch")
-        if task.partitionId() == 0 and when == "wait":
+        if is_copy:
             (Path(folder) / "done").touch()
 
     return keep

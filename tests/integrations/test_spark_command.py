@@ -4,7 +4,6 @@ import csv
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,35 +17,37 @@ pytest.importorskip("pyspark")
 pytest.importorskip("pandas")
 
 import spark_here
+
 from strategies import WORDS
 
-pytestmark = pytest.mark.slow("starts Spark several times")
+pytestmark = [
+    pytest.mark.slow("starts Spark twice"),
+    pytest.mark.filterwarnings("ignore"),
+]
 CANARY = "zyxwoldemorth"
 KEYED = ["--id", "id", "--key-env", "RELEASE_SECRET"]
 
 
-@pytest.fixture
-def run(tmp_path, space_file):
-    """Run the command in a folder; return what it did."""
-    conf = tmp_path / "spark-defaults.conf"
-    quiet = {**spark_here.QUIET, "spark.master": "local[2]"}
-    conf.write_text("".join(f"{name} {value}\n" for name, value in quiet.items()))
-    environment = {
-        **os.environ,
-        **spark_here.environment(),
-        "SPARK_CONF_DIR": str(tmp_path),
-    }
+LAW = ["-e", "0.01", "-m", "tem", "--space"]
 
-    def done(*given, by=("-m", "mondegreen.spark")):
-        law = ["-e", "0.01", "-m", "tem", "--space", space_file]
-        return subprocess.run(
-            [sys.executable, *by, *map(str, given), *law],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=400,
-        )
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    session = spark_here.start("local[2]", tmp_path_factory.mktemp("spark"))
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def run(spark, space_file, tmp_path, monkeypatch):
+    """Run the command in a folder, in the session of this file."""
+    from mondegreen.spark.__main__ import privatize
+
+    monkeypatch.chdir(tmp_path)
+
+    def done(*given):
+        place = [str(tmp_path / name) for name in given[:2]]
+        return CliRunner().invoke(privatize, [*place, *given[2:], *LAW, space_file])
 
     return done
 
@@ -56,10 +57,15 @@ def by_the_command(tmp_path, space_file, name, *more):
     key.write_bytes(spark_here.KEY)
     key.chmod(0o600)
     arguments = ["privatize", str(tmp_path / name), "-o", str(output), "-q", *more]
-    arguments += ["-e", "0.01", "-m", "tem", "--space", space_file, "--read", "none"]
+    arguments += [*LAW, space_file, "--read", "none"]
     done = CliRunner().invoke(cli, [*arguments, "--key-file", str(key), "--id", "id"])
     assert done.exit_code == 0, done.output
     return output
+
+
+def read(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
 
 
 def test_parquet_has_the_release_of_the_command_and_its_report(
@@ -69,7 +75,7 @@ def test_parquet_has_the_release_of_the_command_and_its_report(
     table = pa.table({"id": [f"r{i}" for i in range(60)], "text": text})
     pq.write_table(table, tmp_path / "in.parquet")
     done = run("in.parquet", "out", *KEYED, "--unknown", "mask")
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.exit_code == 0, done.output
     assert "Privacy guarantee: tem" in done.stderr
     wanted = by_the_command(tmp_path, space_file, "in.parquet", "--unknown", "mask")
     found = pq.read_table(tmp_path / "out").sort_by("id")
@@ -79,7 +85,7 @@ def test_parquet_has_the_release_of_the_command_and_its_report(
     (meant,) = json.loads(pq.read_schema(wanted).metadata[b"mondegreen"])
     assert stated == meant
     again = run("in.parquet", "out", *KEYED)
-    assert again.returncode == 3
+    assert again.exit_code == 3
     assert "already exists" in again.stderr
 
 
@@ -90,12 +96,10 @@ def test_csv_has_the_release_of_the_command(run, tmp_path, space_file):
     with (tmp_path / "in.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows(rows)
     done = run("in.csv", "out", *KEYED, "-q")
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.exit_code == 0, done.output
     (part,) = (tmp_path / "out").glob("part-*.csv")
-    found, wanted = (
-        list(csv.reader(path.open(newline="", encoding="utf-8")))
-        for path in (part, by_the_command(tmp_path, space_file, "in.csv"))
-    )
+    found = read(part)
+    wanted = read(by_the_command(tmp_path, space_file, "in.csv"))
     assert found == wanted
     assert [row[2] for row in found] == [row[2] for row in rows]
 
@@ -111,27 +115,43 @@ def test_what_goes_wrong_is_told_without_text(run, tmp_path):
     ]
     for arguments, code, said in cases:
         done = run(*arguments)
-        assert done.returncode == code, done.stderr[-2000:]
+        assert done.exit_code == code, done.output
         assert said in done.stderr
         assert CANARY not in done.stderr + done.stdout
         assert "Traceback" not in done.stderr
     assert not list((tmp_path / "out").glob("part-*"))
 
 
-def test_it_runs_under_spark_submit(run, tmp_path):
+def test_text_on_an_executor_is_not_told_either(run, tmp_path):
+    table = pa.table({"id": [1, 2], "text": ["bad", CANARY]})
+    pq.write_table(table, tmp_path / "in.parquet")
+    done = run("in.parquet", "out", *KEYED, "--unknown", "fail")
+    assert done.exit_code == 4, done.output
+    assert "on an executor" in done.stderr
+    assert CANARY not in done.output
+
+
+def test_it_runs_under_spark_submit(tmp_path, space_file):
     import pyspark
 
-    table = pa.table({"id": range(9), "text": [f"{CANARY} {w}" for w in WORDS[:9]]})
-    pq.write_table(table, tmp_path / "in.parquet")
     import mondegreen.spark.__main__ as entry
 
+    table = pa.table({"id": range(9), "text": WORDS[:9]})
+    pq.write_table(table, tmp_path / "in.parquet")
     submit = Path(pyspark.__file__).with_name("bin") / "spark-submit"
-    script = ["-c", "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))"]
-    more = ["in.parquet", "out", "--unknown", "fail", *KEYED]
-    done = run(submit, entry.__file__, *more, by=script)
-    assert done.returncode == 4, done.stderr[-3000:]
-    assert "on an executor" in done.stderr
-    assert CANARY not in done.stderr
-    done = run(submit, entry.__file__, *more[:2], *KEYED, "--drop", "id", by=script)
-    assert done.returncode == 0, done.stderr[-3000:]
+    conf = [
+        x
+        for name, value in spark_here.QUIET.items()
+        for x in ("--conf", f"{name}={value}")
+    ]
+    given = ["in.parquet", "out", *KEYED, "--drop", "id", *LAW, space_file]
+    done = subprocess.run(
+        [submit, "--master", "local[2]", *conf, entry.__file__, *given],
+        cwd=tmp_path,
+        env={**os.environ, **spark_here.environment()},
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert pq.read_table(tmp_path / "out").column_names == ["text"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +20,11 @@ REPORT_FOLDER: Final = "_mondegreen"
 """Beside the data; readers of tables pass over names that begin with ``_``."""
 
 _COMMENT: Final = 255  # characters that every metastore has room for
+
+# Spark answers "(redacted)" for a property whose value holds one of these.
+_HIDDEN: Final = re.compile(
+    r"(\\.)|(secret|password|token|credential|access[.]?key|url)", re.IGNORECASE
+)
 
 
 def guarantees(df: DataFrame) -> list[dict[str, Any]]:
@@ -42,7 +48,7 @@ def table_properties(df: DataFrame) -> dict[str, str]:
             writer = writer.tableProperty(name, value)
         writer.create()
     """
-    return {METADATA_KEY: to_json(_passes(df))}
+    return {METADATA_KEY: _shown(_passes(df))}
 
 
 def set_table_properties(table: str, df: DataFrame) -> None:
@@ -56,14 +62,14 @@ def set_table_properties(table: str, df: DataFrame) -> None:
     DataError
         If the table does not state them afterwards.
     """
-    stated = _stated(table, df)
+    stated = from_json(_property(table, df))
     wanted = Counter(map(_as_json, _passes(df))) - Counter(map(_as_json, stated))
     passes = [*stated, *(from_json(f"[{each}]")[0] for each in wanted.elements())]
-    value = to_json(passes)
+    value = _shown(passes)
     literal = value.replace("\\", "\\\\").replace("'", "\\'")
     how = f"SET TBLPROPERTIES ('{METADATA_KEY}' = '{literal}')"
     df.sparkSession.sql(f"ALTER TABLE {table} {how}")
-    if to_json(_stated(table, df)) != value:
+    if _property(table, df) != value:
         raise DataError(f"table {table} does not state what was to be its properties")
 
 
@@ -101,9 +107,26 @@ def _passes(df: DataFrame) -> list[Pass]:
     return [each for stated in found for each in from_json(stated)]
 
 
-def _stated(table: str, df: DataFrame) -> list[Pass]:
+def _property(table: str, df: DataFrame) -> str | None:
+    """Read what a table states, or stop: what is hidden cannot be extended."""
     rows = df.sparkSession.sql(f"SHOW TBLPROPERTIES {table}").collect()
-    return from_json({row.key: row.value for row in rows}.get(METADATA_KEY))
+    value: str | None = {row.key: row.value for row in rows}.get(METADATA_KEY)
+    if value is not None and "(redacted)" in value:
+        raise DataError(
+            f"Spark hides the property {METADATA_KEY} of table {table}: see "
+            "spark.sql.redaction.options.regex"
+        )
+    return value
+
+
+def _shown(passes: Sequence[Pass]) -> str:
+    """Write the same JSON, without words for which Spark would hide it."""
+
+    def shown(found: re.Match[str]) -> str:
+        text = found[0]
+        return text if found[1] else f"\\u{ord(text[0]):04x}{text[1:]}"
+
+    return _HIDDEN.sub(shown, to_json(passes))
 
 
 def _as_json(one: Pass) -> str:

@@ -97,6 +97,15 @@ def test_a_second_call_finds_no_noise_in_the_cache(stored, privatizer):
 
 
 @pytest.mark.filterwarnings("ignore:the raw texts stay")
+def test_the_cache_is_not_asked_even_for_an_equal_fingerprint(
+    stored, privatizer, monkeypatch
+):
+    monkeypatch.setattr("secrets.token_hex", lambda n: "7" * 2 * n)
+    first, second = (privatize(stored, "text", privatizer)["text"][0] for _ in "ab")
+    assert first != second
+
+
+@pytest.mark.filterwarnings("ignore:the raw texts stay")
 def test_why_a_plain_map_is_not_enough(stored, privatizer):
     """The trap: a second ``map`` returns the noise of the first."""
 

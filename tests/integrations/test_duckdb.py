@@ -84,6 +84,12 @@ def test_what_the_page_says_of_views_is_so(con):
     assert rows(con, "FROM k") == rows(con, "FROM k") == [(KEYED(LONG, id=7).text,)]
 
 
+def test_a_materialized_subquery_draws_once_however_often_it_is_named(con):
+    both = f"(SELECT privatize('{LONG}') AS t) SELECT a.t = b.t FROM s a, s b"
+    assert rows(con, f"WITH s AS MATERIALIZED {both}") == [(True,)]
+    assert rows(con, f"WITH s AS NOT MATERIALIZED {both}") == [(False,)]
+
+
 def test_a_cursor_knows_the_function(con):
     assert rows(con.cursor(), "SELECT privatize('aa') IS NOT NULL") == [(True,)]
 

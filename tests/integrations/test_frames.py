@@ -130,6 +130,7 @@ def test_attrs_hold_the_guarantee_of_every_pass_and_nothing_else():
     assert not unread.is_private
 
 
+@pytest.mark.filterwarnings("ignore:The 'lsuffix' and 'rsuffix'")
 def test_what_the_page_says_of_attrs_is_so():
     """They pass on, and are in Parquet; ``concat`` keeps them where all are equal."""
     given = pd.DataFrame({"a": ["aa"], "b": ["bb"]})
@@ -138,12 +139,19 @@ def test_what_the_page_says_of_attrs_is_so():
     safe.to_parquet(file)
     kept = [
         *(safe.copy(), safe[safe["b"] == "bb"], safe[["a"]], safe["a"]),
-        *(safe.assign(c=1), safe.sort_values("a"), safe.reset_index()),
+        *(safe.assign(c=1), safe.sort_values("a"), safe.groupby("b").first()),
         *(pd.concat([safe, safe]), pickle.loads(pickle.dumps(safe))),
         *(pd.read_parquet(file), pa.Table.from_pandas(safe).to_pandas()),
     ]
     assert all(each.attrs == safe.attrs for each in kept)
-    assert not pd.concat([safe, given]).attrs
+    assert not any(
+        each.attrs
+        for each in (
+            pd.concat([safe, given]),
+            safe.merge(given, on="b"),
+            safe.join(given, rsuffix="2"),
+        )
+    )
     text = io.StringIO()
     safe.to_csv(text)
     assert "epsilon" not in text.getvalue()
@@ -278,6 +286,20 @@ def test_a_key_repeats_what_the_library_gives(lazy, engine):
     assert long_of(safe, engine) == long_of(safe, engine) == expected
     eager = frames.privatize(lazy.collect(), ["text"], KEYED, "id")
     assert safe.collect(engine=engine).equals(eager)
+
+
+def test_a_lazy_frame_that_streams_is_released_some_rows_at_a_time(lazy, monkeypatch):
+    from mondegreen.integrations import frames as adapter
+
+    def counted(privatizer, series, *_):
+        heights.append(len(series))
+        return series
+
+    heights = []
+    monkeypatch.setattr(adapter, "contained", counted)
+    safe = frames.privatize(lazy, ["text"], KEYED, "id")
+    assert safe.collect(engine="streaming").height == sum(heights) == 60_000
+    assert max(heights) < 60_000
 
 
 def test_polars_does_not_merge_two_releases_or_share_one_with_a_constant(lazy):

@@ -25,9 +25,9 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from wheels import ROOT, environment, run
 
 from mondegreen.cli.main import cli
-from wheels import ROOT, environment, run
 
 LINES = (ROOT / "Containerfile").read_text("utf-8").splitlines()
 STEPS = [

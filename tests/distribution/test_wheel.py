@@ -9,9 +9,9 @@ import sys
 import zipfile
 
 import pytest
+from wheels import ROOT, environment, run, wheel_in
 
 import mondegreen as mg
-from wheels import ROOT, environment, run, wheel_in
 
 pytestmark = pytest.mark.slow("builds and installs packages")
 

@@ -1,0 +1,130 @@
+"""The wheel: the package and nothing else, small, and usable where it is installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from wheels import ROOT, environment, run, wheel_in
+
+import mondegreen as mg
+
+pytestmark = pytest.mark.slow("builds and installs packages")
+
+LARGEST = 25_000_000  # bytes
+DATA = {  # whoever adds a file says here that its licence lets it ship
+    "attacks/data/categories.json",
+    "language/data/english.lm",
+    "py.typed",
+    "report/page.css",
+    "report/page.html",
+    "space/data/codes/glove-840b-34k.codes-256.safetensors",
+    "space/data/english.json",
+    "space/data/glove-840b-34k.certificates.json",
+    "space/data/glove-840b-34k.safetensors",
+    "space/data/trees/d6538cb1373f.weights.json",
+    "space/data/trees/e60f5a811bca.weights.json",
+    "space/data/trees/glove-840b-34k.families.tree",
+    "space/data/trees/glove-840b-34k.tree",
+    "text/data/cases.txt",
+    "text/data/never_printed.txt",
+    "text/data/ordinary.txt",
+    "text/data/sentences.txt",
+}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    return wheel_in(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """The folder of programs of a fresh environment that holds the wheel."""
+    python = environment(tmp_path_factory.mktemp("clean") / "venv")
+    run([python, "-m", "pip", "install", "-q", wheel])
+    return python.parent
+
+
+def test_it_is_small(wheel):
+    assert wheel.stat().st_size < LARGEST
+
+
+def test_it_holds_the_package_and_nothing_else(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if not name.endswith("/")}
+    info = f"mondegreen-{mg.__version__}.dist-info"
+    about = ("METADATA", "RECORD", "WHEEL", "entry_points.txt")
+    licences = ("licenses/LICENSE", "licenses/NOTICE")
+    assert {f"{info}/{name}" for name in (*about, *licences)} <= names
+    shipped = {name for name in names if not name.startswith(info)}
+    package = ROOT / "src" / "mondegreen"
+    modules = {p.relative_to(package).as_posix() for p in package.rglob("*.py")}
+    assert shipped == {f"mondegreen/{name}" for name in modules | DATA}
+    assert len(names) == len(shipped) + 6
+
+
+def test_it_says_what_it_needs(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        name = f"mondegreen-{mg.__version__}.dist-info/METADATA"
+        metadata = archive.read(name).decode()
+    for line in ("Requires-Python: >=3.11", "License-Expression: Apache-2.0"):
+        assert f"\n{line}\n" in metadata
+    assert "Provides-Extra: serve\n" in metadata
+    assert "Provides-Extra: spark\n" in metadata
+
+
+def test_it_privatizes_where_nothing_else_is_installed(installed, tmp_path):
+    assert mg.__version__ in run([installed / "mondegreen", "--version"])
+    given = "id,review\n1,I met Ann in Oslo.\n"
+    (tmp_path / "in.csv").write_text(given)
+    options = ("-o", "out.csv", "-c", "review", "-e", "10", "-q")
+    # Neither this repository nor the home of whoever runs it plays a part.
+    clean = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home")}
+    run(
+        [installed / "mondegreen", "privatize", "in.csv", *options],
+        cwd=tmp_path,
+        env=clean,
+    )
+    header, row = (tmp_path / "out.csv").read_text().splitlines()
+    assert header == "id,review"
+    assert row.startswith("1,")
+    assert row != given.splitlines()[1]
+
+
+def test_an_adapter_says_what_to_install(installed):
+    done = subprocess.run(
+        [
+            *(installed / "python", "-c"),
+            "import pyarrow as pa, mondegreen as mg, mondegreen.frames as frames\n"
+            "p = mg.Privatizer(mg.mechanism('tree', epsilon=10))\n"
+            "print(frames.privatize(pa.table({'t': ['Ann']}), ['t'], p).num_rows)\n"
+            "frames.privatize(7, ['t'], p)",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.stdout == "1\n"
+    assert "pip install 'mondegreen[frames]'" in done.stderr
+
+
+@pytest.mark.parametrize("program", ["uvx", "pipx"])
+def test_it_runs_without_being_installed(program, wheel, tmp_path):
+    """As the page on installing says. Skipped where the program is absent."""
+    path = shutil.which(program)
+    if path is None:
+        pytest.skip(f"{program} is not installed")
+    command = ["run", "--spec", wheel] if program == "pipx" else ["--from", wheel]
+    more = ["--python", sys.executable]
+    homes = {name: str(tmp_path) for name in ("UV_CACHE_DIR", "PIPX_HOME")}
+    shown = run(
+        [path, *command, *more, "mondegreen", "--version"],
+        env={**os.environ, **homes},
+    )
+    assert mg.__version__ in shown

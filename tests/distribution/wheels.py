@@ -1,0 +1,54 @@
+"""A wheel built from a copy of the repository, and environments to install it into."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+__all__ = ["ROOT", "environment", "run", "wheel_in"]
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(command, **options):
+    """Run a command to its end; its standard output."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+        **options,
+    )
+    if done.returncode and "No matching distribution found" in done.stderr:
+        pytest.skip("no registry of packages can be reached")
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def environment(folder):
+    """Make a fresh environment; its Python."""
+    venv.create(folder, with_pip=True)
+    return folder / "bin" / "python"
+
+
+def wheel_in(folder):
+    """Build the wheel of the working tree, caches and other litter included."""
+    source = folder / "source"
+    source.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
+        shutil.copy2(ROOT / name, source)
+    shutil.copytree(ROOT / "src", source / "src")
+    run(
+        [sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", folder / "dist", "."],
+        cwd=source,
+        env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
+    )
+    (wheel,) = (folder / "dist").iterdir()
+    return wheel

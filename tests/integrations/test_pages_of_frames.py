@@ -1,0 +1,66 @@
+"""Pages and scripts on data frames, DuckDB and datasets run, as a reader runs them."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = {
+    "data-frames": ("narwhals", "pandas", "polars"),
+    "duckdb": ("duckdb",),
+    "hugging-face-datasets": ("datasets",),
+}
+SCRIPTS = {  # what they need, and something that they print
+    "frames": ("pandas", '"is_private": true'),
+    "duckdb_query": ("duckdb", "('mondegreen',)"),
+    "hf_dataset": ("datasets", "mondegreen: ["),
+}
+
+
+def run(script, folder, library):
+    pytest.importorskip(library)
+    environment = {**os.environ, "HF_HOME": str(folder), "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run(
+        [sys.executable, script],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow("starts a process")
+@pytest.mark.parametrize("page", PAGES)
+def test_the_blocks_of_a_page_run_one_after_another(page, tmp_path):
+    text = (ROOT / f"docs/how-to/{page}.md").read_text("utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == text.count("```python") > 2
+    for library in PAGES[page]:
+        pytest.importorskip(library)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    script = tmp_path / "page.py"
+    script.write_text("\n".join(blocks), "utf-8")
+    run(script, tmp_path, PAGES[page][0])
+
+
+@pytest.mark.slow("starts a process")
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_runs_and_prints_no_review(name, tmp_path):
+    library, expected = SCRIPTS[name]
+    shown = run(ROOT / f"examples/{name}.py", tmp_path, library)
+    assert expected in shown
+    assert "Abernathy" not in shown
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_short(page):
+    assert len((ROOT / f"docs/how-to/{page}.md").read_text("utf-8").split()) <= 500

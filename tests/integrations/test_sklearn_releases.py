@@ -174,6 +174,7 @@ def test_no_row_is_remembered_nor_kept_alive():
 # Keys: one release for each setting
 
 
+@pytest.mark.slow("two searches")
 def test_a_key_repeats_the_release_in_folds_and_grids(monkeypatch):
     monkeypatch.setenv(KEY, bytes(range(32)).hex())
     frame = pd.DataFrame({"id": range(12), "text": TEXTS})
@@ -245,6 +246,7 @@ def released(estimator, texts):
     return estimator.fit_transform(texts)
 
 
+@pytest.mark.slow("starts processes")
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded")
 @pytest.mark.filterwarnings(
@@ -259,6 +261,7 @@ def test_two_jobs_share_no_noise(backend):
     assert len(set(texts)) == 20
 
 
+@pytest.mark.slow("starts processes")
 def test_a_search_in_other_processes_is_told_of_at_the_last_fit():
     search = GridSearchCV(model(), {"model__C": [1.0, 2.0]}, cv=2, n_jobs=2)
     messages = said(lambda: search.fit(TEXTS, LABELS))

@@ -10,7 +10,7 @@ import os
 import sys
 import warnings
 import weakref
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -339,7 +339,7 @@ class _Family:
 
     def _released(self) -> tuple[int, str]:
         """Return how often a row was released that each fit had, and what it spent."""
-        times, spent = 0, Counter[str]()
+        times, spent = 0, defaultdict[str, float](float)
         keyed = {fit.setting: fit for fit in self.fits if fit.is_keyed}
         for fit in [*keyed.values(), *(f for f in self.fits if not f.is_keyed)]:
             times += fit.times
@@ -371,7 +371,7 @@ def _refuse_memory() -> None:
     """
     frame: FrameType | None = sys._getframe()
     while frame is not None:
-        # Locals of a frame that is asked for them outlive it: of joblib's alone.
+        # A frame that is asked for its locals holds on to them, so only joblib's are.
         is_cache = frame.f_globals.get("__name__") == MemorizedFunc.__module__
         cache = frame.f_locals.get("self") if is_cache else None
         if isinstance(cache, MemorizedFunc) and _is_step(cache.func):

@@ -8,7 +8,7 @@ if every pass of it is.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
@@ -16,6 +16,9 @@ from mondegreen.guarantee import Guarantee
 
 METADATA_KEY: Final = "mondegreen"
 """Under which name Parquet files and Arrow schemas carry the list."""
+
+_PANDAS: Final = b"PANDAS_ATTRS"
+"""Where Parquet files carry the ``attrs`` of a data frame, as a JSON object."""
 
 _LONGEST: Final = 1 << 20  # characters that are read: some thousand passes
 
@@ -77,6 +80,37 @@ def from_json(text: str | bytes | None) -> list[Pass]:
     if not isinstance(found, list) or not found:
         return [Pass(None, None)]
     return [_pass(entry) for entry in found]
+
+
+def stated_in(metadata: Mapping[bytes, bytes] | None) -> str | bytes | None:
+    """Find what metadata says of passes, also where a frame of pandas was written.
+
+    Give it to :func:`from_json`.
+    """
+    found, key = metadata or {}, METADATA_KEY.encode()
+    if key in found:
+        return found[key]
+    stated = _attrs(found).get(METADATA_KEY)
+    return stated if isinstance(stated, str | None) else ""
+
+
+def for_pandas(stated: str, metadata: Mapping[bytes, bytes] | None) -> dict[str, str]:
+    """Make the metadata from which pandas reads ``attrs``, with what is stated."""
+    attrs = {**_attrs(metadata or {}), METADATA_KEY: stated}
+    return {_PANDAS.decode(): json.dumps(attrs, ensure_ascii=False)}
+
+
+def _attrs(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
+    """Read the ``attrs`` that pandas or Arrow has written; {} where there are none."""
+    written = metadata.get(_PANDAS)
+    try:
+        if written is None:
+            found = json.loads(metadata.get(b"pandas", b"{}")).get("attributes", {})
+        else:
+            found = json.loads(written)
+        return dict(found)
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return {METADATA_KEY: ""} if METADATA_KEY.encode() in (written or b"") else {}
 
 
 def _on_one_line(text: str) -> str:

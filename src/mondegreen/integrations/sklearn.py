@@ -26,6 +26,8 @@ from mondegreen.errors import (
 )
 from mondegreen.guarantee import Guarantee
 from mondegreen.integrations.options import OPTIONS, privatizer_with
+from mondegreen.integrations.spec import promised
+from mondegreen.passes import METADATA_KEY
 from mondegreen.privatizer.containers import contained
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.privatizer.spec import canonical_json
@@ -201,7 +203,11 @@ class PrivateText(TransformerMixin, BaseEstimator):
             # Rows, which scikit-learn puts into the frame that set_output names.
             return [[text if isinstance(text, str) else None] for text in released]
         if column.is_frame:
-            return released.to_frame()
+            released = released.to_frame()
+        if hasattr(released, "attrs"):  # of pandas
+            earlier = X.attrs.get(METADATA_KEY)
+            stated = promised([column.name], privatizer, earlier)
+            released.attrs = {METADATA_KEY: stated}
         if isinstance(X, np.ndarray):  # of objects: none is cut
             found = np.empty(len(released), dtype=object)
             found[:] = released

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.errors import (
+    ConfigurationError,
+    InvalidParameterError,
+    OptionalDependencyError,
+)
+from mondegreen.passes import Pass, from_json, to_json
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.sampling.noise import KeyedNoise, NoiseSource
 
@@ -69,3 +75,31 @@ def check_lazy(
             "noise=mg.KeyedNoise.from_env(...) and name id_column=, or pass "
             'unkeyed="write-once" and write the result once, before anything reads it'
         )
+
+
+def promised(
+    columns: Iterable[str | None], privatizer: Privatizer, earlier: object = None
+) -> str:
+    """Write the guarantee of each column after those of earlier passes, as JSON.
+
+    ``earlier`` is what the data says already; anything but such a list counts as a
+    pass that is not private.
+    """
+    stated = earlier if isinstance(earlier, str | bytes | None) else ""
+    made = [Pass(column, privatizer.guarantee) for column in columns]
+    return to_json([*from_json(stated), *made])
+
+
+def needed(library: str) -> Any:
+    """Import the library that an adapter stands beside; absent, say how to get it.
+
+    Raises
+    ------
+    OptionalDependencyError
+        If it, or what it needs itself, is not installed.
+    """
+    try:
+        return importlib.import_module(library)
+    except ModuleNotFoundError as error:
+        absent = OptionalDependencyError.from_import(error)
+        raise absent or error from None

@@ -44,7 +44,7 @@ class AbstractSource(ABC):
     total: int | None = None  # how much there is, in `unit`; None for a pipe
     unit: Literal["bytes", "rows"] = "bytes"
     # What the file says of our earlier passes over it; only Parquet has a place for it.
-    earlier: bytes | None = None
+    earlier: str | bytes | None = None
     notes: Sequence[str] = ()  # what was taken for granted on opening
     # What two words must have in common, because of how the file is read.
     conditions: tuple[str, ...] = ()

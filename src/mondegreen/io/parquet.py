@@ -23,7 +23,7 @@ from mondegreen.io.base import (
 )
 from mondegreen.io.stream import BATCH_ROWS
 from mondegreen.io.target import Target
-from mondegreen.passes import METADATA_KEY
+from mondegreen.passes import METADATA_KEY, for_pandas, stated_in
 from mondegreen.text import columns as nested
 
 BATCH_BYTES: Final = 4 << 20
@@ -68,7 +68,8 @@ class ParquetSource(AbstractSource):
         try:
             schema = self.file.schema_arrow
             self.total = self.file.metadata.num_rows
-            self.earlier = (schema.metadata or {}).get(METADATA_KEY.encode())
+            # not of the schema alone: polars writes notes beside it
+            self.earlier = stated_in(self.file.metadata.metadata)
             self.paths = [self._find_text(schema, each) for each in request.columns]
             self._id: nested.Steps = ()
             if id_column is not None:
@@ -335,6 +336,9 @@ class ParquetSink(AbstractSink):
         """
         self._flush()
         schema = self.source.schema
+        if METADATA_KEY in metadata:
+            shown = for_pandas(metadata[METADATA_KEY], schema.metadata)
+            metadata = {**metadata, **shown}
         merged = {**(schema.metadata or {}), **metadata}
         stored = schema.with_metadata(merged or None).serialize()
         try:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mondegreen.errors import InvalidParameterError, MissingColumnError
-from mondegreen.passes import METADATA_KEY, Pass, from_json, to_json
+from mondegreen.passes import METADATA_KEY, Pass, from_json, stated_in, to_json
 from mondegreen.sampling.records import SeenIds, record_ids
 from mondegreen.text.columns import (
     Steps,
@@ -70,7 +70,7 @@ def replace_in_batch(
     located = {name: _located(batch.schema, name, dotted) for name in names}
     records = None
     if id_column is not None:
-        records = _records(batch, _located(batch.schema, id_column, dotted))
+        records = record_ids_in(batch, id_column, dotted=dotted)
     if unique_ids:
         SeenIds().add(records)
     words = 0
@@ -109,7 +109,7 @@ def replace_in_array(
 
 def with_passes(batch: pa.RecordBatch, passes: Sequence[Pass]) -> pa.RecordBatch:
     """Add passes to those that the metadata states; all other metadata goes."""
-    stated = (batch.schema.metadata or {}).get(_METADATA)
+    stated = stated_in(batch.schema.metadata)
     if passes:
         stated = to_json([*from_json(stated), *passes]).encode()
     kept = None if stated is None else {_METADATA: stated}
@@ -153,8 +153,11 @@ def _located(schema: pa.Schema, name: str, dotted: bool) -> Steps:
     return found[0]
 
 
-def _records(batch: pa.RecordBatch, steps: Steps) -> list[str]:
+def record_ids_in(
+    batch: pa.RecordBatch, id_column: str, *, dotted: bool = True
+) -> list[str]:
     """Read the ids of the rows."""
+    steps = _located(batch.schema, id_column, dotted)
     array = batch.column(steps[0])
     for step in steps[1:]:
         if is_list(array.type):

@@ -146,9 +146,7 @@ def prepared_with(
         "language": named(opened(read, language)),
     }
     found = space if isinstance(space, Space) else cached_space(space)
-    return prepared(
-        Privatizer, chosen.to_dict(), found.digest, lambda: found, settings
-    )
+    return prepared(Privatizer, chosen.to_dict(), found.digest, lambda: found, settings)
 
 
 def contained(privatizer: Privatizer, texts: Any, ids: Any, column: str) -> Any:
@@ -190,23 +188,37 @@ def _pandas(privatizer: Privatizer, series: Any, ids: Any, *, column: str) -> An
     is_category = type(series.dtype).__name__ == "CategoricalDtype"
     kind: Any = type(series)
     dtype = "category" if is_category else series.dtype
+    arrow = getattr(dtype, "pyarrow_dtype", None)
+    if arrow is not None and hasattr(arrow, "index_type"):  # which may have no room
+        import pyarrow as pa
+
+        from mondegreen.text.columns import restore
+
+        coded = restore(pa.array(texts, pa.string(), from_pandas=True), arrow)
+        made: Any = type(series.array)
+        return kind(made(coded), index=series.index, name=series.name)
     return kind(texts, index=series.index, name=series.name, dtype=dtype)
 
 
 def _polars(privatizer: Privatizer, series: Any, ids: Any, *, column: str) -> Any:
     """Privatize a polars Series, with the same name, and type but for an Enum."""
-    given = series.to_arrow()
+    given, kind = series.to_arrow(), type(series)
     if str(given.type) == "null":
         return series
-    released = privatizer.column(given, ids, column=column)
-    kind: Any = type(series)
-    made = kind(series.name, released)
+    records = record_ids(ids, len(series))
     # The values of an Enum are its texts, and the release has others.
-    return made if type(series.dtype).__name__ == "Enum" else made.cast(series.dtype)
+    is_enum = type(series.dtype).__name__ == "Enum"
+    released = series.clear().cast(str) if is_enum else series.clear()
+    for first in range(0, len(series) or 1, _TEXTS):  # none has a type, too
+        mine = None if records is None else records[first : first + _TEXTS]
+        some = privatizer.column(given.slice(first, _TEXTS), mine, column=column)
+        released.append(kind(series.name, some).cast(released.dtype))
+    return released
 
 
 _CONTAINERS: Final[tuple[tuple[str, str, Callable[..., Any]], ...]] = (
     ("pandas", "Series", _pandas),
+    ("modin.pandas", "Series", _pandas),
     ("polars", "Series", _polars),
     ("pyarrow", "Array", Privatizer.column),
     ("pyarrow", "ChunkedArray", Privatizer.column),

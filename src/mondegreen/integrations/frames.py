@@ -1,0 +1,330 @@
+"""Data frames of pandas, polars and Modin, and Arrow tables."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Final, final
+
+import pyarrow as pa
+
+from mondegreen.errors import (
+    ConfigurationError,
+    InvalidParameterError,
+    MissingColumnError,
+)
+from mondegreen.integrations.spec import (
+    Unkeyed,
+    check_lazy,
+    needed,
+    privatizer_of,
+    promised,
+)
+from mondegreen.passes import METADATA_KEY
+from mondegreen.privatizer.arrow import logical_names, record_ids_in
+from mondegreen.privatizer.containers import contained
+from mondegreen.privatizer.privatizer import Privatizer
+from mondegreen.sampling.records import SeenIds, record_ids
+from mondegreen.text.columns import find_paths, widened
+
+_ROWS: Final = 4096
+"""Rows of a table that are privatized together, which bounds the memory for words."""
+
+_FRAMES: Final = "a frame of pandas, polars or Modin, or a table or batch of pyarrow"
+
+Given = Privatizer | Mapping[str, Any]
+
+
+def privatize(
+    frame: Any,
+    columns: Sequence[Hashable] | Mapping[Any, str],
+    privatizer: Given,
+    id_column: Hashable | None = None,
+    *,
+    drop: Sequence[Hashable] = (),
+    unkeyed: Unkeyed | None = None,
+    unique_ids: bool = False,
+) -> Any:
+    """Privatize text columns of a data frame; all other columns are passed on.
+
+    Parameters
+    ----------
+    frame : data frame
+        Of pandas, polars or Modin, ``pyarrow.Table`` or ``RecordBatch``, or a
+        ``polars.LazyFrame``.
+    columns : sequence of names, or mapping of names to str
+        Columns of text. A mapping gives each its logical name for keyed noise, as
+        :meth:`mondegreen.Privatizer.arrow` has it. In Arrow tables a column may hold
+        lists of texts, and ``msg.body`` is a field of a struct.
+    privatizer : Privatizer or mapping
+        Or its settings, as ``Privatizer.to_dict`` returns them.
+    id_column : name, optional
+        Column with a stable identifier per row, of strings or integers; needed by
+        keyed noise. An index is no column: call ``reset_index`` first.
+    drop : sequence of names
+        Columns that the result lacks.
+    unkeyed : {"write-once"}, optional
+        A lazy frame draws again whenever it is collected, and every draw tells more:
+        without a key it is refused, unless you say that you write the result once.
+    unique_ids : bool
+        Refuse an id that occurs twice; a lazy frame cannot know.
+
+    Returns
+    -------
+    data frame
+        Of the same kind, with rows, index, types and nulls as they were. A category
+        column has the categories of the release, and an ``Enum`` becomes ``String``.
+        The guarantee of each column is added to ``attrs["mondegreen"]`` of pandas, and
+        to the metadata of an Arrow schema; what else they held is dropped, since it may
+        be text. Frames of polars and Modin have no room for it: see :func:`promises`.
+
+    Raises
+    ------
+    MissingColumnError, ConfigurationError
+        If a column is absent, named twice, or holds anything but text; if ids are
+        no ids; or if a lazy frame would draw again.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> import pyarrow as pa
+    >>> p = mg.Privatizer(mg.mechanism("tree", epsilon=10.0))
+    >>> table = pa.table({"id": [1, 2], "text": ["I met Ann.", None]})
+    >>> safe = privatize(table, ["text"], p)
+    >>> safe["id"].to_pylist(), safe["text"].null_count, list(safe.schema.metadata)
+    ([1, 2], 1, [b'mondegreen'])
+    """
+    names, made = _logical(columns), privatizer_of(privatizer)
+    both = [name for name in drop if name in names or isinstance(drop, str)]
+    if both:
+        raise InvalidParameterError("drop", drop, "a sequence of other columns")
+    if isinstance(frame, pa.Table | pa.RecordBatch):
+        released = _in_arrow(frame, names, made, id_column, unique_ids=unique_ids)
+        return released.drop_columns(_present(released.column_names, drop))
+    opened, is_lazy = _opened(frame)
+    used = [*names, *([] if id_column is None else [id_column])]
+    _present(opened.collect_schema(), [*used, *drop])
+    if not is_lazy:
+        seen = SeenIds() if unique_ids else None
+        released = _in_frame(opened, names, made, id_column, seen)
+        native = released.drop(list(drop)).to_native()
+        return _stated(native, frame, names, made)
+    check_lazy(made, "a lazy frame", id_column, unkeyed)
+    if unique_ids:
+        raise ConfigurationError("unique_ids= cannot be checked in a lazy frame")
+    return _in_lazy(frame, names, made, id_column).drop(list(drop))
+
+
+def promises(
+    columns: Sequence[str], privatizer: Given, earlier: str | bytes | None = None
+) -> str:
+    """Write the guarantee of each column as JSON, for where a frame has no room.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        The columns that were privatized.
+    privatizer : Privatizer or mapping
+        By this.
+    earlier : str or bytes, optional
+        What the data said of earlier passes; the new ones are added to it.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> p = mg.Privatizer(mg.mechanism("tree", epsilon=10.0))
+    >>> notes = {"mondegreen": promises(["text"], p)}  # write_parquet(metadata=notes)
+    """
+    return promised(_logical(columns), privatizer_of(privatizer), earlier)
+
+
+def register(*libraries: str) -> None:
+    """Add ``.mondegreen`` to the frames and series of pandas and polars.
+
+    ``df.mondegreen.privatize(columns, privatizer, id_column)`` is :func:`privatize`,
+    ``series.mondegreen.privatize(privatizer, ids)`` does the same to one column.
+    Nothing is added by an import alone: it would have to load both libraries, or
+    depend on which of them was loaded first.
+
+    Parameters
+    ----------
+    *libraries : {"pandas", "polars"}
+        Those that are loaded already, if none is named.
+    """
+    known = {"pandas": _to_pandas, "polars": _to_polars}
+    for name in libraries:
+        if name not in known:
+            raise InvalidParameterError("library", name, "pandas or polars")
+    chosen = libraries or [name for name in known if name in sys.modules]
+    if not chosen:
+        raise ConfigurationError("import pandas or polars first, or name the one")
+    for name in chosen:
+        known[name]()
+
+
+@final
+class FrameAccessor:
+    """What ``df.mondegreen`` is."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def privatize(
+        self,
+        columns: Sequence[Hashable] | Mapping[Any, str],
+        privatizer: Given,
+        id_column: Hashable | None = None,
+        **options: Any,
+    ) -> Any:
+        """Do as :func:`mondegreen.frames.privatize`."""
+        return privatize(self._frame, columns, privatizer, id_column, **options)
+
+
+@final
+class SeriesAccessor:
+    """What ``series.mondegreen`` is."""
+
+    def __init__(self, series: Any) -> None:
+        self._series = series
+
+    def privatize(
+        self, privatizer: Given, ids: Any = None, *, column: str | None = None
+    ) -> Any:
+        """Privatize a series of text; its name is the logical column if none is given.
+
+        ``ids`` is one identifier per text, for keyed noise.
+        """
+        name = self._series.name if column is None else column
+        logical = name if isinstance(name, str) and name else "text"
+        made = privatizer_of(privatizer)
+        released = contained(made, self._series, ids, logical)
+        return _stated(released, self._series, {logical: logical}, made)
+
+
+def _to_pandas() -> None:
+    import pandas
+    from pandas.api import extensions
+
+    if getattr(pandas.DataFrame, METADATA_KEY, None) is not FrameAccessor:
+        extensions.register_dataframe_accessor(METADATA_KEY)(FrameAccessor)
+        extensions.register_series_accessor(METADATA_KEY)(SeriesAccessor)
+
+
+def _to_polars() -> None:
+    import polars
+    from polars import api
+
+    if getattr(polars.DataFrame, METADATA_KEY, None) is not FrameAccessor:
+        api.register_dataframe_namespace(METADATA_KEY)(FrameAccessor)
+        api.register_lazyframe_namespace(METADATA_KEY)(FrameAccessor)
+        api.register_series_namespace(METADATA_KEY)(SeriesAccessor)
+
+
+def _logical(columns: Any) -> dict[Any, str]:
+    """Give each column its logical name; none is named twice."""
+    names = logical_names(columns)
+    if len(names) < len(columns):
+        raise InvalidParameterError("columns", "one name twice", "each column once")
+    return names
+
+
+def _present(available: Any, needed: Sequence[Any]) -> list[Any]:
+    """Return the columns that are needed, all of which must be there."""
+    names = list(available)
+    for name in needed:
+        if name not in names:
+            raise MissingColumnError("the frame", name, map(str, names))
+    return list(needed)
+
+
+def _opened(frame: Any) -> tuple[Any, bool]:
+    """Open a frame by narwhals, of lazy ones only those of polars; say if it is one."""
+    nw = needed("narwhals")
+    problem = type(frame).__name__
+    try:
+        opened = nw.from_native(frame)
+        is_lazy = isinstance(opened, nw.LazyFrame)
+        if not is_lazy or opened.implementation.is_polars():
+            return opened, is_lazy
+    except nw.exceptions.DuplicateError:
+        problem = "two columns of one name"
+    except TypeError:
+        pass
+    raise InvalidParameterError("frame", problem, _FRAMES)
+
+
+def _in_frame(
+    frame: Any,
+    names: dict[Any, str],
+    privatizer: Privatizer,
+    id_column: Any,
+    seen: SeenIds | None,
+) -> Any:
+    """Privatize columns of a frame of narwhals, one series after another."""
+    nw = needed("narwhals")
+    ids = None if id_column is None else frame.get_column(id_column).to_list()
+    records = record_ids(ids, len(frame), seen)
+    for name, logical in names.items():
+        texts = frame.get_column(name).to_native()
+        released = contained(privatizer, texts, records, logical)
+        series = nw.from_native(released, series_only=True)
+        frame = frame.with_columns(series.alias(name))
+    return frame
+
+
+def _in_lazy(
+    frame: Any, names: dict[Any, str], privatizer: Privatizer, id_column: Any
+) -> Any:
+    """Privatize columns of a lazy frame, some rows at a time where it streams.
+
+    Not by an expression: one that is said to go row by row may be moved or merged, and
+    is asked once for a constant.
+    """
+    nw = needed("narwhals")
+
+    def released(batch: Any) -> Any:
+        opened = nw.from_native(batch, eager_only=True)
+        return _in_frame(opened, names, privatizer, id_column, None).to_native()
+
+    schema = released(frame.clear().collect()).schema
+    return frame.map_batches(released, schema=schema, streamable=True)
+
+
+def _stated(
+    released: Any, given: Any, names: Mapping[Any, str], privatizer: Privatizer
+) -> Any:
+    """Put the guarantee into the ``attrs`` of pandas, after earlier ones."""
+    pandas = sys.modules.get("pandas")  # Modin lets nobody write its ``attrs``
+    if pandas is not None and isinstance(given, pandas.DataFrame | pandas.Series):
+        shown = [name if isinstance(name, str) else names[name] for name in names]
+        earlier = given.attrs.get(METADATA_KEY)
+        released.attrs = {METADATA_KEY: promised(shown, privatizer, earlier)}
+    return released
+
+
+def _in_arrow(
+    table: pa.Table | pa.RecordBatch,
+    names: dict[str, str],
+    privatizer: Privatizer,
+    id_column: Any,
+    *,
+    unique_ids: bool,
+) -> Any:
+    """Privatize columns of a table, some rows at a time, or of a batch."""
+    options: Any = {"id_column": id_column, "metadata": True}
+    if isinstance(table, pa.RecordBatch):
+        return privatizer.arrow(table, names, unique_ids=unique_ids, **options)
+    if not table.num_rows:
+        empty = pa.RecordBatch.from_pylist([], schema=table.schema)
+        return pa.Table.from_batches([privatizer.arrow(empty, names, **options)])
+    seen, released = SeenIds(), []
+    for batch in table.to_batches(max_chunksize=_ROWS):
+        if unique_ids:
+            seen.add(None if id_column is None else record_ids_in(batch, id_column))
+        released.append(privatizer.arrow(batch, names, **options))
+    schema = released[0].schema
+    if any(each.schema != schema for each in released):  # a dictionary was full
+        for name in names:
+            index, *steps = find_paths(list(schema), name)[0]
+            schema = schema.set(index, widened(schema.field(index), tuple(steps)))
+    return pa.Table.from_batches([each.cast(schema) for each in released])

@@ -116,15 +116,16 @@ def privatize(
 ) -> Released:
     """Privatize the words that an analyzer found, or mask them and privatize the rest.
 
-    A word that a span touches belongs to it, and spans that overlap or touch are one.
+    A word that a span touches belongs to it, and spans that overlap or touch are one,
+    of the type of the longest.
 
     Parameters
     ----------
     texts : str, or sequence of str or null
         What was analyzed.
     analyzer_results : sequence, or one for each text
-        What ``AnalyzerEngine.analyze`` returned: ``start``, ``end``, ``entity_type``
-        and ``score`` are read.
+        What ``AnalyzerEngine.analyze`` returned: ``start``, ``end`` and
+        ``entity_type`` are read.
     privatizer : Privatizer or mapping
         Or its settings, as ``Privatizer.to_dict`` returns them.
     also_rest : bool
@@ -219,14 +220,14 @@ class _Cut(NamedTuple):
 def _cut(text: str | None, results: Sequence[Any]) -> _Cut:
     if text is None:
         return _Cut([""], [])
-    spans: list[tuple[int, int, float, str]] = []
-    for start, end, score, name in _whole_words(text, results):
+    spans: list[tuple[int, int, int, str]] = []
+    for start, end, name in _whole_words(text, results):
         if spans and start <= spans[-1][1]:
-            begun, ended, best, kind = spans[-1]
-            kind = name if score > best else kind
-            spans[-1] = begun, max(end, ended), max(best, score), kind
+            begun, ended, longest, kind = spans[-1]
+            kind = name if end - start > longest else kind
+            spans[-1] = begun, max(end, ended), max(longest, end - start), kind
         else:
-            spans.append((start, end, score, name))
+            spans.append((start, end, end - start, name))
     ends = [
         0,
         *(place for start, end, *_ in spans for place in (start, end)),
@@ -236,9 +237,7 @@ def _cut(text: str | None, results: Sequence[Any]) -> _Cut:
     return _Cut(pieces, [name for *_, name in spans])
 
 
-def _whole_words(
-    text: str, results: Sequence[Any]
-) -> list[tuple[int, int, float, str]]:
+def _whole_words(text: str, results: Sequence[Any]) -> list[tuple[int, int, str]]:
     """Widen spans to the words that they touch, and sort them."""
     (parts,) = tokenize([text]).parts
     edges = list(accumulate(map(len, parts or ()), initial=0))
@@ -253,7 +252,7 @@ def _whole_words(
         first, last = bisect_right(ends, start), bisect_left(starts, end) - 1
         if first <= last:
             start, end = min(start, starts[first]), max(end, ends[last])
-        found.append((start, end, float(result.score or 0), str(result.entity_type)))
+        found.append((start, end, str(result.entity_type)))
     return sorted(found)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 
 import pytest
 
@@ -228,6 +229,17 @@ def test_what_is_found_is_masked_and_every_other_word_is_private(marked):
 def test_with_nothing_found_it_is_what_a_privatizer_does(marked):
     released = privatize(TEXT, [], marked, also_rest=True).text
     assert shown(released) == shown(marked(TEXT).text)
+
+
+def test_a_mask_stands_apart_from_the_words_beside_it(marked):
+    text = "Call Ann Smith in Oslo or us"
+    found = [of("Ann Smith", text=text), of("Oslo", "PLACE", text=text)]
+    options = {"also_rest": True, "types": ["PERSON", "PLACE"]}
+    plain = mg.Privatizer(marked.mechanism, marked.space, structure="plain")
+    released = privatize(text, found, plain, **options).text
+    assert re.sub("[A-Z]?[a-z]+", "*", released) == "*. <PERSON> *. <PLACE> * *."
+    touching = privatize("Ann\u2019ll go", [span(0, 3)], marked, **options).text
+    assert shown(touching) == "<PERSON>\u2019* *"
 
 
 def test_what_was_masked_has_no_part_in_the_release():

@@ -144,6 +144,16 @@ def test_transform_on_test_data_draws_anew():
     assert not set(clone(estimator).transform(TEXTS)) & {*first, *second}
 
 
+def test_as_an_error_it_stops_the_second_fit_before_it_draws(releases):
+    estimator = PrivateText(epsilon=10.0)
+    estimator.fit_transform(TEXTS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RepeatedReleaseWarning)
+        with pytest.raises(RepeatedReleaseWarning):
+            estimator.fit_transform(TEXTS)
+    assert set(releases.values()) == {1}
+
+
 def test_another_estimator_is_another_family():
     PrivateText(epsilon=10.0).fit_transform(TEXTS)
     assert said(lambda: PrivateText(epsilon=10.0).fit_transform(TEXTS)) == []

@@ -186,7 +186,7 @@ def privatize(
         cuts[i].pieces[k] = text or ""
     if also_rest:
         for cut in cuts:
-            cut.pieces[1::2] = [f"<{t if t in named else _UNNAMED}>" for t in cut.types]
+            _mask(cut, named)
     found = [
         None if text is None else "".join(cut.pieces)
         for text, cut in zip(given, cuts, strict=True)
@@ -259,6 +259,16 @@ def _whole_words(text: str, results: Sequence[Any]) -> list[tuple[int, int, str]
 def _drawn(cut: _Cut, also_rest: bool) -> Iterable[int]:
     """List the pieces that go through the mechanism."""
     return range(0 if also_rest else 1, len(cut.pieces), 2)
+
+
+def _mask(cut: _Cut, named: tuple[str, ...]) -> None:
+    """Print a mask for each span, apart from released words beside it."""
+    for k, kind in enumerate(cut.types):
+        before, after = cut.pieces[2 * k][-1:], cut.pieces[2 * k + 2][:1]
+        left = " " * (before.isalnum() or before == ".")
+        right = " " * after.isalnum()
+        mask = kind if kind in named else _UNNAMED
+        cut.pieces[2 * k + 1] = f"{left}<{mask}>{right}"
 
 
 def _types(types: Iterable[str]) -> tuple[str, ...]:

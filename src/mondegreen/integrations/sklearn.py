@@ -36,7 +36,6 @@ from mondegreen.text.policy import Structure, Unknown
 from mondegreen.wording import amount
 
 try:
-    from joblib.memory import MemorizedFunc
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils._set_output import _get_output_config
     from sklearn.utils.validation import validate_data
@@ -375,6 +374,8 @@ def _refuse_memory() -> None:
     joblib writes what a step is given, in part and readable, beside what it returns,
     and hands the same noise to whoever asks again.
     """
+    from joblib.memory import MemorizedFunc  # which scikit-learn needs
+
     frame: FrameType | None = sys._getframe()
     while frame is not None:
         # A frame that is asked for its locals holds on to them, so only joblib's are.

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
-import subprocess
-import sys
-import tomllib
-from pathlib import Path
 
 import pytest
 
@@ -16,13 +11,12 @@ import mondegreen as mg
 
 pytest.importorskip("spacy")
 import spacy
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import DocBin
 
 from mondegreen.errors import ConfigurationError, MondegreenError
 from mondegreen.integrations import spacy as adapter
 from mondegreen.passes import from_json
 
-ROOT = Path(__file__).parents[2]
 LONG = " ".join(["one two three four five"] * 6)
 KEY = "MONDEGREEN_TEST_KEY"
 FORKS = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded")
@@ -196,6 +190,30 @@ def test_another_space_than_on_disk_is_refused(tmp_path):
         spacy.load(tmp_path)
 
 
+def test_a_pipeline_that_has_read_texts_would_write_their_words_and_is_refused(
+    tmp_path,
+):
+    nlp = pipeline()
+    nlp.to_disk(tmp_path / "before")
+    with nlp.memory_zone():
+        assert nlp("a zyxword film")._.private_text
+    nlp.to_disk(tmp_path / "zone")
+    nlp("a zyxword film")
+    with pytest.raises(ConfigurationError, match="memory_zone"):
+        nlp.to_disk(tmp_path / "after")
+    with pytest.raises(ConfigurationError, match="memory_zone"):
+        nlp.to_bytes()
+    written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(written) > 8
+    assert not any(b"zyxword" in each for each in written)
+    assert b"zyxword" not in pickle.dumps(nlp.get_pipe("mondegreen"))
+    other = spacy.blank("en")
+    other("a zyxword film")
+    other.to_disk(tmp_path / "without")  # what spaCy does by itself
+    words = tmp_path / "without" / "vocab" / "strings.json"
+    assert b"zyxword" in words.read_bytes()
+
+
 def test_docs_that_are_stored_keep_their_private_text():
     nlp = pipeline()
     doc = nlp(LONG)
@@ -240,34 +258,6 @@ def test_a_key_without_an_id_is_refused(key, context):
         nlp("a film")
 
 
-# The entry point
-
-
-@pytest.mark.slow("starts a Python that loads spaCy")
-def test_spacy_finds_the_component_by_its_entry_point(tmp_path):
-    written = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    points = written["project"]["entry-points"]["spacy_factories"]
-    folder = tmp_path / "mondegreen_point-1.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text("Name: mondegreen-point\nVersion: 1\n")
-    lines = "".join(f"{name} = {value}\n" for name, value in points.items())
-    (folder / "entry_points.txt").write_text(f"[spacy_factories]\n{lines}")
-    code = (
-        "import spacy; nlp = spacy.blank('en'); "
-        "nlp.add_pipe('mondegreen', config={'epsilon': 10.0}); "
-        "print(len(nlp('I met Ann.')._.private_text.split()))"
-    )
-    path = os.pathsep.join([str(tmp_path), str(Path(mg.__file__).parents[1])])
-    run = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.stdout.strip() == "3", run.stderr
-
-
-def test_extensions_of_others_are_left_alone():
-    assert Doc.has_extension("private_text")
-    assert adapter.OPTIONS.keys() <= set(adapter.make_private_text.__code__.co_varnames)
+def test_every_option_of_a_privatizer_is_an_option_of_the_component():
+    names = set(adapter.make_private_text.__code__.co_varnames)
+    assert adapter.OPTIONS.keys() <= names

@@ -71,6 +71,8 @@ class PrivateTextComponent:
     ) -> None:
         self.name = name
         self._meta = nlp.meta
+        self._strings: Any = nlp.vocab.strings
+        self._has_read = False
         self._setup(privatizer_with(options), options.get("key_env"), column)
 
     @property
@@ -90,7 +92,20 @@ class PrivateTextComponent:
             yield from docs
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Write the settings, with the name of a key and never a key."""
+        """Write the settings, with the name of a key and never a key.
+
+        Raises
+        ------
+        ConfigurationError
+            If the vocabulary of spaCy, which is written beside it, has grown by the
+            words of texts.
+        """
+        if self._has_read and len(self._strings or ()) > self._known:
+            raise ConfigurationError(
+                "spaCy keeps the words of texts that it has read in the vocabulary of "
+                "the pipeline, and would write them beside these settings: write a "
+                "pipeline that has read none, or read within nlp.memory_zone()"
+            )
         return json.dumps(self._settings).encode()
 
     def from_bytes(
@@ -123,6 +138,7 @@ class PrivateTextComponent:
 
     def _setup(self, privatizer: Privatizer, key_env: str | None, column: str) -> None:
         self._privatizer = privatizer
+        self._known = len(self._strings or ())
         self._column = column
         self._settings = {
             "spec": privatizer.to_dict(),
@@ -131,7 +147,12 @@ class PrivateTextComponent:
         }
         self._meta[METADATA_KEY] = [Pass(column, self.guarantee).to_dict()]
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Strings are words of texts, which workers have no need of.
+        return {**self.__dict__, "_strings": None}
+
     def _write(self, docs: list[Doc]) -> None:
+        self._has_read = True
         if any(doc._.private_text is not None for doc in docs):
             raise ConfigurationError(
                 "a Doc has a private text already, and a second one would tell more of "

@@ -125,6 +125,18 @@ def test_the_same_object_in_transform_is_a_second_release(given):
     assert "released 3 times" in third
 
 
+def test_what_was_released_twice_stays_so_when_the_object_is_gone():
+    estimator = PrivateText(epsilon=10.0)
+
+    def twice():
+        given = np.array(TEXTS)
+        return estimator.fit_transform(given), estimator.transform(given)
+
+    assert len(said(twice)) == 1
+    said(lambda: estimator.transform(np.array(TEXTS)))
+    assert "released 3 times" in said(lambda: estimator.fit(TEXTS))[0]
+
+
 def test_test_data_that_is_scored_twice_is_released_twice(releases):
     test = np.array(TEXTS[8:])
     estimator = model().fit(TEXTS[:8], LABELS[:8])

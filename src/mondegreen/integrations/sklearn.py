@@ -172,8 +172,9 @@ class PrivateText(TransformerMixin, BaseEstimator):
         """Check everything, and count the fit."""
         privatizer = self._checked(X, reset=True)
         self.guarantee_: Guarantee = privatizer.guarantee
+        drawn = {"key": self.key_env, "column": _Column.of(X, self.id_column).name}
         fit = _Fit(
-            canonical_json({**privatizer.to_dict(), "key_env": self.key_env}),
+            canonical_json({**privatizer.to_dict(), **drawn}),
             self.guarantee_.mechanism,
             self.guarantee_.epsilon,
             self.key_env is not None,
@@ -190,8 +191,8 @@ class PrivateText(TransformerMixin, BaseEstimator):
                 "a key needs record ids, and ids a key: set both key_env and id_column"
             )
         _Column.of(X, self.id_column)
-        has_rows = not isinstance(X, list | tuple) or X  # it looks at the first of them
-        if has_rows and (reset or hasattr(self, "guarantee_")):
+        has_first = not isinstance(X, list | tuple) or X  # a row, which it looks at
+        if has_first and (reset or hasattr(self, "guarantee_")):
             validate_data(self, X, reset=reset, skip_check_array=True)
         return privatizer
 
@@ -281,24 +282,23 @@ class _Fit:
     mechanism: str
     epsilon: float
     is_keyed: bool
+    times: int = 1
+    """How often its rows were released: once for each key and setting."""
     given: list[tuple[weakref.ref[Any], int]] = field(default_factory=list)
 
-    @property
-    def times(self) -> int:
-        """How often its rows were released, which is once for each key and setting."""
-        most = max([times for _, times in self.given], default=1)
-        return 1 if self.is_keyed else most
-
-    def gives(self, X: Any) -> int:
-        """Count how often it was given this very object."""
-        alive = [(found, times) for found, times in self.given if found() is not None]
-        times = 1 + next((times for found, times in alive if found() is X), 0)
-        self.given = [each for each in alive if each[0]() is not X]
+    def gives(self, X: Any) -> bool:
+        """Count what it is given; tell whether it had this very object before."""
+        times = 1 + next((times for found, times in self.given if found() is X), 0)
+        alive = [
+            each for each in self.given if each[0]() is not X and each[0]() is not None
+        ]
         try:
-            self.given.append((weakref.ref(X), times))
+            self.given = [*alive, (weakref.ref(X), times)]
         except TypeError:  # a list: who knows whether it is the same one
-            return 1
-        return times
+            return False
+        if not self.is_keyed:
+            self.times = max(self.times, times)
+        return times > 1 and not self.is_keyed
 
 
 @dataclass
@@ -334,7 +334,7 @@ class _Family:
         if number >= len(self.fits):  # that fit was in another process
             return
         fit = self.fits[number]
-        if fit.gives(X) > 1 and not fit.is_keyed:
+        if fit.gives(X):
             times, spent = self._released()
             _warn(
                 f"PrivateText was given the same {type(X).__name__} again: its rows "

@@ -64,24 +64,29 @@ def documented(value, title):
     return [name.strip(" *") for head in heads for name in head.split(",")]
 
 
-def imported(name):
-    """Import a module; an adapter needs the library that it stands beside."""
+def loaded(name):
+    """Import a module, where the extra that it needs is installed."""
     try:
         return importlib.import_module(name)
     except mg.errors.OptionalDependencyError as error:
         pytest.skip(str(error))
+    except ModuleNotFoundError as error:
+        absent = mg.errors.OptionalDependencyError.from_import(error)
+        if absent is None or not absent.extra:
+            raise
+        pytest.skip(str(absent))
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_of_a_module_run(name):
-    module = imported(name)
+    module = loaded(name)
     failed, _ = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
     assert not failed
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_says_what_it_is_about(name):
-    text = inspect.getdoc(imported(name)) or ""
+    text = inspect.getdoc(loaded(name)) or ""
     assert text.partition("\n")[0].endswith((".", ":"))
 
 

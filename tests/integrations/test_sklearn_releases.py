@@ -226,12 +226,14 @@ class ToArray(PrivateText.__mro__[1]):
 # Caches
 
 
-@pytest.mark.parametrize("nested", [False, True], ids=["step", "in a column"])
-def test_a_pipeline_with_memory_is_refused_before_anything_is_written(nested, tmp_path):
+@pytest.mark.parametrize("jobs", [None, 0, 1, 2], ids="{} jobs of a column".format)
+def test_a_pipeline_with_memory_is_refused_before_anything_is_written(jobs, tmp_path):
+    nested = jobs is not None
     given = pd.DataFrame({"text": TEXTS}) if nested else TEXTS
     step = PrivateText(epsilon=10.0)
     if nested:
-        step = make_column_transformer((Pipeline(model().steps[:2]), "text"))
+        parts = Pipeline(model().steps[:2])
+        step = make_column_transformer((parts, "text"), n_jobs=jobs or None)
     rest = [] if nested else [("count", CountVectorizer())]
     steps = [("first", step), *rest, ("model", LogisticRegression())]
     estimator = Pipeline(steps, memory=str(tmp_path))
@@ -239,7 +241,8 @@ def test_a_pipeline_with_memory_is_refused_before_anything_is_written(nested, tm
         estimator.fit(given, LABELS)
     written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     assert not any(b"row1" in each for each in written)
-    estimator.set_params(memory=None).fit(given, LABELS)
+    if jobs != 2:
+        estimator.set_params(memory=None).fit(given, LABELS)
 
 
 def test_joblib_writes_rows_in_clear_and_replays_where_it_is_not_refused(
@@ -256,9 +259,14 @@ def test_joblib_writes_rows_in_clear_and_replays_where_it_is_not_refused(
     assert b"row1" in written
 
 
-def test_a_cache_around_a_whole_experiment_is_its_author_s():
-    cached = joblib.Memory(None).cache(lambda: PrivateText(epsilon=10.0).transform)
-    assert cached()(TEXTS)
+def experiment(rows):
+    pipe = clone(Pipeline(model().steps[:2]))
+    return pipe.fit_transform(TEXTS[:rows]).shape
+
+
+def test_a_cache_around_a_whole_experiment_is_its_author_s(tmp_path):
+    cached = joblib.Memory(tmp_path, verbose=0).cache(experiment)
+    assert cached(3)[0] == 3
 
 
 # Processes

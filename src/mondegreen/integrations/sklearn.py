@@ -183,7 +183,6 @@ class PrivateText(TransformerMixin, BaseEstimator):
         return privatizer
 
     def _checked(self, X: Any, *, reset: bool) -> Privatizer:
-        _refuse_memory()
         options = self.get_params(deep=False)
         privatizer = privatizer_with({name: options[name] for name in OPTIONS})
         if (self.id_column is None) != (self.key_env is None):
@@ -225,6 +224,10 @@ class PrivateText(TransformerMixin, BaseEstimator):
         self._relatives().clones += 1
         clone._family = self._family
         return clone
+
+    def __getstate__(self) -> Any:
+        _refuse_memory()  # which pickles all arguments, to look for what it has kept
+        return super().__getstate__()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -369,7 +372,7 @@ def _warn(what: str, note: str = "") -> None:
 
 
 def _refuse_memory() -> None:
-    """Refuse to work inside the cache of a pipeline.
+    """Refuse to be an argument of what a pipeline caches.
 
     joblib writes what a step is given, in part and readable, beside what it returns,
     and hands the same noise to whoever asks again.

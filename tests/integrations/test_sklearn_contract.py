@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
@@ -45,13 +46,18 @@ def by_list(records, job):
     return estimator(job).fit_transform([record["text"] for record in records])
 
 
+def promises(records, job):
+    frame = pd.DataFrame({"text": [record["text"] for record in records]})
+    return json.loads(estimator(job).fit_transform(frame).attrs["mondegreen"])
+
+
 PLAIN = frozenset({"lists", "paths", "unique"})
 
 
 @pytest.mark.parametrize(
     "adapter",
     [
-        pytest.param(Adapter("frame", by_frame, lacks=PLAIN), id="frame"),
+        pytest.param(Adapter("frame", by_frame, promises, PLAIN), id="frame"),
         pytest.param(
             Adapter("list", by_list, lacks=PLAIN | {"ids", "names"}), id="list"
         ),

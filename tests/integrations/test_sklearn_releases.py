@@ -125,6 +125,18 @@ def test_the_same_object_in_transform_is_a_second_release(given):
     assert "released 3 times" in third
 
 
+def test_what_was_released_twice_stays_so_when_the_object_is_gone():
+    estimator = PrivateText(epsilon=10.0)
+
+    def twice():
+        given = np.array(TEXTS)
+        return estimator.fit_transform(given), estimator.transform(given)
+
+    assert len(said(twice)) == 1
+    said(lambda: estimator.transform(np.array(TEXTS)))
+    assert "released 3 times" in said(lambda: estimator.fit(TEXTS))[0]
+
+
 def test_test_data_that_is_scored_twice_is_released_twice(releases):
     test = np.array(TEXTS[8:])
     estimator = model().fit(TEXTS[:8], LABELS[:8])
@@ -142,6 +154,16 @@ def test_transform_on_test_data_draws_anew():
     first, second = (estimator.transform(list(TEXTS)) for _ in range(2))
     assert not set(first) & set(second)
     assert not set(clone(estimator).transform(TEXTS)) & {*first, *second}
+
+
+def test_as_an_error_it_stops_the_second_fit_before_it_draws(releases):
+    estimator = PrivateText(epsilon=10.0)
+    estimator.fit_transform(TEXTS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RepeatedReleaseWarning)
+        with pytest.raises(RepeatedReleaseWarning):
+            estimator.fit_transform(TEXTS)
+    assert set(releases.values()) == {1}
 
 
 def test_another_estimator_is_another_family():
@@ -174,6 +196,7 @@ def test_no_row_is_remembered_nor_kept_alive():
 # Keys: one release for each setting
 
 
+@pytest.mark.slow("two searches")
 def test_a_key_repeats_the_release_in_folds_and_grids(monkeypatch):
     monkeypatch.setenv(KEY, bytes(range(32)).hex())
     frame = pd.DataFrame({"id": range(12), "text": TEXTS})
@@ -203,12 +226,14 @@ class ToArray(PrivateText.__mro__[1]):
 # Caches
 
 
-@pytest.mark.parametrize("nested", [False, True], ids=["step", "in a column"])
-def test_a_pipeline_with_memory_is_refused_before_anything_is_written(nested, tmp_path):
+@pytest.mark.parametrize("jobs", [None, 0, 1, 2], ids="{} jobs of a column".format)
+def test_a_pipeline_with_memory_is_refused_before_anything_is_written(jobs, tmp_path):
+    nested = jobs is not None
     given = pd.DataFrame({"text": TEXTS}) if nested else TEXTS
     step = PrivateText(epsilon=10.0)
     if nested:
-        step = make_column_transformer((Pipeline(model().steps[:2]), "text"))
+        parts = Pipeline(model().steps[:2])
+        step = make_column_transformer((parts, "text"), n_jobs=jobs or None)
     rest = [] if nested else [("count", CountVectorizer())]
     steps = [("first", step), *rest, ("model", LogisticRegression())]
     estimator = Pipeline(steps, memory=str(tmp_path))
@@ -216,7 +241,8 @@ def test_a_pipeline_with_memory_is_refused_before_anything_is_written(nested, tm
         estimator.fit(given, LABELS)
     written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     assert not any(b"row1" in each for each in written)
-    estimator.set_params(memory=None).fit(given, LABELS)
+    if jobs != 2:
+        estimator.set_params(memory=None).fit(given, LABELS)
 
 
 def test_joblib_writes_rows_in_clear_and_replays_where_it_is_not_refused(
@@ -233,9 +259,14 @@ def test_joblib_writes_rows_in_clear_and_replays_where_it_is_not_refused(
     assert b"row1" in written
 
 
-def test_a_cache_around_a_whole_experiment_is_its_author_s():
-    cached = joblib.Memory(None).cache(lambda: PrivateText(epsilon=10.0).transform)
-    assert cached()(TEXTS)
+def experiment(rows):
+    pipe = clone(Pipeline(model().steps[:2]))
+    return pipe.fit_transform(TEXTS[:rows]).shape
+
+
+def test_a_cache_around_a_whole_experiment_is_its_author_s(tmp_path):
+    cached = joblib.Memory(tmp_path, verbose=0).cache(experiment)
+    assert cached(3)[0] == 3
 
 
 # Processes
@@ -245,6 +276,7 @@ def released(estimator, texts):
     return estimator.fit_transform(texts)
 
 
+@pytest.mark.slow("starts processes")
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded")
 @pytest.mark.filterwarnings(
@@ -259,6 +291,7 @@ def test_two_jobs_share_no_noise(backend):
     assert len(set(texts)) == 20
 
 
+@pytest.mark.slow("starts processes")
 def test_a_search_in_other_processes_is_told_of_at_the_last_fit():
     search = GridSearchCV(model(), {"model__C": [1.0, 2.0]}, cv=2, n_jobs=2)
     messages = said(lambda: search.fit(TEXTS, LABELS))

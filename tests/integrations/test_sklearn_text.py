@@ -22,6 +22,7 @@ from sklearn.utils import estimator_checks
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.integrations.sklearn import PrivateText
+from mondegreen.passes import from_json
 
 pytestmark = pytest.mark.filterwarnings(  # see test_sklearn_releases.py
     "ignore::mondegreen.integrations.sklearn.RepeatedReleaseWarning"
@@ -226,6 +227,19 @@ def test_fit_and_transform_say_the_guarantee_that_the_library_says():
     estimator = PrivateText(epsilon=7.0, unknown="mask", keep={"oslo"}).fit(TEXTS)
     assert estimator.guarantee_ == p.guarantee
     assert PrivateText(spec=p.to_dict()).fit(TEXTS).guarantee_ == p.guarantee
+
+
+def test_a_second_pass_adds_its_guarantee_to_that_of_the_first():
+    frame = pd.DataFrame({"review": TEXTS})
+    frame.attrs["secret"] = "zyxword"
+    first = made().fit_transform(frame)
+    second = PrivateText(epsilon=3.0).fit_transform(first)
+    passes = from_json(second.attrs["mondegreen"])
+    assert [each.guarantee.epsilon for each in passes] == [10.0, 3.0]
+    assert {each.column for each in passes} == {"review"}
+    assert "zyxword" not in str(second.attrs)  # metadata may hold text
+    series = made().fit_transform(frame["review"])
+    assert len(from_json(series.attrs["mondegreen"])) == 1
 
 
 def test_it_can_transform_without_having_been_fitted():

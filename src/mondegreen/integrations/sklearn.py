@@ -10,7 +10,7 @@ import os
 import sys
 import warnings
 import weakref
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +26,8 @@ from mondegreen.errors import (
 )
 from mondegreen.guarantee import Guarantee
 from mondegreen.integrations.options import OPTIONS, privatizer_with
+from mondegreen.integrations.spec import promised
+from mondegreen.passes import METADATA_KEY
 from mondegreen.privatizer.containers import contained
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.privatizer.spec import canonical_json
@@ -34,7 +36,6 @@ from mondegreen.text.policy import Structure, Unknown
 from mondegreen.wording import amount
 
 try:
-    from joblib.memory import MemorizedFunc
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils._set_output import _get_output_config
     from sklearn.utils.validation import validate_data
@@ -171,8 +172,9 @@ class PrivateText(TransformerMixin, BaseEstimator):
         """Check everything, and count the fit."""
         privatizer = self._checked(X, reset=True)
         self.guarantee_: Guarantee = privatizer.guarantee
+        drawn = {"key": self.key_env, "column": _Column.of(X, self.id_column).name}
         fit = _Fit(
-            canonical_json({**privatizer.to_dict(), "key_env": self.key_env}),
+            canonical_json({**privatizer.to_dict(), **drawn}),
             self.guarantee_.mechanism,
             self.guarantee_.epsilon,
             self.key_env is not None,
@@ -181,7 +183,6 @@ class PrivateText(TransformerMixin, BaseEstimator):
         return privatizer
 
     def _checked(self, X: Any, *, reset: bool) -> Privatizer:
-        _refuse_memory()
         options = self.get_params(deep=False)
         privatizer = privatizer_with({name: options[name] for name in OPTIONS})
         if (self.id_column is None) != (self.key_env is None):
@@ -189,8 +190,8 @@ class PrivateText(TransformerMixin, BaseEstimator):
                 "a key needs record ids, and ids a key: set both key_env and id_column"
             )
         _Column.of(X, self.id_column)
-        has_rows = not isinstance(X, list | tuple) or X  # it looks at the first of them
-        if has_rows and (reset or hasattr(self, "guarantee_")):
+        has_first = not isinstance(X, list | tuple) or X  # a row, which it looks at
+        if has_first and (reset or hasattr(self, "guarantee_")):
             validate_data(self, X, reset=reset, skip_check_array=True)
         return privatizer
 
@@ -201,7 +202,11 @@ class PrivateText(TransformerMixin, BaseEstimator):
             # Rows, which scikit-learn puts into the frame that set_output names.
             return [[text if isinstance(text, str) else None] for text in released]
         if column.is_frame:
-            return released.to_frame()
+            released = released.to_frame()
+        if hasattr(released, "attrs"):  # of pandas
+            earlier = X.attrs.get(METADATA_KEY)
+            stated = promised([column.name], privatizer, earlier)
+            released.attrs = {METADATA_KEY: stated}
         if isinstance(X, np.ndarray):  # of objects: none is cut
             found = np.empty(len(released), dtype=object)
             found[:] = released
@@ -219,6 +224,10 @@ class PrivateText(TransformerMixin, BaseEstimator):
         self._relatives().clones += 1
         clone._family = self._family
         return clone
+
+    def __getstate__(self) -> Any:
+        _refuse_memory()  # which pickles all arguments, to look for what it has kept
+        return super().__getstate__()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -276,24 +285,23 @@ class _Fit:
     mechanism: str
     epsilon: float
     is_keyed: bool
+    times: int = 1
+    """How often its rows were released: once for each key and setting."""
     given: list[tuple[weakref.ref[Any], int]] = field(default_factory=list)
 
-    @property
-    def times(self) -> int:
-        """How often its rows were released, which is once for each key and setting."""
-        most = max([times for _, times in self.given], default=1)
-        return 1 if self.is_keyed else most
-
-    def gives(self, X: Any) -> int:
-        """Count how often it was given this very object."""
-        alive = [(found, times) for found, times in self.given if found() is not None]
-        times = 1 + next((times for found, times in alive if found() is X), 0)
-        self.given = [each for each in alive if each[0]() is not X]
+    def gives(self, X: Any) -> bool:
+        """Count what it is given; tell whether it had this very object before."""
+        times = 1 + next((times for found, times in self.given if found() is X), 0)
+        alive = [
+            each for each in self.given if each[0]() is not X and each[0]() is not None
+        ]
         try:
-            self.given.append((weakref.ref(X), times))
+            self.given = [*alive, (weakref.ref(X), times)]
         except TypeError:  # a list: who knows whether it is the same one
-            return 1
-        return times
+            return False
+        if not self.is_keyed:
+            self.times = max(self.times, times)
+        return times > 1 and not self.is_keyed
 
 
 @dataclass
@@ -329,7 +337,7 @@ class _Family:
         if number >= len(self.fits):  # that fit was in another process
             return
         fit = self.fits[number]
-        if fit.gives(X) > 1 and not fit.is_keyed:
+        if fit.gives(X):
             times, spent = self._released()
             _warn(
                 f"PrivateText was given the same {type(X).__name__} again: its rows "
@@ -339,7 +347,7 @@ class _Family:
 
     def _released(self) -> tuple[int, str]:
         """Return how often a row was released that each fit had, and what it spent."""
-        times, spent = 0, Counter[str]()
+        times, spent = 0, defaultdict[str, float](float)
         keyed = {fit.setting: fit for fit in self.fits if fit.is_keyed}
         for fit in [*keyed.values(), *(f for f in self.fits if not f.is_keyed)]:
             times += fit.times
@@ -364,14 +372,16 @@ def _warn(what: str, note: str = "") -> None:
 
 
 def _refuse_memory() -> None:
-    """Refuse to work inside the cache of a pipeline.
+    """Refuse to be an argument of what a pipeline caches.
 
     joblib writes what a step is given, in part and readable, beside what it returns,
     and hands the same noise to whoever asks again.
     """
+    from joblib.memory import MemorizedFunc  # which scikit-learn needs
+
     frame: FrameType | None = sys._getframe()
     while frame is not None:
-        # Locals of a frame that is asked for them outlive it: of joblib's alone.
+        # A frame that is asked for its locals holds on to them, so only joblib's are.
         is_cache = frame.f_globals.get("__name__") == MemorizedFunc.__module__
         cache = frame.f_locals.get("self") if is_cache else None
         if isinstance(cache, MemorizedFunc) and _is_step(cache.func):

@@ -147,6 +147,7 @@ class Privatizer:
             ends=self.reading.ends,
         )
         self._guarantee: Guarantee | None = None
+        self._stated: list[Guarantee] = []  # whatever the noise, so copies share it
         self._numbers = BatchNumbers()
 
     @property
@@ -154,9 +155,10 @@ class Privatizer:
         """What every release of this privatizer promises."""
         if self._guarantee is None:
             is_private = self.noise.is_private and self.mechanism.is_private
-            parts = self._lookup, self._detokenizer, self.reading
-            stated = guarantee_of(self.state, *parts)
-            self._guarantee = stated.with_noise(
+            if not self._stated:
+                parts = self._lookup, self._detokenizer, self.reading
+                self._stated.append(guarantee_of(self.state, *parts))
+            self._guarantee = self._stated[0].with_noise(
                 self.noise.describe(), is_private=is_private
             )
         return self._guarantee

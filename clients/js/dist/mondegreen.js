@@ -14,6 +14,121 @@ function argumentError(name, allowed) {
   return new MondegreenError("argument", `${name} must be ${allowed}`);
 }
 
+// src/input.ts
+var STYLE = `
+  :host { display: block }
+  textarea { box-sizing: border-box; width: 100%; min-height: 4.5em; font: inherit; color: inherit;
+    background: transparent; border: 1px solid currentColor; border-radius: 4px; padding: .5em }
+  p { margin: .25em 0 0; font-size: .85em }`;
+var TELLING = [
+  "beforeinput",
+  "input",
+  "keydown",
+  "keyup",
+  "keypress",
+  "paste",
+  "copy",
+  "cut",
+  "drop",
+  "compositionstart",
+  "compositionupdate",
+  "compositionend",
+  "change",
+  "select"
+];
+function defineInput(privatizer, name = "mondegreen-input") {
+  const note = `Each word is replaced here before it is sent (epsilon ${privatizer.epsilon}).`;
+  class MondegreenInput extends HTMLElement {
+    static formAssociated = true;
+    static observedAttributes = ["placeholder", "required"];
+    #internals = this.attachInternals();
+    #area = document.createElement("textarea");
+    #drawn = /* @__PURE__ */ new Map();
+    #form = null;
+    constructor() {
+      super();
+      const root = this.attachShadow({ mode: "closed", delegatesFocus: true });
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync(STYLE);
+      root.adoptedStyleSheets = [sheet];
+      const said = document.createElement("p");
+      said.id = "note";
+      said.textContent = note;
+      const area = this.#area;
+      area.setAttribute("aria-describedby", "note");
+      area.setAttribute("part", "input");
+      area.autocomplete = "off";
+      area.spellcheck = false;
+      area.setAttribute("autocorrect", "off");
+      root.append(area, said);
+      for (const type of TELLING) area.addEventListener(type, (event) => event.stopPropagation());
+      area.addEventListener("input", () => this.#changed());
+      area.addEventListener("focus", () => this.#named());
+    }
+    /** The release of what is typed; empty where nothing is. */
+    get value() {
+      const text = this.#area.value;
+      if (!text) return "";
+      const release = this.#drawn.get(text) ?? privatizer.privatize(text).text;
+      this.#drawn.set(text, release);
+      return release;
+    }
+    get form() {
+      return this.#internals.form;
+    }
+    get name() {
+      return this.getAttribute("name") ?? "";
+    }
+    checkValidity() {
+      return this.#internals.checkValidity();
+    }
+    reportValidity() {
+      return this.#internals.reportValidity();
+    }
+    connectedCallback() {
+      this.#named();
+      this.#check();
+    }
+    attributeChangedCallback() {
+      this.#area.placeholder = this.getAttribute("placeholder") ?? "";
+      this.#area.required = this.hasAttribute("required");
+      this.#check();
+    }
+    formAssociatedCallback(form) {
+      this.#form?.removeEventListener("formdata", this.#fill);
+      this.#form = form;
+      form?.addEventListener("formdata", this.#fill);
+    }
+    formDisabledCallback(isDisabled) {
+      this.#area.disabled = isDisabled;
+    }
+    formResetCallback() {
+      this.#area.value = "";
+      this.#drawn.clear();
+      this.#check();
+    }
+    #fill = (event) => {
+      const isSent = this.name && !this.matches(":disabled");
+      if (isSent) event.formData.set(this.name, this.value);
+    };
+    #changed() {
+      this.#check();
+      this.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+    #check() {
+      const isMissing = this.#area.required && !this.#area.value;
+      const why = isMissing ? this.#area.validationMessage || "Fill in this field." : "";
+      this.#internals.setValidity(isMissing ? { valueMissing: true } : {}, why, this.#area);
+    }
+    #named() {
+      const labels = Array.from(this.#internals.labels, (label) => label.textContent ?? "");
+      const own = this.getAttribute("aria-label") ?? labels.join(" ").trim();
+      if (own) this.#area.setAttribute("aria-label", own);
+    }
+  }
+  customElements.define(name, MondegreenInput);
+}
+
 // src/bytes.ts
 function utf8(text) {
   const found = new Uint8Array(3 * text.length);
@@ -1044,18 +1159,17 @@ var Privatizer = class _Privatizer {
   }
   /** @internal Draw with a stream that is given, for tests. */
   release(text, stream) {
-    const { artifact, tokenizer } = this.tables;
-    const parts = tokenizer.cut(text);
-    const drawn = this.law.draw(this.inputs(parts), stream);
-    const pieces = parts.map((part, i) => {
-      if (i % 2) {
-        const word = artifact.printed[drawn[(i - 1) / 2]];
-        if (word === void 0) throw new RangeError("a word was not privatized");
-        return word;
-      }
-      return part || i === 0 || i === parts.length - 1 ? part : " ";
+    const parts = this.tables.tokenizer.cut(text);
+    return printed2(parts, this.drawn(this.inputs(parts), stream));
+  }
+  /** @internal The words that are printed for inputs. */
+  drawn(inputs, stream = fresh()) {
+    const { printed: printed3 } = this.tables.artifact;
+    return this.law.draw(inputs, stream).map((place) => {
+      const word = printed3[place];
+      if (word === void 0) throw new RangeError("a word was not privatized");
+      return word;
     });
-    return { text: pieces.join(""), spans: spans(pieces) };
   }
   /** @internal The inputs of the words of a text that was cut; the unknown word is last. */
   inputs(parts) {
@@ -1082,6 +1196,13 @@ var Privatizer = class _Privatizer {
     return this.prepared ??= lawOf(this.tables.artifact, this.setting);
   }
 };
+function printed2(parts, words) {
+  const last = parts.length - 1;
+  const pieces = parts.map(
+    (part, i) => i % 2 ? words[(i - 1) / 2] : part || i === 0 || i === last ? part : " "
+  );
+  return { text: pieces.join(""), spans: spans(pieces) };
+}
 function spans(pieces) {
   const found = [];
   let start = 0;
@@ -1093,5 +1214,6 @@ function spans(pieces) {
 }
 export {
   MondegreenError,
+  defineInput,
   load
 };

@@ -1164,18 +1164,17 @@ var Privatizer = class _Privatizer {
   }
   /** @internal Draw with a stream that is given, for tests. */
   release(text, stream) {
-    const { artifact, tokenizer } = this.tables;
-    const parts = tokenizer.cut(text);
-    const drawn = this.law.draw(this.inputs(parts), stream);
-    const pieces = parts.map((part, i) => {
-      if (i % 2) {
-        const word = artifact.printed[drawn[(i - 1) / 2]];
-        if (word === void 0) throw new RangeError("a word was not privatized");
-        return word;
-      }
-      return part || i === 0 || i === parts.length - 1 ? part : " ";
+    const parts = this.tables.tokenizer.cut(text);
+    return printed2(parts, this.drawn(this.inputs(parts), stream));
+  }
+  /** @internal The words that are printed for inputs. */
+  drawn(inputs, stream = fresh()) {
+    const { printed: printed3 } = this.tables.artifact;
+    return this.law.draw(inputs, stream).map((place) => {
+      const word = printed3[place];
+      if (word === void 0) throw new RangeError("a word was not privatized");
+      return word;
     });
-    return { text: pieces.join(""), spans: spans(pieces) };
   }
   /** @internal The inputs of the words of a text that was cut; the unknown word is last. */
   inputs(parts) {
@@ -1202,6 +1201,13 @@ var Privatizer = class _Privatizer {
     return this.prepared ??= lawOf(this.tables.artifact, this.setting);
   }
 };
+function printed2(parts, words) {
+  const last = parts.length - 1;
+  const pieces = parts.map(
+    (part, i) => i % 2 ? words[(i - 1) / 2] : part || i === 0 || i === last ? part : " "
+  );
+  return { text: pieces.join(""), spans: spans(pieces) };
+}
 function spans(pieces) {
   const found = [];
   let start = 0;

@@ -159,18 +159,18 @@ export class Privatizer {
 
   /** @internal Draw with a stream that is given, for tests. */
   release(text: string, stream: Stream): { text: string; spans: Span[] } {
-    const { artifact, tokenizer } = this.tables;
-    const parts = tokenizer.cut(text);
-    const drawn = this.law.draw(this.inputs(parts), stream);
-    const pieces = parts.map((part, i) => {
-      if (i % 2) {
-        const word = artifact.printed[drawn[(i - 1) / 2]!];
-        if (word === undefined) throw new RangeError("a word was not privatized");
-        return word;
-      }
-      return part || i === 0 || i === parts.length - 1 ? part : " ";
+    const parts = this.tables.tokenizer.cut(text);
+    return printed(parts, this.drawn(this.inputs(parts), stream));
+  }
+
+  /** @internal The words that are printed for inputs. */
+  drawn(inputs: readonly number[], stream: Stream = fresh()): string[] {
+    const { printed } = this.tables.artifact;
+    return this.law.draw(inputs, stream).map((place) => {
+      const word = printed[place];
+      if (word === undefined) throw new RangeError("a word was not privatized");
+      return word;
     });
-    return { text: pieces.join(""), spans: spans(pieces) };
   }
 
   /** @internal The inputs of the words of a text that was cut; the unknown word is last. */
@@ -202,6 +202,18 @@ export class Privatizer {
   private get law(): Law {
     return (this.prepared ??= lawOf(this.tables.artifact, this.setting));
   }
+}
+
+/** @internal Put words into the structure of a text; two that touch get a space. */
+export function printed(
+  parts: readonly string[],
+  words: readonly string[],
+): { text: string; spans: Span[] } {
+  const last = parts.length - 1;
+  const pieces = parts.map((part, i) =>
+    i % 2 ? words[(i - 1) / 2]! : part || i === 0 || i === last ? part : " ",
+  );
+  return { text: pieces.join(""), spans: spans(pieces) };
 }
 
 function spans(pieces: readonly string[]): Span[] {

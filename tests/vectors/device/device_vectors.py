@@ -33,6 +33,7 @@ FOLDER = Path(__file__).parent
 EPSILONS = [4, 6, 8, 10, 12, 14, 16]
 ARTIFACTS = {"tree": ("tree", EPSILONS), "sixteen": ("tree", [2, 3]), "bits": ("brr", [0.25])}
 TEXTS, LONGEST, PLANE = 20_000, 18, 0x1000
+RECORDS, WIDE = 10_000, 100
 KEY = bytes(range(32))
 MADE = versions()
 # Of each kind, how often: what people write, and what an adversary would.
@@ -179,6 +180,21 @@ def redraws() -> Iterator[dict[str, Any]]:
         }
 
 
+def million() -> dict[str, Any]:
+    """Return a digest of the keyed releases of a million words: each over the last."""
+    p = mg.Privatizer(mg.mechanism("tree", epsilon=10.0), noise=KeyedNoise(KEY))
+    words = [p.space.words[i] for i in p.state.tree.order.tolist()]
+    texts = [
+        " ".join(words[(record * WIDE + i) * 7919 % len(words)] for i in range(WIDE))
+        for record in range(RECORDS)
+    ]
+    found, last = 0, ""
+    for release in p.batch(texts, list(range(RECORDS))):
+        found += len(release.spans)
+        last = hashlib.sha256((last + release.text).encode()).hexdigest()
+    return {"digest": last, "words": found}
+
+
 def vectors() -> dict[str, Any]:
     """Return all that is written but the artifacts."""
     rows = tokenization()
@@ -189,6 +205,7 @@ def vectors() -> dict[str, Any]:
         "key": KEY.hex(),
         "releases": releases(rows),
         "redraws": list(redraws()),
+        "million": million(),
     }
 
 

@@ -1,0 +1,84 @@
+// Writes dist/ and the page; --check fails where they are not what the sources give.
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
+
+import { build } from "esbuild";
+
+const HERE = path.dirname(fileURLToPath(import.meta.url));
+const TYPES = "dist/types";
+const ARTIFACT = "../../tests/vectors/device/tree.mdg.gz";
+
+async function bundle(entry, how = {}) {
+  const { outputFiles } = await build({
+    absWorkingDir: HERE,
+    bundle: true,
+    charset: "utf8",
+    entryPoints: [entry],
+    format: "esm",
+    target: "es2022",
+    write: false,
+    ...how,
+  });
+  return outputFiles[0].text;
+}
+
+function types(folder) {
+  const tsc = createRequire(import.meta.url).resolve("typescript/package.json");
+  const command = path.join(path.dirname(tsc), "bin", "tsc");
+  const how = ["-p", HERE, "--stripInternal", "--outDir", folder];
+  execFileSync(process.execPath, [command, ...how], { stdio: "inherit" });
+  return readdirSync(folder).map((name) => [name, readFileSync(path.join(folder, name), "utf8")]);
+}
+
+function hash(text) {
+  return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+}
+
+/** The page: one file that opens from disk, with all in it, and asks for nothing. */
+async function page() {
+  const read = (name) => readFileSync(path.join(HERE, "page", name), "utf8");
+  const packed = readFileSync(path.join(HERE, ARTIFACT));
+  const script = await bundle("page/page.ts", { minify: true });
+  const style = read("style.css").trim();
+  const values = {
+    SCRIPT: script.trim(),
+    STYLE: style,
+    ARTIFACT: packed.toString("base64"),
+    DIGEST: gunzipSync(packed).subarray(-32).toString("hex"),
+    SCRIPT_HASH: hash(script.trim()),
+    STYLE_HASH: hash(style),
+  };
+  return read("template.html").replace(/\{\{(\w+)\}\}/g, (_, name) => values[name]);
+}
+
+async function outputs(folder) {
+  const found = types(folder).map(([name, text]) => [`${TYPES}/${name}`, text]);
+  found.push(["dist/mondegreen.js", await bundle("src/index.ts")]);
+  found.push(["dist/node.js", await bundle("src/node.ts", { platform: "node" })]);
+  if (existsSync(path.join(HERE, "page/template.html"))) found.push(["page/index.html", await page()]);
+  return found;
+}
+
+const temporary = path.join(HERE, "build");
+rmSync(temporary, { recursive: true, force: true });
+const made = await outputs(temporary);
+rmSync(temporary, { recursive: true, force: true });
+let stale = 0;
+for (const [name, text] of made) {
+  const file = path.join(HERE, name);
+  if (existsSync(file) && readFileSync(file, "utf8") === text) continue;
+  if (process.argv.includes("--check")) {
+    console.error(`${name} is not what the sources give: npm run build`);
+    stale++;
+  } else {
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    console.log(`${name}: ${text.length} characters`);
+  }
+}
+process.exitCode = stale ? 1 : 0;

@@ -1,0 +1,21 @@
+import type { Artifact, Setting } from "./artifact.js";
+import type { Stream } from "./chacha20.js";
+import type { Law } from "./law.js";
+/** Flip every bit of the code of a word; draw one of the words whose codes are nearest. */
+export declare class Brr implements Law {
+    private readonly size;
+    private readonly bits;
+    private readonly count;
+    private readonly codes;
+    private readonly unknown;
+    private readonly starts;
+    private readonly codeOf;
+    private readonly upper;
+    private readonly lower;
+    constructor(artifact: Artifact, setting: Setting);
+    draw(inputs: readonly number[], stream: Stream): number[];
+    chances(): null;
+    private block;
+    /** One of the words whose codes are nearest, each with the same chance. */
+    private nearest;
+}

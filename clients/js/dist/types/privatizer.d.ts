@@ -1,0 +1,76 @@
+import { type Guarantee } from "./artifact.js";
+import { type Keyed } from "./noise.js";
+/** Where a word is: code units `start..end-1`, of the release or of the input. */
+export interface Span {
+    readonly start: number;
+    readonly end: number;
+}
+/** One privatized text; it holds nothing of the input but what the guarantee says. */
+export interface Release {
+    readonly text: string;
+    readonly spans: readonly Span[];
+    readonly guarantee: Guarantee;
+}
+/** What one setting does to one word. */
+export interface Explanation {
+    readonly word: string;
+    /** The word of the vocabulary that it is looked up as; null where it is unknown. */
+    readonly lookedUpAs: string | null;
+    /** The chance that the same word is drawn; null where the law is not known. */
+    readonly stay: number | null;
+    /** The words that are printed most often, and how often. */
+    readonly likeliest: readonly {
+        readonly word: string;
+        readonly chance: number;
+    }[];
+}
+export interface LoadOptions {
+    /** One of the artifact; needed where it has several. */
+    readonly epsilon?: number;
+    /** SHA-256 that the artifact must have, in hex, as `mondegreen space export` printed it. */
+    readonly digest?: string;
+}
+/**
+ * Read an artifact of `mondegreen space export --device`.
+ *
+ * One that is cut off or changed, or asks for what this client does not know, is refused.
+ * Its digest guards against damage; against somebody who writes a whole new one, give the
+ * digest that you trust.
+ */
+export declare function load(bytes: Uint8Array | ArrayBuffer, options?: LoadOptions): Privatizer;
+/** Replaces every word of texts by a draw, as the Python package does. Made by `load`. */
+export declare class Privatizer {
+    private readonly tables;
+    private readonly chosen;
+    private prepared;
+    /** The epsilons of the artifact, in the order of its maker. */
+    get epsilons(): readonly number[];
+    get epsilon(): number;
+    /** SHA-256 of the artifact, in hex. */
+    get digest(): string;
+    /** What every release promises, in the fields of the Python package. */
+    get guarantee(): Guarantee;
+    /** The guarantee in a few lines, for people. */
+    get summary(): string;
+    /** Share of words that an adversary recovers, and which; null where not computed. */
+    get reader(): {
+        readonly share: number;
+        readonly adversary: string;
+    } | null;
+    /** The same words with another epsilon of the artifact. */
+    withEpsilon(epsilon: number): Privatizer;
+    /**
+     * Privatize a text: with fresh noise, or with that of a record, which repeats itself.
+     *
+     * Each call with fresh noise is another release: what several tell adds up. Draw once
+     * what is sent.
+     */
+    privatize(text: string, record?: Keyed): Release;
+    /** Where the words of a text are. */
+    words(text: string): Span[];
+    /** What this setting does to a word, as it stands before another one. */
+    explain(word: string, following?: string): Explanation;
+    private input;
+    private get setting();
+    private get law();
+}

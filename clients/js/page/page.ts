@@ -1,0 +1,180 @@
+import { type Privatizer, load, printed } from "../src/privatizer.js";
+import { Preview } from "./preview.js";
+
+const START = 3; // of the epsilons, the one that is shown first
+const PAUSE = 900; // ms without a key before the preview is read aloud
+
+interface Ordinary {
+  stay: number;
+  near: number | null;
+  of: string;
+}
+
+function element<T extends HTMLElement>(id: string): T {
+  return document.getElementById(id) as T;
+}
+
+function of100(share: number): string {
+  const shown = 100 * share;
+  if (shown > 0 && shown < 0.5) return "under 1";
+  // As Python rounds: of two that are equally near, the even one.
+  const isHalf = shown % 1 === 0.5;
+  return String(isHalf ? 2 * Math.round(shown / 2) : Math.round(shown));
+}
+
+async function artifact(): Promise<Privatizer> {
+  const held = element("artifact");
+  const packed = Uint8Array.from(atob(held.textContent!), (char) => char.charCodeAt(0));
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const bytes = await new Response(unpacked).arrayBuffer();
+  held.remove();
+  return load(bytes, { digest: held.dataset["digest"]! });
+}
+
+function start(all: Privatizer): void {
+  const text = element<HTMLTextAreaElement>("text");
+  const slider = element<HTMLInputElement>("epsilon");
+  const settings = all.epsilons.map((epsilon) => all.withEpsilon(epsilon));
+  const releases = new Map<string, string>();
+  let privatizer = settings[START] ?? settings[0]!;
+  let preview = new Preview(privatizer);
+  let speaking = 0;
+
+  function show(): void {
+    const parts = privatizer.tokenizer.cut(text.value);
+    const words = preview.drawn(parts);
+    const { text: shown, spans } = printed(parts, words);
+    const here = wordAt(text.selectionStart);
+    const pieces: (string | HTMLElement)[] = [];
+    let done = 0;
+    spans.forEach(({ start, end }, i) => {
+      pieces.push(shown.slice(done, start), marked(words[i]!, parts[2 * i + 1]!, i === here));
+      done = end;
+    });
+    element("preview").replaceChildren(...pieces, shown.slice(done));
+    clearTimeout(speaking);
+    speaking = setTimeout(() => (element("spoken").textContent = shown), PAUSE);
+    explain(here, parts);
+    forget();
+  }
+
+  function marked(word: string, original: string, isHere: boolean): HTMLElement {
+    const found = document.createElement("span");
+    found.textContent = word;
+    if (word === privatizer.tokenizer.canonical(original)) found.classList.add("stayed");
+    if (isHere) found.classList.add("here");
+    return found;
+  }
+
+  function wordAt(caret: number): number {
+    return privatizer.words(text.value).findIndex(({ start, end }) => start <= caret && caret <= end);
+  }
+
+  function explain(here: number, parts: readonly string[]): void {
+    const word = parts[2 * here + 1];
+    const said = element("word");
+    if (here < 0 || word === undefined) {
+      said.textContent = "Put the cursor on a word.";
+      return;
+    }
+    const { lookedUpAs, stay, likeliest } = privatizer.explain(word, parts[2 * here + 3]);
+    const first = document.createElement("strong");
+    first.textContent = word;
+    const chance = of100(likeliest[0]?.chance ?? 0);
+    const likely = likeliest.slice(0, 6).map((each) => each.word).join(", ");
+    const fate =
+      lookedUpAs === null
+        ? " is not in the vocabulary, like every such word: any word may come out, none more often than others."
+        : ` stays as it is ${of100(stay ?? 0)} of 100 times. Likeliest to come out, each ${chance} of 100 times: ${likely} …`;
+    said.replaceChildren(first, fate);
+  }
+
+  function setting(): void {
+    privatizer = settings[Number(slider.value)]!;
+    preview = new Preview(privatizer);
+    element("shown").textContent = String(privatizer.epsilon);
+    slider.setAttribute("aria-valuetext", `epsilon ${privatizer.epsilon}`);
+    const [promise] = privatizer.summary.split("\n");
+    element("promise").textContent = promise!.replace(/^Privacy guarantee: /, "");
+    const { stay, near, of } = privatizer.guarantee.ordinary_text as unknown as Ordinary;
+    element("of").textContent = `Of 100 words of ${of}`;
+    const rows: [string, number | null][] = [
+      ["stay as they are", stay],
+      ["stay or become a near word", near],
+      ["a reader of sentences recovers", privatizer.reader?.share ?? null],
+    ];
+    element("shares").replaceChildren(...rows.filter(([, share]) => share !== null).map(row));
+    const adversary = privatizer.reader?.adversary;
+    element("adversary").textContent = adversary
+      ? `The reader: ${adversary}. Who knows more of a text recovers more.`
+      : "";
+    const items = privatizer.guarantee.strata.map((each) => {
+      const item = document.createElement("li");
+      item.textContent = each;
+      return item;
+    });
+    element("clear").replaceChildren(...items);
+    show();
+  }
+
+  /** What is typed has no release yet, or has one that was drawn already. */
+  function forget(): void {
+    const known = releases.get(`${privatizer.epsilon} ${text.value}`);
+    element("release").textContent = known ?? "";
+    element<HTMLButtonElement>("copy").disabled = known === undefined;
+    element<HTMLButtonElement>("draw").disabled = !text.value;
+    element("told").textContent = "";
+  }
+
+  function draw(): void {
+    const name = `${privatizer.epsilon} ${text.value}`;
+    const isNew = !releases.has(name);
+    if (isNew) releases.set(name, privatizer.privatize(text.value).text);
+    forget();
+    const others = releases.size - 1;
+    element("told").textContent = !isNew
+      ? "This text has its release already: it is the same one."
+      : others
+        ? `Drawn. It is release ${others + 1} of this visit: what releases of nearly one text tell adds up.`
+        : "Drawn.";
+  }
+
+  async function copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(element("release").textContent!);
+      element("told").textContent = "Copied.";
+    } catch {
+      getSelection()?.selectAllChildren(element("release"));
+      element("told").textContent = "Selected: copy it with your keyboard.";
+    }
+  }
+
+  slider.max = String(settings.length - 1);
+  slider.value = String(settings.indexOf(privatizer));
+  element("digest").textContent = all.digest;
+  text.addEventListener("input", show);
+  for (const type of ["keyup", "click", "focus"]) text.addEventListener(type, show);
+  slider.addEventListener("input", setting);
+  element("draw").addEventListener("click", draw);
+  element("copy").addEventListener("click", () => void copy());
+  setting();
+  document.documentElement.dataset["ready"] = "yes";
+}
+
+function row([name, share]: [string, number | null]): HTMLElement {
+  const found = document.createElement("div");
+  const [term, value, meter] = ["dt", "dd", "meter"].map((tag) => document.createElement(tag));
+  term!.textContent = name;
+  value!.textContent = of100(share!);
+  (meter as HTMLMeterElement).value = share!;
+  meter!.setAttribute("aria-hidden", "true");
+  const held = document.createElement("dd");
+  held.className = "bar";
+  held.append(meter!);
+  found.append(term!, held, value!);
+  return found;
+}
+
+artifact().then(start, () => {
+  element("promise").textContent = "This page is damaged: its artifact is not whole. Nothing was released.";
+});

@@ -1,0 +1,151 @@
+import { hex, numbers, signed } from "./bytes.js";
+import { artifactError } from "./errors.js";
+import { sha256 } from "./sha256.js";
+import type { Lists } from "./text.js";
+import type { Parts } from "./unicode.js";
+
+const FORMAT = "mondegreen-device/1";
+const DIGEST = 32;
+const FIELDS =
+  "format mechanism space public words unicode text policies noise adversary settings sections";
+const POLICIES: Readonly<Record<string, string>> = {
+  case: "lower",
+  structure: "keep",
+  unknown: "word",
+};
+
+/** What is promised, in the fields of `Guarantee.to_dict()` of the Python package. */
+export interface Guarantee {
+  readonly mechanism: string;
+  readonly epsilon: number;
+  readonly certified: number | null;
+  readonly metric: string;
+  readonly strata: readonly string[];
+  readonly ordinary_text: Readonly<Record<string, unknown>>;
+  readonly noise: string;
+  readonly is_private: boolean;
+  readonly [field: string]: unknown;
+}
+
+/** One epsilon of an artifact. */
+export interface Setting {
+  readonly epsilon: number;
+  /** Integers over 2^62, of each level of the tree, words first. */
+  readonly weights?: readonly string[];
+  /** Of 2^64: how often a bit flips, under brr. */
+  readonly threshold?: string;
+  /** SHA-256 of all that shapes a draw, for keyed releases. */
+  readonly digest: string;
+  /** Share of words that `adversary` recovers; null where nobody has computed it. */
+  readonly reader: number | null;
+  readonly guarantee: Guarantee;
+  readonly summary: string;
+}
+
+export interface Header {
+  readonly format: string;
+  readonly mechanism: string;
+  readonly space: { readonly name: string; readonly digest: string };
+  readonly public: Readonly<Record<string, string>>;
+  readonly words: number;
+  readonly unicode: { readonly tokenizer: string; readonly lookup: string };
+  readonly text: Lists;
+  readonly policies: Readonly<Record<string, string>>;
+  readonly noise: { readonly fresh: string; readonly keyed: string };
+  readonly adversary: string;
+  readonly settings: readonly Setting[];
+  readonly sections: readonly (readonly [string, number])[];
+}
+
+/** An artifact that is whole, and asks for nothing that this client does not know. */
+export interface Artifact {
+  readonly header: Header;
+  /** SHA-256 of all before it, in hex. */
+  readonly digest: string;
+  /** The words, each at its place. */
+  readonly words: readonly string[];
+  /** What is printed at each place: the word itself, unless it is never printed. */
+  readonly printed: readonly string[];
+  readonly part: Parts;
+}
+
+/** Read an artifact; one that is not whole, or has another digest, is refused. */
+export function parse(bytes: Uint8Array, expected?: string): Artifact {
+  const start = FORMAT.length + 1;
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) throw artifactError("it is packed: unpack it first");
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const magic = String.fromCharCode(...bytes.subarray(0, start));
+  if (magic !== `${FORMAT}\n`) throw artifactError(`it does not begin with ${FORMAT}`);
+  const end = bytes.length - DIGEST;
+  const digest = hex(bytes.subarray(Math.max(end, 0)));
+  if (end < start + 4 || hex(sha256(bytes.subarray(0, end))) !== digest) {
+    throw artifactError("it is cut off or changed: its digest is another one");
+  }
+  if (expected !== undefined && expected.toLowerCase() !== digest) {
+    throw artifactError("its digest is not the one that was asked for");
+  }
+  const size = new DataView(bytes.buffer, bytes.byteOffset + start, 4).getUint32(0, true);
+  const found = decoded(() => JSON.parse(decoder.decode(bytes.subarray(start + 4, start + 4 + size))));
+  const header = checked(found);
+  const parts = new Map<string, Uint8Array>();
+  let at = start + 4 + size;
+  for (const [name, length] of header.sections) {
+    parts.set(name, bytes.subarray(at, (at += length)));
+  }
+  if (at !== end) throw artifactError("its parts are not as long as it says");
+  const part = (name: string): Uint8Array => {
+    const found = parts.get(name);
+    if (!found) throw artifactError(`it has no part ${name}`);
+    return found;
+  };
+  const words = decoded(() => decoder.decode(part("words"))).split("\n");
+  if (words.length !== header.words || new Set(words).size !== words.length || words.includes("")) {
+    throw artifactError("its words are not as many as it says, or one is there twice");
+  }
+  return { header, digest, words, printed: printed(words, numbers(part("printed"))), part };
+}
+
+function decoded<T>(read: () => T): T {
+  try {
+    return read();
+  } catch {
+    throw artifactError("it is no UTF-8 or JSON where it must be");
+  }
+}
+
+/** What this client does not know could matter, so it is refused. */
+function checked(header: Header): Header {
+  if (Object.keys(header).sort().join(" ") !== FIELDS.split(" ").sort().join(" ")) {
+    throw artifactError("its header has other fields than this client knows");
+  }
+  const policies = Object.entries(header.policies);
+  if (
+    header.format !== FORMAT ||
+    policies.length !== Object.keys(POLICIES).length ||
+    policies.some(([name, value]) => POLICIES[name] !== value)
+  ) {
+    throw artifactError("its format or a policy is none that this client knows");
+  }
+  const given = header.settings.map((setting) => setting.epsilon);
+  const isSound = header.settings.every(
+    ({ epsilon, guarantee }) => epsilon > 0 && guarantee.epsilon === epsilon && guarantee.is_private,
+  );
+  if (!given.length || new Set(given).size < given.length || !isSound) {
+    throw artifactError("its settings promise nothing, or one is there twice");
+  }
+  return header;
+}
+
+function printed(words: readonly string[], steps: readonly number[]): string[] {
+  const found = [...words];
+  let place = 0;
+  for (let i = 0; i + 1 < steps.length; i += 2) {
+    place += steps[i]!;
+    const other = words[place + signed(steps[i + 1]!)];
+    if (place >= words.length || other === undefined) {
+      throw artifactError("it prints what is no word");
+    }
+    found[place] = other;
+  }
+  return found;
+}

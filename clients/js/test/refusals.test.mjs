@@ -1,0 +1,172 @@
+// It fails closed: what is not whole, or not known, releases nothing.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { MondegreenError, load } from "../dist/mondegreen.js";
+import { hex, sha256, utf8 } from "../dist/node.js";
+import { files } from "./files.mjs";
+
+const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
+const MAGIC = "mondegreen-device/1\n";
+const refused = (kind) => (error) => error instanceof MondegreenError && error.kind === kind;
+
+/** The artifact of sixteen words with another header or parts, and a digest that fits. */
+function forged(change) {
+  const bytes = files.sixteen;
+  const size = new DataView(bytes.buffer, bytes.byteOffset + MAGIC.length, 4).getUint32(0, true);
+  const start = MAGIC.length + 4;
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(start, start + size)));
+  const parts = new Map();
+  let at = start + size;
+  for (const [name, length] of header.sections) parts.set(name, bytes.slice(at, (at += length)));
+  change(header, parts);
+  header.sections = [...parts].map(([name, part]) => [name, part.length]);
+  const text = utf8(JSON.stringify(header));
+  const length = new Uint8Array(4);
+  new DataView(length.buffer).setUint32(0, text.length, true);
+  const whole = Buffer.concat([utf8(MAGIC), length, text, ...parts.values()]);
+  return Buffer.concat([whole, sha256(whole)]);
+}
+
+const first = (header) => header.settings[0];
+const privatized = (bytes) => load(bytes, { epsilon: 2 }).privatize("colda");
+
+test("an artifact that was written anew, unchanged, is taken", () => {
+  assert.equal(privatized(forged(() => {})).spans.length, 1);
+});
+
+test("every cut, and a flip of any byte, is refused", () => {
+  const bytes = files.sixteen;
+  for (let size = 0; size < bytes.length; size += 997) {
+    assert.throws(() => load(bytes.subarray(0, size)), refused("artifact"));
+  }
+  for (let at = 0; at < bytes.length; at += 1499) {
+    const changed = bytes.slice();
+    changed[at] ^= 1;
+    assert.throws(() => load(changed), refused("artifact"));
+  }
+  assert.throws(() => load(Buffer.concat([bytes, Buffer.of(0)])), refused("artifact"));
+});
+
+test("another artifact than the one that was asked for is refused", () => {
+  const digest = hex(files.sixteen.subarray(-32));
+  assert.equal(load(files.sixteen, { digest }).digest, digest);
+  const other = forged((header) => (first(header).summary = "All is well."));
+  assert.equal(load(other, { epsilon: 2 }).summary, "All is well.");
+  assert.throws(() => load(other, { digest }), refused("artifact"));
+});
+
+const FORGERIES = {
+  "a policy that is not known": (h) => (h.policies.unknown = "mask"),
+  "one policy more": (h) => (h.policies.read = "sentence"),
+  "one policy less": (h) => delete h.policies.case,
+  "a field that is not known": (h) => (h.later = 1),
+  "a field less": (h) => delete h.noise,
+  "another format": (h) => (h.format = "mondegreen-device/2"),
+  "another mechanism": (h) => (h.mechanism = "tem"),
+  "a setting that is not private": (h) => (first(h).guarantee.is_private = false),
+  "a guarantee of another epsilon": (h) => (first(h).guarantee.epsilon = 1),
+  "one epsilon twice": (h) => h.settings.push(first(h)),
+  "integers that do not sum": (h) => (first(h).weights[0] = "1"),
+  "integers below 0": (h) => (first(h).weights[0] = "-1"),
+  "nothing left for the root": (h) => {
+    const { weights } = first(h);
+    weights[0] = String(BigInt(weights[0]) + BigInt(weights.at(-1)));
+    weights[weights.length - 1] = "0";
+  },
+  "a level less": (h) => first(h).weights.shift(),
+  "a word less": (h) => h.words--,
+  "a word twice": (_, p) => p.set("words", utf8(new TextDecoder().decode(p.get("words")).replace("coldb", "colda"))),
+  "words that are no UTF-8": (_, p) => (p.get("words")[0] = 0xff),
+  "a tree of other words": (_, p) => (p.get("tree")[1]++),
+  "a tree that is cut off": (_, p) => p.set("tree", p.get("tree").slice(0, -1)),
+  "no tree": (_, p) => p.delete("tree"),
+  "no table of Unicode": (_, p) => p.delete("lower"),
+  "a table that is cut off": (_, p) => p.set("classes", p.get("classes").slice(0, -1)),
+  "a word printed as none": (_, p) => p.set("printed", Uint8Array.of(0, 100)),
+};
+for (const [name, change] of Object.entries(FORGERIES)) {
+  test(`refused: ${name}`, () => {
+    assert.throws(() => privatized(forged(change)), refused("artifact"));
+  });
+}
+
+test("no epsilon is taken for granted", () => {
+  const some = load(files.sixteen);
+  assert.deepEqual(some.epsilons, [2, 3]);
+  assert.throws(() => some.privatize("colda"), refused("argument"));
+  assert.throws(() => some.guarantee, refused("argument"));
+  assert.throws(() => some.withEpsilon(2.5), refused("argument"));
+  assert.equal(some.withEpsilon(3).epsilon, 3);
+});
+
+test("what is no text, or no record, is refused; no error holds the text", () => {
+  const privatizer = load(files.sixteen, { epsilon: 2 });
+  for (const text of [null, undefined, 7, ["colda"], new String("colda")]) {
+    assert.throws(() => privatizer.privatize(text), refused("argument"));
+  }
+  const records = [
+    {}, { key: KEY }, { id: 7 }, { key: KEY, id: "" }, { key: KEY, id: 1.5 }, { key: KEY, id: 2 ** 60 },
+    { key: KEY, id: true }, { key: KEY, id: null }, { key: KEY.subarray(1), id: 7 },
+    { key: new Uint8Array(32), id: 7 }, { key: "0".repeat(64), id: 7 }, { key: KEY, id: 7, column: 1 },
+    { key: KEY, id: 7, place: -1 }, { key: KEY, id: 7, place: 0.5 }, { key: KEY, id: 7, colunm: "x" }, null,
+  ];
+  for (const record of records) {
+    assert.throws(() => privatizer.privatize("secretword", record), (error) => !String(error).includes("secretword"));
+  }
+  assert.throws(() => load(files.sixteen, { epsilons: 2 }), refused("argument"));
+});
+
+test("an integer id is its digits, in any form", () => {
+  const privatizer = load(files.sixteen, { epsilon: 2 });
+  const text = "colda coldb coldc coldd warma warmb";
+  const release = (id) => privatizer.privatize(text, { key: KEY, id }).text;
+  assert.equal(new Set([release(7), release("7"), release(7n)]).size, 1);
+  assert.notEqual(release(7), release(8));
+});
+
+test("no random source, no release", (context) => {
+  const privatizer = load(files.sixteen, { epsilon: 2 });
+  context.mock.method(globalThis.crypto, "getRandomValues", () => {
+    throw new Error("none");
+  });
+  assert.throws(() => privatizer.privatize("colda"));
+});
+
+test("strange words are words: half pairs, very long ones, controls, emoji", () => {
+  const privatizer = load(files.tree, { epsilon: 4 });
+  const { printed } = privatizer.tables.artifact;
+  const known = new Set(printed);
+  for (const text of ["\ud800", "\udc00a", "a".repeat(100_000), "\0\x1b", "👩‍👩‍👧‍👦", "a" + "\u0301".repeat(50_000), "\u{10ffff}"]) {
+    const { text: release, spans } = privatizer.privatize(text);
+    assert.equal(spans.length, privatizer.words(text).length);
+    for (const { start, end } of spans) assert.ok(known.has(release.slice(start, end)));
+    assert.ok(!release.includes(text));
+  }
+});
+
+test("what a release says of itself is what Python said", () => {
+  const privatizer = load(files.tree, { epsilon: 10 });
+  const { guarantee } = privatizer.privatize("a text", { key: KEY, id: 7 });
+  assert.match(guarantee.noise, /keyed by a secret/);
+  assert.match(privatizer.privatize("a text").guarantee.noise, /fresh 256-bit key/);
+  const { noise, ...others } = guarantee;
+  const { noise: _, ...own } = privatizer.guarantee;
+  assert.deepEqual(others, own);
+  assert.equal(guarantee.certified <= guarantee.epsilon, true);
+  assert.match(privatizer.summary, /^Privacy guarantee: tree \(epsilon 10\)/);
+  assert.ok(privatizer.reader.share > 0.1 && privatizer.reader.share < 0.9);
+});
+
+test("explain: chances of one word sum to no more than 1, and the word is among them", () => {
+  const privatizer = load(files.tree, { epsilon: 10 });
+  const { lookedUpAs, stay, likeliest } = privatizer.explain("DOCTOR");
+  assert.equal(lookedUpAs, "doctor");
+  assert.ok(Math.abs(stay - 0.03965) < 1e-5);
+  assert.equal(likeliest.length, 10);
+  assert.equal(privatizer.explain("can", "n't").lookedUpAs, "can");
+  assert.equal(privatizer.explain("ca", "n’t").lookedUpAs, "can");
+  const unknown = privatizer.explain("zyxqzyxq");
+  assert.equal(unknown.lookedUpAs, null);
+  assert.equal(unknown.stay, 0);
+});

@@ -1,0 +1,245 @@
+"""The client in JavaScript, beside the command line: the same bytes, or none."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mondegreen.io.json_spans import SpanScanner, UnfitValueError
+from vectors.device import device_vectors as device
+
+ROOT = Path(__file__).parents[2]
+CLIENT = ROOT / "clients" / "js"
+NODE = shutil.which("node")
+KEY = bytes(range(1, 33))
+pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")
+
+RECORDS = """\
+{"id": 1, "text": "I met Ann in Oslo."}
+  {"text":"don't  stop","id":"1", "n": 1.10, "deep": [{"text": "stays"}, NaN, -0e5]}\r
+{"n":[1,{"a":Infinity}],"id": "x\\u00e9", "te\\u0078t": ["a b", null, "a b", ["it’s \\u2028 d"]]}
+{"id": -12345678901234567890, "text": null}
+{"text": "one", "id": 0, "text": "two \\ud83d\\ude00 \\"quoted\\" \\\\ \\u0000 \\t tab\\u001f /\\/"}
+{"id": 5, "text": []}
+{"id": 6, "text": ""}
+
+ \u2003
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("device")
+    for name in device.ARTIFACTS:
+        packed = (device.FOLDER / f"{name}.mdg.gz").read_bytes()
+        (folder / f"{name}.mdg").write_bytes(gzip.decompress(packed))
+    key = folder / "key"
+    key.touch(0o600)
+    key.write_bytes(KEY)
+    return folder
+
+
+def client(folder, data, *options, artifact="tree"):
+    given = [NODE, CLIENT / "cli.mjs", folder / f"{artifact}.mdg", *options]
+    return subprocess.run(given, input=data, capture_output=True, check=False)
+
+
+def python(folder, data, epsilon="10", *options):
+    given = [sys.executable, "-m", "mondegreen", "privatize", "-", "-e", epsilon]
+    given += ["--format", "jsonl", "--column", "text", "--id", "id", "--read", "none"]
+    given += ["--key-file", folder / "key", *options]
+    return subprocess.run(given, input=data, capture_output=True, check=False)
+
+
+def keyed(folder, data, epsilon="10", **how):
+    options = ["--epsilon", epsilon, "--key-file", folder / "key"]
+    return client(folder, data, *options, **how)
+
+
+def texts(count):
+    packed = (device.FOLDER / "vectors.json.gz").read_bytes()
+    rows = json.loads(gzip.decompress(packed))["texts"]
+    found = [t for t, *_ in rows if not any(0xD800 <= ord(c) < 0xE000 for c in t)]
+    return found[:count]
+
+
+@pytest.mark.parametrize("end", ["", "\ufeff"])
+def test_records_come_out_as_from_the_command_line_byte_for_byte(folder, end):
+    data = (end + RECORDS).encode()
+    ours, theirs = keyed(folder, data), python(folder, data)
+    assert theirs.returncode == 0, theirs.stderr
+    assert ours.returncode == 0, ours.stderr
+    assert ours.stdout == theirs.stdout
+    assert b"I met Ann" not in ours.stdout
+    assert ours.stderr.decode().strip() in theirs.stderr.decode()
+
+
+@pytest.mark.slow("thousands of texts of all scripts")
+@pytest.mark.parametrize("epsilon", ["4", "12"])
+def test_thousands_of_texts_come_out_byte_for_byte(folder, epsilon):
+    lines = [
+        json.dumps({"id": i if i % 2 else f"é{i}", "text": text}, ensure_ascii=bool(i % 3))
+        for i, text in enumerate(texts(6000))
+    ]
+    data = "\n".join(lines).encode()  # the last line has no end
+    theirs = python(folder, data, epsilon, "--jobs", "2")
+    assert theirs.returncode == 0, theirs.stderr
+    assert keyed(folder, data, epsilon).stdout == theirs.stdout
+
+
+def test_codes_come_out_byte_for_byte(folder, tmp_path):
+    out = tmp_path / "brr.mdg"
+    given = [sys.executable, "-m", "mondegreen", "space", "export", "--device"]
+    given += ["-o", out, "--mechanism", "brr", "--epsilon", "0.5"]
+    subprocess.run(given, check=True, capture_output=True)
+    assert len(gzip.compress(out.read_bytes())) < 2_000_000
+    shutil.copy(out, folder / "brr.mdg")
+    data = RECORDS.encode()
+    theirs = python(folder, data, "0.5", "--mechanism", "brr")
+    assert keyed(folder, data, "0.5", artifact="brr").stdout == theirs.stdout
+
+
+def test_another_key_another_release_and_none_another_every_time(folder):
+    data = b'{"id": 1, "text": "' + b"some words of a text " * 9 + b'"}\n'
+    other = folder / "other"
+    other.touch(0o600)
+    other.write_bytes(KEY[::-1])
+    runs = [
+        keyed(folder, data),
+        client(folder, data, "--epsilon", "10", "--key-file", other),
+        client(folder, data, "--epsilon", "10"),
+        client(folder, data, "--epsilon", "10"),
+    ]
+    assert len({run.stdout for run in runs}) == 4
+    assert keyed(folder, data).stdout == runs[0].stdout
+
+
+BROKEN = [
+    b"secret\n",
+    b'{"id": 1}\n',
+    b'{"text": "secret"}\n',
+    b'{"id": 1, "id": 2, "text": "secret"}\n',
+    b'{"id": "", "text": "secret"}\n',
+    b'{"id": 1.0, "text": "secret"}\n',
+    b'{"id": true, "text": "secret"}\n',
+    b'{"id": 1, "text": {"secret": 1}}\n',
+    b'{"id": 1, "text": 7}\n',
+    b'{"id": 1, "text": "\\ud800 secret"}\n',
+    b'{"id": "\\ud800", "text": "secret"}\n',
+    b'{"id": 1, "text": "secret\xff"}\n',
+    b'{"id": 1, "text": "secret"},\n',
+    b'{"id": 1, "text": "secret",}\n',
+    b'{"id": 1, "text": "sec\tret"}\n',
+    b'{"id": 1, "text": "secret", "a": 01}\n',
+    b'{"id": 1, "text": "secret", "a": [' + b"[" * 100_000 + b"\n",
+    b'{"id": 1, "text": "a"}\n\n{"id": 2, "text": "secret"}\n',
+    b'\xff\xfe{\x00"\x00',
+]
+
+
+@pytest.mark.parametrize("data", BROKEN, ids=range(len(BROKEN)))
+def test_what_python_refuses_is_refused_and_no_text_is_shown(folder, data):
+    ours = keyed(folder, data)
+    assert ours.returncode == 3
+    assert b"secret" not in ours.stdout + ours.stderr
+
+
+@pytest.mark.slow("as many commands")
+@pytest.mark.parametrize("data", BROKEN, ids=range(len(BROKEN)))
+def test_python_refuses_it(folder, data):
+    assert python(folder, data).returncode in (2, 3)
+
+
+def mutated(rng):
+    """A line that is JSON, or is nearly so."""
+    pieces = [
+        '{"id": 1, "text": "a b"}', '"text"', '"te\\u0078t"', "null", "[", "]", "{", "}", ",", ":",
+        '"id"', "7", "-0", "1e5", "1.", "NaN", "-Infinity", "true", '"\\ud83d\\ude00"', '"\\q"',
+        '"\\u00zz"', " ", "\t", "\r", "\x00", '"x', "[]", "{}", '["a", null]', "\xa0", '"\x1f"', "07", "+1",
+    ]  # fmt: skip
+    line = rng.choice(
+        ['{"id": 1, "text": "a b"}', '{"text": ["a", [null, "b"]], "id": "7", "x": {"text": 1}}']
+    )
+    for _ in range(rng.randrange(4)):
+        at, piece = rng.randrange(len(line) + 1), rng.choice(pieces)
+        cut = rng.choice([0, 0, 0, 1, 2, 5])
+        line = line[:at] + piece + line[at + cut :]
+    return line
+
+
+def scanned(line):
+    """What Python finds in a line, or None; in units of JavaScript."""
+    try:
+        found = SpanScanner(["text"], "id").scan(line)
+    except (UnfitValueError, ValueError, StopIteration, RecursionError):
+        return None
+    lone = [t for *_, t, _ in found.spans if t and device.as_utf16(t) != t]
+    if found.lacking or len(found.ids) != 1 or not found.ids[0] or lone:
+        return None
+    spans = [[device.units(line[:a]), device.units(line[:b]), t] for a, b, t, _ in found.spans]
+    return {"id": found.ids[0], "values": spans}
+
+
+def test_ten_thousand_lines_are_read_or_refused_as_python_does(tmp_path):
+    rng = random.Random(7)
+    lines = [mutated(rng) for _ in range(10_000)]
+    expected = [scanned(line) for line in lines]
+    assert 0.1 < sum(found is not None for found in expected) / len(lines) < 0.9
+    given = tmp_path / "lines.json"
+    given.write_text(json.dumps(lines), "utf-8")
+    script = """
+        import { readFileSync } from "node:fs";
+        const { scan } = await import(process.argv[1]);
+        const lines = JSON.parse(readFileSync(process.argv[2], "utf8"));
+        console.log(JSON.stringify(lines.map((line) => {
+          try {
+            const { id, values } = scan(line, "text", "id");
+            return { id, values: values.map(({ start, end, text }) => [start, end, text]) };
+          } catch (error) {
+            if (error.name !== "MondegreenError") throw error;
+            return null;
+          }
+        })));
+    """
+    module = (CLIENT / "dist" / "node.js").as_uri()
+    run = [NODE, "--input-type=module", "-e", script, module, str(given)]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for line, ours, theirs in zip(lines, json.loads(done.stdout), expected, strict=True):
+        assert ours == theirs, line
+
+
+def test_keys_and_options_are_refused_as_usage(folder):
+    data = b'{"id": 1, "text": "secret"}\n'
+    weak, open_ = folder / "weak", folder / "open"
+    for path, content, mode in [(weak, bytes(32), 0o600), (open_, KEY, 0o644)]:
+        path.write_bytes(content)
+        path.chmod(mode)
+    runs = [
+        client(folder, data, "--epsilon", "10", "--key-file", weak),
+        client(folder, data, "--epsilon", "10", "--key-file", open_),
+        client(folder, data, "--epsilon", "10", "--key-file", folder / "none"),
+        client(folder, data),
+        client(folder, data, "--epsilon", "11"),
+        client(folder, data, "--epsilon", "ten"),
+        client(folder, data, "--epsilon", "10", "--unknown", "drop"),
+        client(folder, data, "--epsilon", "10", artifact="absent"),
+    ]
+    assert [(run.returncode, run.stdout) for run in runs] == [(2, b"")] * len(runs)
+    wrong = client(folder, data, "--epsilon", "10", "--digest", "0" * 64)
+    assert (wrong.returncode, wrong.stdout) == (3, b"")
+
+
+@pytest.mark.slow("the tests of the client")
+@pytest.mark.parametrize("name", ["vectors", "refusals"])
+def test_the_tests_of_the_client_pass_without_any_package(name):
+    run = [NODE, "--test", CLIENT / "test" / f"{name}.test.mjs"]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:]

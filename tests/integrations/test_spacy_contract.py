@@ -45,6 +45,14 @@ def by_pipe(records, job, **options):
     return [doc._.private_text for doc, _ in docs]
 
 
+def by_two_processes(records, job):
+    try:
+        size = max(1, len(records) // 4)
+        return by_pipe(records, job, n_process=2, batch_size=size)
+    except ValueError as error:  # spaCy tells what a worker raised in one of these
+        raise Refused(str(error)) from error
+
+
 def by_call(records, job):
     nlp = pipeline(job)
     ids = (
@@ -72,6 +80,14 @@ LACKS = frozenset({"nulls", "lists", "paths", "types", "unique"})
     [
         pytest.param(Adapter("pipe", by_pipe, promises, LACKS), id="pipe"),
         pytest.param(Adapter("call", by_call, promises, LACKS), id="call"),
+        pytest.param(
+            Adapter("two processes", by_two_processes, promises, LACKS | {"empty"}),
+            id="two processes",
+            marks=[
+                pytest.mark.slow("starts processes for every test"),
+                pytest.mark.filterwarnings("ignore:This process .* is multi-threaded"),
+            ],
+        ),
     ],
 )
 class TestSpacy(AdapterContract):

@@ -45,6 +45,14 @@ def by_pipe(records, job, **options):
     return [doc._.private_text for doc, _ in docs]
 
 
+def by_two_processes(records, job):
+    try:
+        size = max(1, len(records) // 4)
+        return by_pipe(records, job, n_process=2, batch_size=size)
+    except ValueError as error:  # spaCy tells what a worker raised in one of these
+        raise Refused(str(error)) from error
+
+
 def by_call(records, job):
     nlp = pipeline(job)
     ids = (
@@ -76,3 +84,17 @@ LACKS = frozenset({"nulls", "lists", "paths", "types", "unique"})
 )
 class TestSpacy(AdapterContract):
     """Docs in a pipeline, one by one and in batches."""
+
+
+@pytest.mark.slow("starts processes for every test")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded")
+class TestTwoProcesses(AdapterContract):
+    """Docs that go to two processes and come back."""
+
+    # Thousands of Docs, each packed twice; test_spacy_component.py has some dozens.
+    test_order_is_kept = None
+    test_two_records_of_one_id_and_text_repeat_each_other_or_are_refused = None
+
+    @pytest.fixture
+    def adapter(self):
+        return Adapter("two processes", by_two_processes, promises, LACKS | {"empty"})

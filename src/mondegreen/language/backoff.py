@@ -45,9 +45,9 @@ class Tables:
     def of_keys(
         cls,
         frequency: Floats,
-        unigram: tuple[Floats, Floats],
-        pair: tuple[Weights, Floats, Floats],
-        triple: tuple[Weights, Floats],
+        unigram: tuple[NDArray[Any], NDArray[Any]],
+        pair: tuple[Weights, NDArray[Any], NDArray[Any]],
+        triple: tuple[Weights, NDArray[Any]],
     ) -> Tables:
         """Build from keys, which rise, probabilities, and the weights of back-offs.
 

@@ -246,6 +246,59 @@ def test_a_path_absent_from_the_whole_file_is_refused(refused):
     assert "2 columns" in str(error)
 
 
+PARTS = ["msgs.content", "msgs.content.text"]
+
+
+@pytest.mark.parametrize(
+    ("content", "first", "second"),
+    [
+        ('"a"', ["a"], []),
+        ('[{"text": "b"}, {"text": "c"}]', [], ["b", "c"]),
+        ('["a", {"type": "t", "text": "b"}, null]', ["a", None], ["b"]),
+        ('{"text": "b"}', [], ["b"]),
+        ('{"text": ["b", null]}', [], ["b", None]),
+        ("null", [None], []),
+        ("[]", [], []),
+    ],
+)
+def test_text_in_some_records_and_parts_in_others(tmp_path, content, first, second):
+    """As chats have it: two columns find both, and all else stays as it is."""
+    path = tmp_path / "in.jsonl"
+    lines = [
+        f'{{"msgs": [{{"content": {c}}}]}}' for c in (content, '"a"', '[{"text": "b"}]')
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    source = open_source(path, columns=PARTS)
+    (batch,) = source.batches()
+    assert [batch.column(name)[0].as_py() for name in PARTS] == [first, second]
+    assert source.encode(batch) == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("7", "a number at 'msgs.content'"),
+        ('["a", true]', "a boolean at 'msgs.content'"),
+        ('{"text": {"x": "xylophone"}}', "an object at 'msgs.content.text'"),
+        ('{"url": "xylophone"}', "no column 'msgs.content.text'"),
+        ('[{"text": "b"}, {"url": "xylophone"}]', "no column 'msgs.content.text'"),
+    ],
+)
+def test_what_is_neither_text_nor_a_part_is_refused(refused, content, problem):
+    data = f'{{"msgs": [{{"content": {content}}}]}}\n'.encode()
+    error = refused(data, ".jsonl", (SourceError, MissingColumnError), columns=PARTS)
+    assert problem in str(error)
+
+
+@pytest.mark.parametrize(("column", "other"), [PARTS, PARTS[::-1]])
+def test_one_column_of_two_forms_says_to_name_the_other(refused, column, other):
+    form = {PARTS[0]: '[{"text": "xylophone"}]', PARTS[1]: '"xylophone"'}[column]
+    data = f'{{"msgs": {{"content": {form}}}}}\n'.encode()
+    error = refused(data, ".jsonl", SourceError, columns=[column])
+    named = {PARTS[0]: other, PARTS[1]: "the column that this text is at"}[column]
+    assert f"where records differ, name also {named}" in str(error)
+
+
 LACKING = [
     ("text", "{}"),
     ("text", '{"Text": "xylophone"}'),

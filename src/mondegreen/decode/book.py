@@ -14,7 +14,7 @@ from mondegreen.mechanisms.channel import Channel
 
 Indices = NDArray[np.int64]
 
-_KEPT_BYTES: Final = 32 << 20
+_KEPT_BYTES: Final = 16 << 20
 """Memory for pairs of observations that come again; half of them are of few kinds."""
 
 

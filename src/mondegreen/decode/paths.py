@@ -13,6 +13,7 @@ Models", Proceedings of the IEEE, 1989, for models of second order.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,16 +40,37 @@ def log_sum(values: Singles, axis: int) -> Singles:
     return np.asarray((total + shift).squeeze(axis))
 
 
+class _Step(NamedTuple):
+    """A step: its places, and those before them; as rows behind the first step, too."""
+
+    now: slice
+    before: slice
+    row: slice
+    last: slice  # rows of the places before: below 0 in the first step
+    triples: Singles
+
+
+def _steps(lattice: Lattice, triples: Singles) -> list[_Step]:
+    first, third = int(lattice.offsets[1]), int(lattice.offsets[2])
+    return [
+        _Step(
+            now,
+            before,
+            row,
+            slice(before.start - first, before.stop - first),
+            triples[max(now.start - third, 0) : max(now.stop - third, 0)],
+        )
+        for now, before, row in lattice.steps()
+    ]
+
+
 def forward(lattice: Lattice, triples: Singles, combine: Combine) -> Singles:
     """The values of states, shape (places behind the first step, K, K)."""
     states = np.empty_like(lattice.scores)
-    first, third = int(lattice.offsets[1]), int(lattice.offsets[2])
-    for now, before, row in lattice.steps():
-        if now.start == first:
+    for now, before, row, last, steps in _steps(lattice, triples):
+        if last.start < 0:
             start = lattice.channel[before][:, :, None] + lattice.scores[row]
         else:
-            last = slice(before.start - first, before.stop - first)
-            steps = triples[now.start - third : now.stop - third]
             start = combine(states[last][:, :, :, None] + steps, 1)
         states[row] = start + lattice.channel[now][:, None, :]
     return states
@@ -57,12 +79,7 @@ def forward(lattice: Lattice, triples: Singles, combine: Combine) -> Singles:
 def backward(lattice: Lattice, triples: Singles, combine: Combine) -> Singles:
     """What follows each state, shape (places behind the first step, K, K)."""
     onward = np.zeros_like(lattice.scores)
-    first, third = int(lattice.offsets[1]), int(lattice.offsets[2])
-    for now, before, row in reversed(list(lattice.steps())):
-        if now.start == first:
-            break
-        last = slice(before.start - first, before.stop - first)
-        steps = triples[now.start - third : now.stop - third]
+    for now, _, row, last, steps in reversed(_steps(lattice, triples)[1:]):
         rest = lattice.channel[now][:, None, :] + onward[row]
         onward[last] = combine(steps + rest[:, None, :, :], 3)
     return onward
@@ -85,22 +102,21 @@ def path(lattice: Lattice, combine: Combine, choose: Choose) -> NDArray[np.int64
     """
     triples = lattice.triples()
     states = forward(lattice, triples, combine)
-    first, third = int(lattice.offsets[1]), int(lattice.offsets[2])
     found = np.zeros(len(states), dtype=np.int64)
     lengths = lattice.lengths
     earlier = np.zeros(len(lengths), dtype=np.int64)
-    for step, (now, before, row) in reversed(list(enumerate(lattice.steps(), 1))):
-        size = now.stop - now.start
+    for number, (_, _, row, last, steps) in reversed(
+        list(enumerate(_steps(lattice, triples), 1))
+    ):
+        size = row.stop - row.start
         own = np.arange(size)
-        ending = own[lengths[:size] + 1 == step]  # its last place is the boundary
+        ending = own[lengths[:size] + 1 == number]  # its last place is the boundary
         found[row][ending] = 0
         earlier[ending] = choose(states[row][ending, :, 0])
-        if step == 1:
+        if number == 1:
             continue
-        last = slice(before.start - first, before.stop - first)
         v, w = earlier[:size], found[row]
         found[last] = v
-        steps = triples[now.start - third : now.stop - third]
         values = states[last][own, :, v] + steps[own, :, v, w]
         earlier[:size] = choose(values)
     return found

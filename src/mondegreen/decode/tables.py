@@ -14,7 +14,7 @@ Integers = NDArray[np.integer[Any]]
 Singles = NDArray[np.float32]
 
 _ROOM: Final = 2
-"""Slots for each key at least, of four bytes."""
+"""Slots for each key, of four bytes."""
 
 _SEEN: Final = 8
 """Bits for each key at least: most of what is asked for is absent, and found so in a
@@ -47,11 +47,10 @@ class _Places:
     def __init__(self, starts: Integers, words: Integers, width: int) -> None:
         self.count, self._width = len(words), width
         self._starts, self._words = np.asarray(starts), np.asarray(words)
-        bits = max(4, int(self.count * _ROOM - 1).bit_length())
+        self._size = self.count * _ROOM + 1
         fine = max(4, int(self.count * _SEEN - 1).bit_length())
-        self._shift, self._mask = np.uint64(64 - bits), (1 << bits) - 1
         self._fine = np.uint64(64 - fine)
-        self._table = np.full(1 << bits, self.count, dtype=np.int32)
+        self._table = np.full(self._size, self.count, dtype=np.int32)
         row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         hashes = self._hashes(row, words)
         del row
@@ -60,12 +59,19 @@ class _Places:
         self._seen = np.packbits(seen, bitorder="little")
         del seen
         waiting = np.arange(self.count, dtype=np.int32)
-        slots = (hashes >> self._shift).astype(np.int32)
+        slots = self._slots(hashes).astype(np.int32)
         while len(waiting):
             free = self._table[slots] == self.count
             self._table[slots[free]] = waiting[free]  # of several, the last one
             lost = self._table[slots] != waiting
-            waiting, slots = waiting[lost], (slots[lost] + 1) & self._mask
+            waiting, slots = waiting[lost], (slots[lost] + 1) % self._size
+
+    def _slots(self, hashes: NDArray[np.uint64]) -> Indices:
+        """Where to look first: as far along the table as a hash along its range."""
+        slots = hashes >> np.uint64(32)
+        slots *= np.uint64(self._size)
+        slots >>= np.uint64(32)
+        return slots.view(np.int64)
 
     def _hashes(self, rows: Integers, words: Integers) -> NDArray[np.uint64]:
         keys = rows.astype(np.int64) * self._width + words
@@ -86,7 +92,7 @@ class _Places:
         seen >>= (fine & 7).astype(np.uint8)
         seen &= 1
         asked = np.flatnonzero(seen.view(np.bool_))
-        slots = (hashes.take(asked, mode="clip") >> self._shift).view(np.int64)
+        slots = self._slots(hashes.take(asked, mode="clip"))
         shape = np.broadcast_shapes(rows.shape, words.shape)
         rows, words = (
             np.broadcast_to(each, shape).reshape(-1).take(asked, mode="clip")
@@ -97,7 +103,7 @@ class _Places:
         place = self._table.take(slots, mode="clip")
         left = np.flatnonzero(self._is_other(place, start, size, words))
         while len(left):
-            slots[left] = near = slots[left] + 1 & self._mask
+            slots[left] = near = (slots[left] + 1) % self._size
             place[left] = now = self._table.take(near, mode="clip")
             left = left[self._is_other(now, start[left], size[left], words[left])]
         found = np.flatnonzero(place != self.count)

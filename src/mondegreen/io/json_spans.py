@@ -58,6 +58,10 @@ class _Node:
     through: int = 0  # the bit of each column whose path ends here or goes on from here
     below: dict[str, _Node] = field(default_factory=dict)
 
+    @property
+    def own(self) -> int:
+        return 0 if self.text is None else 1 << self.text
+
     def ids(self) -> Iterator[str]:
         if self.id is not None:
             yield self.id
@@ -71,7 +75,8 @@ class SpanScanner:
 
     A path ``a.b`` means key ``b`` in the object at key ``a``, in every object of a
     list at ``a``, and also the key that is literally ``a.b``. Where a key occurs
-    twice in an object both values are found.
+    twice in an object both values are found. ``a`` and ``a.b`` together are for records
+    of which some have a text at ``a``, and some an object, or a list of either.
 
     A record *has* a column where every object on the way has the next key, in one of
     the ways to read the dots; each object of a list, and each value of a key that
@@ -145,22 +150,26 @@ class SpanScanner:
         """Take the value at ``at``, or go into it; return as ``_object`` does."""
         mark = line[at : at + 1]
         if mark == "{" and node.below:
-            return self._object(line, at, node.below, found)
+            end, has = self._object(line, at, node.below, found)
+            return end, has | node.own  # text elsewhere, and here what holds it
         if mark == "[" and (node.text is not None or node.below):
             return self._list(line, at, node, found)
         value, end = _skip(line, at)
         if node.text is not None:
             if value is not None and mark != '"':
-                _refuse(mark, self._columns[node.text], "text")
+                path = self._columns[node.text]
+                more = f"{path}.text, if that is its text" if mark == "{" else ""
+                _refuse(mark, path, "text", also=more)
             text = value if isinstance(value, str) else None
             found.spans.append((at, end, text, node.text))
-            return end, node.through if text is None else 1 << node.text
+            return end, node.through
         if node.id is not None:
             found.ids.append(_scalar(line[at:end], value, mark, node.id))
         elif value is not None:
             through = [c for i, c in enumerate(self._columns) if node.through >> i & 1]
             path = min([*through, *node.ids()])
-            _refuse(mark, path, "an object on the way")
+            more = "the column that this text is at" if mark == '"' else ""
+            _refuse(mark, path, "an object on the way", also=more)
         return end, node.through
 
     def _list(self, line: str, at: int, node: _Node, found: Found) -> tuple[int, int]:
@@ -215,6 +224,7 @@ def _scalar(raw: str, value: object, mark: str, path: str) -> str:
     _refuse(mark, path, "a string or an integer, as the id of the record")
 
 
-def _refuse(mark: str, path: str, wanted: str) -> NoReturn:
+def _refuse(mark: str, path: str, wanted: str, also: str = "") -> NoReturn:
     kind = _KINDS.get(mark, "a number")
-    raise UnfitValueError(f"{kind} at {path!r}, where {wanted} is expected")
+    hint = f"; where records differ, name also {also}" if also else ""
+    raise UnfitValueError(f"{kind} at {path!r}, where {wanted} is expected{hint}")

@@ -41,6 +41,34 @@ class Tables:
     triple_words: WordIds  # (n3,) third words, rising for each pair
     triple_log: NDArray[Any]  # (n3,) log p(w | u, v)
 
+    @classmethod
+    def of_keys(
+        cls,
+        frequency: Floats,
+        unigram: tuple[NDArray[Any], NDArray[Any]],
+        pair: tuple[Weights, NDArray[Any], NDArray[Any]],
+        triple: tuple[Weights, NDArray[Any]],
+    ) -> Tables:
+        """Build from keys, which rise, probabilities, and the weights of back-offs.
+
+        With ``size`` ids, the key of ``u, v`` is ``u * size + v``, and so on.
+        """
+        size = len(unigram[0])
+        pairs, triples = pair[0], triple[0]
+        owner = np.searchsorted(pairs, triples // size)
+        return Tables(
+            frequency=frequency,
+            unigram_log=np.log(unigram[0]),
+            unigram_backoff=np.log(unigram[1]),
+            pair_starts=starts_of(np.bincount(pairs // size, minlength=size)),
+            pair_words=pairs % size,
+            pair_log=np.log(pair[1]),
+            pair_backoff=np.log(pair[2]),
+            triple_starts=starts_of(np.bincount(owner, minlength=len(pairs))),
+            triple_words=triples % size,
+            triple_log=np.log(triple[1]),
+        )
+
     @property
     def vocab_size(self) -> int:
         """Number V of words; the unknown word and the boundary are two more."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from mondegreen.arrays import Floats, Weights
 from mondegreen.errors import InvalidParameterError
-from mondegreen.language.backoff import Tables, starts_of
+from mondegreen.language.backoff import Tables
 from mondegreen.language.counts import Counts
 
 
@@ -61,17 +61,11 @@ def estimated(counts: Counts, least: int = 1) -> Tables:
     lower = np.searchsorted(pairs, triples % (size * size))
     pair_gamma = 1 - np.bincount(owner, share, minlength=len(pairs))
     triple = share + pair_gamma[owner] * pair[lower]
-    return Tables(
-        frequency=_frequency(occurs[:-1].astype(float), least),
-        unigram_log=np.log(unigram),
-        unigram_backoff=np.log(gamma),
-        pair_starts=starts_of(np.bincount(first, minlength=size)),
-        pair_words=second,
-        pair_log=np.log(pair),
-        pair_backoff=np.log(pair_gamma),
-        triple_starts=starts_of(np.bincount(owner, minlength=len(pairs))),
-        triple_words=triples % size,
-        triple_log=np.log(triple),
+    return Tables.of_keys(
+        _frequency(occurs[:-1].astype(float), least),
+        (unigram, gamma),
+        (pairs, pair, pair_gamma),
+        (triples, triple),
     )
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from mondegreen.arrays import Floats, Ids, Weights
 from mondegreen.errors import LanguageError
-from mondegreen.language.backoff import Tables, starts_of
+from mondegreen.language.backoff import Tables
 from mondegreen.language.ngrams import NGrams
 
 _ROUNDS: Final = 100
@@ -133,17 +133,11 @@ def mixed_tables(first: Tables, second: Tables, weight: float) -> Tables:
         [np.exp(model.log_backoff(owner, word)) for model in both],
         pair[np.searchsorted(keys, triples % (size * size))],
     )
-    return Tables(
-        frequency=frequency / frequency.sum(),
-        unigram_log=np.log(unigram),
-        unigram_backoff=np.log(gamma),
-        pair_starts=starts_of(np.bincount(owner, minlength=size)),
-        pair_words=word,
-        pair_log=np.log(pair),
-        pair_backoff=np.log(pair_gamma),
-        triple_starts=starts_of(np.bincount(context, minlength=len(keys))),
-        triple_words=w,
-        triple_log=np.log(triple),
+    return Tables.of_keys(
+        frequency / frequency.sum(),
+        (unigram, gamma),
+        (keys, pair, pair_gamma),
+        (triples, triple),
     )
 
 

@@ -79,8 +79,8 @@ class Detokenizer:
     the input word (lower, Title or UPPER) onto them. ``kept`` has the spelling of each
     word of the keep-list by its canonical form, and ``replaced`` the word that is
     printed for one that never is. Where two words touched in the input, such as the two
-    of ``don't``, or only an ``'s`` stood between them, a space is put there. A dropped word takes one neighbouring
-    space with it.
+    of ``don't``, or only an ``'s`` stood between them, a space is put there. A dropped
+    word takes one neighbouring space with it.
 
     The structure of the input is kept, or else ``plain``: single spaces, and full stops
     where ``ends``, a function of the released words, and the end of a text put them.

@@ -34,6 +34,12 @@ def is_refusing(service):
     return False
 
 
+def has_begun(service):
+    """Whether a request is in work beside the one that asks."""
+    _, counts = service.ask("GET", "/metrics")
+    return b"mondegreen_requests_in_work 2.0" in counts
+
+
 @pytest.mark.parametrize(
     "number",
     [
@@ -58,7 +64,8 @@ def test_what_has_come_in_is_answered_and_no_more_is_taken(start, workers):
     service.privatize("bad")
     with service.connect() as connection:
         connection.sendall(HEAD + BODY[:20])
-        time.sleep(0.5)  # for the head to be read: a request that has begun
+        while not has_begun(service):
+            time.sleep(0.02)
         service.process.send_signal(signal.SIGTERM)
         while not is_refusing(service):
             time.sleep(0.02)

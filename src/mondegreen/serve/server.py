@@ -117,7 +117,7 @@ def run(app: Callable[[], Any], listen: Listen, say: Callable[[str], None]) -> N
             lifespan="off",
             workers=listen.workers,
             log_config=None,
-            log_level="warning",
+            log_level="error",  # callers could fill a log of warnings
             access_log=False,
             proxy_headers=False,
             server_header=False,

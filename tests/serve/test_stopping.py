@@ -127,6 +127,26 @@ def test_workers_have_noise_of_their_own_and_are_replaced(start):
     assert service.stop() == 0
 
 
+@pytest.mark.slow("starts processes")
+@pytest.mark.skipif(not Path("/proc").exists(), reason="looks at processes")
+def test_workers_end_with_their_parent(start):
+    service = start("--workers", 2)
+    service.privatize("bad")
+    while len(workers := children(service)) < 2:
+        time.sleep(0.05)
+    service.kill()
+    while not is_refusing(service):
+        time.sleep(0.05)
+    while any(is_running(pid) for pid in workers):
+        time.sleep(0.05)
+
+
+def is_running(pid):
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+    return False
+
+
 @pytest.fixture
 def hasty(serve, monkeypatch):
     """A server in this process that waits a tenth of a second for a head."""

@@ -58,22 +58,23 @@ proxy = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 address = re.search(r"http://\S+", proxy.stderr.readline()).group()
 
 first = "I am Ann from Oslo, and my doctor says I have diabetes."
-answer, promise = ask(address, first)
-ask(address, first, "What can I eat?")
 picture = [{"type": "image_url", "image_url": {"url": "data:..."}}]
-refusal, _ = ask(address, picture)
+try:
+    answer, promise = ask(address, first)
+    ask(address, first, "What can I eat?")
+    refusal, _ = ask(address, picture)
+finally:
+    proxy.terminate()
+    print("exit code:   ", proxy.wait(60))
+    proxy.stderr.close()
+    model.shutdown()
+    model.server_close()
 
 print("answer:      ", answer)
 print("promise:     ", promise)
 print("the model got", ASKED[0])
 print("and then     ", ASKED[1])
 print("a picture:   ", refusal)
-assert "Ann" not in str(ASKED)
+assert first not in ASKED[0]
 assert ASKED[1][0] == ASKED[0][0]  # the history is released once
-assert len(ASKED) == 2
-
-proxy.terminate()
-print("exit code:   ", proxy.wait(60))
-proxy.stderr.close()
-model.shutdown()
-model.server_close()
+assert len(ASKED) == 2  # the picture was not sent

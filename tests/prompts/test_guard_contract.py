@@ -1,8 +1,8 @@
 """Guards of prompts, under the contract of all adapters."""
 
 import pytest
-from contract.adapters import Adapter, AdapterContract, Refused
 
+from contract.adapters import Adapter, AdapterContract, Refused
 from mondegreen.prompts.guard import PromptGuard
 
 LACKS = "ids nulls lists paths integers types names unique".split()

@@ -18,6 +18,8 @@ SCRIPTS = {
         "examples_page",
         "language_page",
         "mechanisms_page",
+        "prompts_page",
+        "proxy_page",
         "reading_page",
         "sentences_page",
         "service_page",

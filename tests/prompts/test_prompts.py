@@ -146,6 +146,26 @@ def test_each_turn_of_a_conversation_sends_the_history_as_it_was_sent(guard):
     assert len({*sent[-1]}) == 12
 
 
+@pytest.mark.slow("reads by the embedded language model")
+def test_what_is_read_as_sentences_repeats_with_the_history_too():
+    law = mg.mechanism("tree", epsilon=10.0)
+    guard = PromptGuard(mg.Privatizer(law, read="sentence", case="truecase"))
+    said = ["My doctor knows.", "The dog barks. It is late", "I met Ann, in Oslo."]
+    sent = [
+        contents(guard.request("chat/completions", chat(*said[: n + 1])))
+        for n in range(3)
+    ]
+    assert sent[0] == sent[1][:1] == sent[2][:1]
+    assert sent[1] == sent[2][:2]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\ud800 bam", "\x00", "💥", "a" * 10_000])
+def test_texts_of_every_kind_have_a_release_that_is_json(guard, text):
+    body = json.loads(json.dumps(chat(text, text)))
+    sent = guard.request("chat/completions", body, "\udcff")
+    assert json.loads(json.dumps(sent)) == sent
+
+
 def test_a_history_that_is_cut_at_its_head_repeats_its_releases_too(guard):
     said = [f"bam {word} dad mek." for word in WORDS[:6]]
     whole = contents(guard.request("chat/completions", chat(*said), "a"))

@@ -113,3 +113,16 @@ def test_a_file_of_what_is_public_must_be_a_list(tmp_path, text):
     options = ["--upstream", "https://x/v1", "--read", "none", "--public", str(path)]
     done = CliRunner().invoke(cli, ["proxy", "--epsilon", "10", *options])
     assert done.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--public-role", "system"],
+        ["--guardrail", "--workers", "2"],
+        ["--guardrail", "--public-role", "user"],
+    ],
+)
+def test_the_service_guards_only_as_it_can_keep_its_promise(options):
+    done = CliRunner().invoke(cli, ["serve", "--epsilon", "10", *options])
+    assert done.exit_code == 2

@@ -9,14 +9,21 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, NoReturn, TypeVar, final
 
-from fastapi import HTTPException
-from litellm.integrations.custom_guardrail import CustomGuardrail
-from litellm.types.guardrails import GuardrailEventHooks
-
 import mondegreen as mg
-from mondegreen.errors import ConfigurationError, MondegreenError
+from mondegreen.errors import (
+    ConfigurationError,
+    MondegreenError,
+    OptionalDependencyError,
+)
 from mondegreen.prompts.guard import PromptGuard
 from mondegreen.prompts.shown import private_inputs
+
+try:
+    from fastapi import HTTPException
+    from litellm.integrations.custom_guardrail import CustomGuardrail
+    from litellm.types.guardrails import GuardrailEventHooks
+except ModuleNotFoundError as error:
+    raise OptionalDependencyError.from_import(error) or error from None
 
 # What LiteLLM calls the requests that can be read.
 _KINDS: Final = {
@@ -75,6 +82,11 @@ class MondegreenGuardrail(CustomGuardrail):
     def __init__(
         self, mondegreen: Mapping[str, Any] | PromptGuard, **options: Any
     ) -> None:
+        if not hasattr(CustomGuardrail, "use_native_lifecycle_hooks"):
+            raise ConfigurationError(
+                "this version of LiteLLM asks guards about texts alone, and lets other "
+                "requests pass: take 1.106 or later"
+            )
         for name in _NOT_POSSIBLE:
             if options.get(name):
                 raise ConfigurationError(f"{name}: such a guard changes no request")

@@ -121,7 +121,7 @@ def _part(role: str, kinds: Mapping[str, str]) -> Rule:
         kind = value.get("type") if isinstance(value, dict) else None
         if not isinstance(kind, str) or kind not in kinds:
             raise RefusedRequestError(
-                at, "a part that cannot be read: of texts alone, not images, files, ..."
+                at, "a part that cannot be read: images, files and the like are no text"
             )
         fields = {"type": one_of(kind), kinds[kind]: _said(role), **extra}
         return object_of(fields)(value, at, walk)

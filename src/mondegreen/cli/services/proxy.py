@@ -38,7 +38,11 @@ def proxy(
         "keep: punctuation and spacing pass in clear; plain: single spaces, full stops."
     ),
     print_all: bool = options.PRINT_ALL,
-    read: Literal["none", "words", "sentence"] = options.READ,
+    read: Literal["none", "words", "sentence"] | None = option(
+        "Send what released words most likely stand for, by a public language model "
+        "that sees the release alone: no epsilon.  [default: sentence under the tree, "
+        "and none]"
+    ),
     language: str | None = options.LANGUAGE,
     roles: tuple[Literal["system", "developer", "assistant"], ...] = ROLES,
     public: File | None = PUBLIC,
@@ -103,8 +107,10 @@ def proxy(
     if fresh and (key_file or key_env):
         raise ConfigurationError("a key and --fresh exclude each other")
     noise = options.keyed_noise(key_file, key_env)
+    mechanism = options.built(name, epsilon, settings)
+    read = read or ("sentence" if mechanism.name == "tree" else "none")
     privatizer = prepared(
-        options.built(name, epsilon, settings),
+        mechanism,
         load_space(space),
         quiet=quiet,
         unknown=unknown,

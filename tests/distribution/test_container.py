@@ -24,6 +24,7 @@ import time
 import urllib.request
 from pathlib import Path
 
+import click
 import pytest
 from wheels import ROOT, environment, run
 
@@ -33,7 +34,9 @@ LINES = (ROOT / "Containerfile").read_text("utf-8").splitlines()
 STEPS = [
     tuple(line.split(" ", 1)) for line in LINES if line and not line.startswith("#")
 ]
-SERVES = pytest.mark.skipif("serve" not in cli.commands, reason="there is no service")
+SERVES = pytest.mark.skipif(
+    "serve" not in cli.list_commands(click.Context(cli)), reason="there is no service"
+)
 
 
 def values(name):
@@ -67,7 +70,8 @@ def test_the_ports_are_one():
 
 @SERVES
 def test_the_options_of_the_entry_point_exist():
-    known = {name for option in cli.commands["serve"].params for name in option.opts}
+    serve = cli.get_command(click.Context(cli), "serve")
+    known = {name for option in serve.params for name in option.opts}
     assert {part for part in the_command("ENTRYPOINT") if part[:2] == "--"} <= known
 
 

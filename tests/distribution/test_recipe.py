@@ -47,6 +47,13 @@ def test_the_recipe_is_yaml_of_the_known_form():
     )
 
 
+def test_the_page_on_installing_names_every_extra():
+    page = (ROOT / "docs/how-to/install.md").read_text("utf-8")
+    rows = page.split("| extra | for |")[1].split("\n\n")[0]
+    named = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|(.*?)\|", rows, re.M))))
+    assert named == set(PROJECT["optional-dependencies"]) - {"test", "integrations"}
+
+
 def test_every_example_has_its_line():
     page = (ROOT / "examples/README.md").read_text("utf-8")
     named = re.findall(r"^- \[`(.*?)`\]\((.*?)\): .+$", page, re.MULTILINE)

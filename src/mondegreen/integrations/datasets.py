@@ -66,13 +66,10 @@ def privatize(
         If the column is absent, or holds anything but text; if ids are no ids; or if
         it would draw again.
 
-    Warns
-    -----
-    UserWarning
-        If the raw texts stay in cache files.
-
     Notes
     -----
+    A warning says where cache files hold the raw texts: these stay on the disk.
+
     ``Dataset.map`` stores what it made under a digest of the function, and returns it
     for a second call: the same noise. So this has a random fingerprint, and neither
     looks for an earlier result nor can be found as one.

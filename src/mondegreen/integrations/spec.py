@@ -52,7 +52,7 @@ def privatizer_of(
 
 
 def check_lazy(
-    privatizer: Privatizer, where: str, id_column: str | None, unkeyed: Unkeyed | None
+    privatizer: Privatizer, where: str, id_column: object, unkeyed: Unkeyed | None
 ) -> None:
     """Refuse to draw afresh whenever somebody looks, unless the caller says so.
 

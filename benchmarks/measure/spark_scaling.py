@@ -115,7 +115,7 @@ LOADING = (
 
 def one_run(executors: int, folder: Path, spec: dict[str, Any]) -> dict[str, Any]:
     """Start, load, privatize cold and warm, count, stop."""
-    from mondegreen.spark import privatize
+    from mondegreen import spark as adapter
 
     load = os.getloadavg()[0]
     started = time.perf_counter()
@@ -125,7 +125,9 @@ def one_run(executors: int, folder: Path, spec: dict[str, Any]) -> dict[str, Any
     ready = time.perf_counter()
     loads = [r.asDict() for r in parts.mapInArrow(loading(spec), LOADING).collect()]
     given = spark.read.parquet(str(folder / "many"))
-    released = privatize(given, ["text"], spec=spec, id_column="id", key_env=KEY)
+    released = adapter.privatize(
+        given, ["text"], spec=spec, id_column="id", key_env=KEY
+    )
 
     def written(frame: Any, name: str) -> float:
         start = time.perf_counter()
@@ -146,7 +148,7 @@ def one_run(executors: int, folder: Path, spec: dict[str, Any]) -> dict[str, Any
     )
     once = spark.read.parquet(str(folder / "once.parquet"))
     how: dict[str, Any] = {"spec": spec, "id_column": "id", "key_env": KEY}
-    written(privatize(once, ["text"], **how), "once")
+    written(adapter.privatize(once, ["text"], **how), "once")
     application = spark.sparkContext.applicationId
     spark.stop()
     (events,) = (folder / "events").glob(f"{application}*")

@@ -20,6 +20,7 @@ SCRIPTS = {
         "mechanisms_page",
         "reading_page",
         "sentences_page",
+        "spark_page",
         "speed_page",
         "tree_evidence_page",
         "tree_shares_page",

@@ -42,9 +42,7 @@ def measured() -> Table:
             cells.append(f"{max(max(run['memory_mib'][kind]) for run in runs):,}")
         rows.append([f"memory of the largest {label} process, MiB", *cells])
     differ = result["rows_that_differ_from_the_command"]
-    rows.append(
-        ["bytes shuffled", *["{:,}".format(_shuffled(size)) for size in (1, 2)]]
-    )
+    rows.append(["bytes shuffled", *[f"{_shuffled(size):,}" for size in (1, 2)]])
     rows.append(
         [
             "rows of 12,000 that differ from the command",

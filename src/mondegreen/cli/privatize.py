@@ -152,7 +152,7 @@ def privatize(
         _check_format("metadata", metadata, "drop", source, "parquet")
         names = _logical(source.text_columns, logical)
         sink = open_sink(output, source, force=force, in_place=in_place)
-        before = [*_reported(earlier), *from_json(source.earlier)]
+        before = [*reported(earlier), *from_json(source.earlier)]
         for note in source.notes:
             click.echo(note, err=True)
         _check_paths(input, output, report, [keep, key_file])
@@ -284,7 +284,7 @@ def _announce(
             click.echo(f"Privatized before: {each}", err=True)
 
 
-def _reported(report: str | None) -> list[Pass]:
+def reported(report: str | None) -> list[Pass]:
     """The passes that a report tells of."""
     from mondegreen.passes import from_json
 

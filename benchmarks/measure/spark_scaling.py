@@ -24,31 +24,30 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import machine
-from benchmarks.measure.privatize_imdb import family, proportional_mib
+from benchmarks.measure.privatize_imdb import proportional_mib
 
 INPUT = machine.SHARED / "imdb.parquet"
 EPSILON = 10.0
 KEY = "SCALING_SECRET"
-ROUNDS, FILES, COPIES = 3, 8, 2
+ROUNDS, FILES = 3, 8
 SIZES = (1, 2)
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def write_input(folder: Path) -> dict[str, int]:
-    """Write the reviews in files, twice with other ids; say how much text it is."""
+    """Write the reviews as one file and as several; say how much text it is."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     table = pq.read_table(INPUT).select(["text"]).replace_schema_metadata(None)
-    many = pa.concat_tables([table] * COPIES).combine_chunks()
-    many = many.append_column("id", pa.array(range(len(many)), pa.int64()))
-    step = len(many) // FILES
+    table = table.append_column("id", pa.array(range(len(table)), pa.int64()))
+    pq.write_table(table, folder / "once.parquet")
+    step = len(table) // FILES
     (folder / "many").mkdir()
     for i in range(FILES):
-        pq.write_table(many.slice(i * step, step), folder / "many" / f"{i}.parquet")
-    pq.write_table(many.slice(0, len(table)), folder / "once.parquet")
+        pq.write_table(table.slice(i * step, step), folder / "many" / f"{i}.parquet")
     size = sum(len(text.encode()) for text in table["text"].to_pylist())
-    return {"rows": len(many), "text_bytes": size * COPIES, "files": FILES}
+    return {"rows": len(table), "text_bytes": size, "files": FILES}
 
 
 def session(executors: int, folder: Path) -> Any:
@@ -115,7 +114,7 @@ LOADING = (
 
 def one_run(executors: int, folder: Path, spec: dict[str, Any]) -> dict[str, Any]:
     """Start, load, privatize cold and warm, count, stop."""
-    from mondegreen.spark import privatize
+    from mondegreen import spark as adapter
 
     load = os.getloadavg()[0]
     started = time.perf_counter()
@@ -125,7 +124,9 @@ def one_run(executors: int, folder: Path, spec: dict[str, Any]) -> dict[str, Any
     ready = time.perf_counter()
     loads = [r.asDict() for r in parts.mapInArrow(loading(spec), LOADING).collect()]
     given = spark.read.parquet(str(folder / "many"))
-    released = privatize(given, ["text"], spec=spec, id_column="id", key_env=KEY)
+    released = adapter.privatize(
+        given, ["text"], spec=spec, id_column="id", key_env=KEY
+    )
 
     def written(frame: Any, name: str) -> float:
         start = time.perf_counter()
@@ -144,9 +145,6 @@ def one_run(executors: int, folder: Path, spec: dict[str, Any]) -> dict[str, Any
     spent = sum(
         p["seconds"] - busy.get(p["pid"], 0.0) for p in after if p["kind"] == "python"
     )
-    once = spark.read.parquet(str(folder / "once.parquet"))
-    how: dict[str, Any] = {"spec": spec, "id_column": "id", "key_env": KEY}
-    written(privatize(once, ["text"], **how), "once")
     application = spark.sparkContext.applicationId
     spark.stop()
     (events,) = (folder / "events").glob(f"{application}*")
@@ -172,11 +170,16 @@ KINDS = ("java", "python")
 def workers_of(pid: int) -> list[dict[str, Any]]:
     """Tell kind, memory and processor seconds of all processes that Spark started."""
     found = []
-    for each in family(pid)[1:]:
+    parents = {pid}
+    # A child has a higher number than its parent, but for numbers that come round.
+    for each in sorted(int(path.name) for path in Path("/proc").glob("[0-9]*")):
         try:
             line = Path(f"/proc/{each}/stat").read_text()
         except OSError:
             continue
+        if int(line.rpartition(")")[2].split()[1]) not in parents:
+            continue
+        parents.add(each)
         name, fields = (
             line[line.index("(") + 1 : line.rindex(")")],
             line.split(")")[-1].split(),
@@ -226,7 +229,7 @@ def differing(folder: Path, executors: int) -> int:
     import pyarrow.parquet as pq
 
     wanted = pq.read_table(folder / "wanted.parquet").sort_by("id")
-    found = pq.read_table(folder / f"once-{executors}").sort_by("id")
+    found = pq.read_table(folder / f"many-{executors}").sort_by("id")
     assert len(found) == len(wanted) == 12_000
     pairs = zip(found.to_pylist(), wanted.to_pylist(), strict=True)
     return sum(one != two for one, two in pairs)
@@ -287,22 +290,23 @@ def main() -> None:
     try:
         given = write_input(folder)
         command = by_the_command(folder)
-        runs, differ = [], {}
+        runs: list[dict[str, Any]] = []
+        differ: dict[str, int] = {}
         for _ in range(ROUNDS):
             for size in SIZES:
                 runs.append(one_run(size, folder, spec))
                 print(runs[-1], file=sys.stderr, flush=True)
                 differ[f"{size} executors"] = differing(folder, size)
-        result = {
-            "pyspark": importlib.metadata.version("pyspark"),
-            "input": {"name": INPUT.name, **given},
-            "mechanism": {"name": "tree", "epsilon": EPSILON},
-            "command_one_job": command,
-            "rows_that_differ_from_the_command": differ,
-            "summary": summary(runs, given),
-            "runs": runs,
-        }
-        machine.save("spark_scaling", result)
+            result = {
+                "pyspark": importlib.metadata.version("pyspark"),
+                "input": {"name": INPUT.name, **given},
+                "mechanism": {"name": "tree", "epsilon": EPSILON},
+                "command_one_job": command,
+                "rows_that_differ_from_the_command": differ,
+                "summary": summary(runs, given),
+                "runs": runs,
+            }
+            machine.save("spark_scaling", result)
     finally:
         shutil.rmtree(folder)
 

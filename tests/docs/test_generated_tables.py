@@ -23,6 +23,7 @@ SCRIPTS = {
         "reading_page",
         "sentences_page",
         "service_page",
+        "spark_page",
         "speed_page",
         "tree_evidence_page",
         "tree_shares_page",

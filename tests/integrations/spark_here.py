@@ -62,28 +62,32 @@ def attempts_kept(folder, when):
         from pyspark import TaskContext
 
         task = TaskContext.get()
-        is_first = task.attemptNumber() == 0 and task.partitionId() == 0
-        path = Path(folder) / f"{task.partitionId()}-{task.attemptNumber()}"
-        is_copy = when == "wait" and task.attemptNumber() and not task.partitionId()
-        if is_copy:
+        part, attempt = task.partitionId(), task.attemptNumber()
+        is_first, is_copy = (part, attempt) == (0, 0), part == 0 < attempt
+        if is_copy and when == "wait":
             wait_for(Path(folder) / "begun")
-        with path.open("w") as file:
+        with (Path(folder) / f"{part}-{attempt}").open("w") as file:
             for batch in batches:
                 for row in batch.to_pylist():
                     file.write(f"{row['id']}\t{row['text']}\n")
                 file.flush()
-                if is_first and when == "kill":
-                    end_executor()
-                if is_first and when == "wait":
-                    (Path(folder) / "begun").touch()
-                    wait_for(Path(folder) / "done")
+                if is_first:
+                    stop_here(folder, when)
                 yield batch
-            if is_first and when == "after":
-                raise RuntimeError("after the last batch")
+        if is_first and when == "after":
+            raise RuntimeError("after the last batch")
         if is_copy:
             (Path(folder) / "done").touch()
 
     return keep
+
+
+def stop_here(folder, when):
+    if when == "kill":
+        end_executor()
+    elif when == "wait":
+        (Path(folder) / "begun").touch()
+        wait_for(Path(folder) / "done")
 
 
 def end_executor():

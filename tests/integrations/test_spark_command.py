@@ -84,6 +84,14 @@ def test_parquet_has_the_release_of_the_command_and_its_report(
     (stated,) = json.loads(report.read_text("utf-8"))["passes"]
     (meant,) = json.loads(pq.read_schema(wanted).metadata[b"mondegreen"])
     assert stated == meant
+    told = tmp_path / "told.json"
+    by_the_command(tmp_path, space_file, "in.parquet", "--report", str(told), "--force")
+    twice = run("wanted-in.parquet", "twice", *KEYED, "--earlier", str(told))
+    assert twice.exit_code == 0, twice.output
+    passes = json.loads(
+        next((tmp_path / "twice/_mondegreen").glob("part-*")).read_text()
+    )
+    assert [each["column"] for each in passes["passes"]] == ["text", "text"]
     again = run("in.parquet", "out", *KEYED)
     assert again.exit_code == 3
     assert "already exists" in again.stderr
@@ -107,7 +115,11 @@ def test_csv_has_the_release_of_the_command(run, tmp_path, space_file):
 def test_what_goes_wrong_is_told_without_text(run, tmp_path):
     given = tmp_path / "in.csv"
     given.write_text(f"id,text\n1,bad {CANARY}\n2,{CANARY},{CANARY}\n")
+    (tmp_path / "mixed.csv").mkdir()  # two files, which name their columns otherwise
+    (tmp_path / "mixed.csv" / "1.csv").write_text(f"id,text\n1,{CANARY}\n")
+    (tmp_path / "mixed.csv" / "2.csv").write_text(f"text,id\n{CANARY},2\n")
     cases = [
+        (["mixed.csv", "out", *KEYED], 3, "Spark stopped"),
         (["in.csv", "out"], 2, "unkeyed"),
         (["in.csv", "out", *KEYED], 3, "another number of values than the header"),
         (["in.csv", "out", "-c", "absent", *KEYED], 3, "no column 'absent'"),

@@ -155,7 +155,7 @@ def privatize(
         _check_format("metadata", metadata, "drop", source, "parquet")
         names = _logical(source.text_columns, logical)
         sink = open_sink(output, source, force=force, in_place=in_place)
-        before = [*_reported(earlier), *from_json(source.earlier)]
+        before = [*reported(earlier), *from_json(source.earlier)]
         for note in source.notes:
             click.echo(note, err=True)
         _check_paths(input, output, report, [keep, key_file])
@@ -305,7 +305,7 @@ def _what_is_read(privatizer: Privatizer, given: Read | None) -> str:
     return ""
 
 
-def _reported(report: str | None) -> list[Pass]:
+def reported(report: str | None) -> list[Pass]:
     """The passes that a report tells of."""
     from mondegreen.passes import from_json
 

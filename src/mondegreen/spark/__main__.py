@@ -15,6 +15,7 @@ from mondegreen import errors, spark
 from mondegreen.cli import options
 from mondegreen.cli.main import main as run
 from mondegreen.cli.options import Column, File, argument, command, option
+from mondegreen.passes import METADATA_KEY, from_json, to_json
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -79,6 +80,10 @@ def privatize(
     print_all: bool = options.PRINT_ALL,
     read: Literal["none", "words", "sentence"] = options.READ,
     language: str | None = options.LANGUAGE,
+    earlier: File | None = option(
+        "Report of a run that made IN, whose guarantees go on. Columns that Spark "
+        "privatized carry theirs by themselves."
+    ),
     allow_unproved: bool = options.UNPROVED,
     force: bool = options.FORCE,
     quiet: bool = options.QUIET,
@@ -107,7 +112,7 @@ def privatize(
         )
         form = format or ("csv" if ".csv" in input else "parquet")
         how: Any = {"id_column": id_column, "key_env": key_env, "unkeyed": unkeyed}
-        table = _read(_session(), input, form)
+        table = _stated(_read(_session(), input, form), columns[0], earlier)
         released = spark.privatize(table, columns, spec=privatizer, drop=drop, **how)
         promise = privatizer.guarantee
         if said := promise.warning if quiet else promise.summary():
@@ -152,6 +157,18 @@ def _read(session: Any, path: str, form: str) -> DataFrame:
     stop = f.raise_error(f"mondegreen.errors.DataError: {_ROW}").cast("boolean")
     whole = f.when(f.col(_BROKEN).isNotNull(), stop).otherwise(True)
     return reader.load(path).where(whole).drop(_BROKEN)
+
+
+def _stated(table: DataFrame, path: str, earlier: str | None) -> DataFrame:
+    """Let a column state what a report says of earlier runs."""
+    from mondegreen.cli.privatize import reported
+
+    names = [n for n in table.columns if path == n or path.startswith(f"{n}.")]
+    if earlier is None or not names:
+        return table
+    given = table.schema[names[0]].metadata or {}
+    passes = [*from_json(given.get(METADATA_KEY)), *reported(earlier)]
+    return table.withMetadata(names[0], {**given, METADATA_KEY: to_json(passes)})
 
 
 @contextlib.contextmanager

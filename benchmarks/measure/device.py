@@ -1,8 +1,8 @@
-"""Measure the client for devices beside this package: bytes, start, words a second, memory.
+"""Measure the client for devices beside this package: bytes, start, speed, memory.
 
-In Node and in Chromium, one after the other in one run, on sentences of public text that
-come with the package; and of binary codes beside the sizes that the paper states. Needs
-``npm ci`` in ``clients/js``, and Chromium.
+In Node and in Chromium, one after the other in one run, on sentences of public text
+that come with the package; and of binary codes beside the sizes that the paper states.
+Needs ``npm ci`` in ``clients/js``, and Chromium.
 """
 
 from __future__ import annotations
@@ -107,12 +107,16 @@ def main() -> None:
         result["download"] = sizes
         for law, epsilon in LAWS.items():
             texts = folder / "texts.txt"
-            texts.write_text(SENTENCES.read_text("utf-8").strip() * REPEATS[law], "utf-8")
+            texts.write_text(
+                SENTENCES.read_text("utf-8").strip() * REPEATS[law], "utf-8"
+            )
             measure = CLIENT / "measure.mjs"
             result[law] = {
                 "epsilon": epsilon,
                 "python": run(sys.executable, "-c", PYTHON, law, epsilon, texts),
-                "node": run("node", "--expose-gc", measure, "node", artifacts[law], texts),
+                "node": run(
+                    "node", "--expose-gc", measure, "node", artifacts[law], texts
+                ),
                 "chromium": run("node", measure, "chromium", artifacts[law], texts),
             }
     result["brr in the paper"] = PAPER

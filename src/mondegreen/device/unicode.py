@@ -99,4 +99,3 @@ def _beside_sigma(c: str) -> int:
     if (c + _SIGMA).lower().endswith(_FINAL):
         return 1
     return 2 if ("A" + c + _SIGMA).lower().endswith(_FINAL) else 0
-

@@ -26,7 +26,7 @@ RECORDS = """\
   {"text":"don't  stop","id":"1", "n": 1.10, "deep": [{"text": "stays"}, NaN, -0e5]}\r
 {"n":[{"a":Infinity}],"id":"\\u00e9", "te\\u0078t": ["a b", null, "a b", ["it’s"]]}
 {"id": -12345678901234567890, "text": null}
-{"text": "1", "id": 0, "text": "\\ud83d\\ude00 \\"q\\" \\\\ \\u0000 \\t \\u001f \\u2028"}
+{"text": "1", "id": 0, "text": "\\ud83d\\ude00 \\"q\\" \\\\ \\u0000 \\t \\u001f"}
 {"id": 5, "text": []}
 {"id": 6, "text": ""}
 

@@ -26,6 +26,9 @@ PAPER = {
     "vocabulary_and_vectors_mb": {"brr": 6, "vectors": 300},
 }
 
+PAGE = machine.ROOT / "docs" / "reference" / "device-format.md"
+BEGIN, END = "<!-- figures -->\n", "<!-- end of the figures -->"
+
 PYTHON = """
 import json, resource, sys, time
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -86,6 +89,41 @@ def run(*command: object) -> dict[str, object]:
     }
 
 
+def table(result: dict) -> str:
+    """Return the figures as the page shows them."""
+    sizes = result["download"]
+    rows = ["| what is loaded | kB | gzip, kB |", "| --- | ---: | ---: |"]
+    for name, size in sizes.items():
+        raw, small = (f"{size[key] / 1e3:,.0f}" for key in ("bytes", "gzip"))
+        rows.append(f"| {name} | {raw} | {small} |")
+    rows += ["", "| | start, ms | words a second | memory, MB |"]
+    rows += ["| --- | ---: | ---: | ---: |"]
+    for law in LAWS:
+        for where in ("python", "node", "chromium"):
+            found = result[law][where]
+            name = f"{law}, {where.capitalize()} {found['version'].lstrip('v')}"
+            start = found["import_ms"] + found["start_ms"]
+            speed, memory = found["words_per_second"], found["memory_mb"]
+            rows.append(f"| {name} | {start:,.0f} | {speed:,.0f} | {memory:.3g} |")
+    paper = result["brr in the paper"]["vocabulary_and_vectors_mb"]
+    brr = sizes["brr artifact"]["bytes"] / 1e6
+    rows += [
+        "",
+        f"Of binary codes, {brr:.2g} MB are loaded; the paper says {paper['brr']} MB, and "
+        f"{paper['vectors']} MB for vectors of 300 numbers, of its vocabulary. Measured "
+        f"in one run with `python -m benchmarks device`, on {result['machine']['cores']} "
+        f"cores with a load of {result['machine']['load_at_start']:.0f} besides.",
+    ]
+    return "\n".join(rows) + "\n"
+
+
+def show(result: dict) -> None:
+    """Put the figures into the page."""
+    before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    PAGE.write_text(f"{before}{BEGIN}{table(result)}{END}{after}", "utf-8")
+
+
 def main() -> None:
     """Measure, and write the results."""
     result: dict[str, object] = {}
@@ -121,6 +159,7 @@ def main() -> None:
             }
     result["brr in the paper"] = PAPER
     machine.save("device", result)
+    show(json.loads((machine.RESULTS / "device.json").read_text("utf-8")))
 
 
 if __name__ == "__main__":

@@ -60,7 +60,10 @@ async function outputs(folder) {
   const found = types(folder).map(([name, text]) => [`${TYPES}/${name}`, text]);
   found.push(["dist/mondegreen.js", await bundle("src/index.ts")]);
   found.push(["dist/node.js", await bundle("src/node.ts", { platform: "node" })]);
-  if (existsSync(path.join(HERE, "page/template.html"))) found.push(["page/index.html", await page()]);
+  found.push(["page/index.html", await page()]);
+  for (const name of ["LICENSE", "NOTICE"]) {
+    found.push([name, readFileSync(path.join(HERE, "../..", name), "utf8")]);
+  }
   return found;
 }
 

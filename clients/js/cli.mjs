@@ -60,16 +60,18 @@ function keyOf(path) {
 
 /** Lines of standard input with their ends, and the byte order mark before the first. */
 async function* lines(input) {
-  let rest = Buffer.alloc(0);
+  let pieces = []; // of a line that has no end yet, joined once
   let isStart = true;
   for await (const chunk of input) {
-    rest = Buffer.concat([rest, chunk]);
-    const end = rest.lastIndexOf(10) + 1;
-    if (!end) continue;
-    yield* split(rest.subarray(0, end), isStart);
-    isStart = false;
-    rest = rest.subarray(end);
+    const end = chunk.lastIndexOf(10) + 1;
+    if (end) {
+      yield* split(Buffer.concat([...pieces, chunk.subarray(0, end)]), isStart);
+      isStart = false;
+      pieces = [];
+    }
+    pieces.push(chunk.subarray(end));
   }
+  const rest = Buffer.concat(pieces);
   if (rest.length) yield* split(rest, isStart);
 }
 

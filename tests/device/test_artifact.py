@@ -228,5 +228,3 @@ def test_numbers_and_runs_are_as_the_page_says():
     table = {65: "a", 0x1F600: "xy", 0x130: "i̇"}
     points = {key: list(map(ord, text)) for key, text in table.items()}
     assert strings(coding.strings(points)) == table
-
-

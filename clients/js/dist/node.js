@@ -1158,7 +1158,8 @@ var Privatizer = class _Privatizer {
       all.set(shown, (all.get(shown) ?? 0) + chance);
     });
     const sorted = Array.from(all, ([shown, chance]) => ({ word: shown, chance }));
-    sorted.sort((one, other) => other.chance - one.chance);
+    const own = (each) => Number(each.word === known);
+    sorted.sort((one, other) => other.chance - one.chance || own(other) - own(one));
     const stay = known === null ? 0 : chances[input];
     return { word, lookedUpAs: known, stay, likeliest: sorted.slice(0, LIKELIEST) };
   }

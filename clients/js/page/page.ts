@@ -77,7 +77,9 @@ function start(all: Privatizer): void {
       said.textContent = "Put the cursor on a word.";
       return;
     }
-    const { lookedUpAs, stay, likeliest } = privatizer.explain(word, parts[2 * here + 3]);
+    const explained = privatizer.explain(word, parts[2 * here + 3]);
+    const { lookedUpAs, stay } = explained;
+    const likeliest = explained.likeliest.filter((each) => each.word !== lookedUpAs);
     const first = document.createElement("strong");
     first.textContent = word;
     const chance = of100(likeliest[0]?.chance ?? 0);
@@ -85,7 +87,7 @@ function start(all: Privatizer): void {
     const fate =
       lookedUpAs === null
         ? " is not in the vocabulary, like every such word: any word may come out, none more often than others."
-        : ` stays as it is ${of100(stay ?? 0)} of 100 times. Likeliest to come out, each ${chance} of 100 times: ${likely} …`;
+        : ` stays as it is ${of100(stay ?? 0)} of 100 times. Likeliest besides, each ${chance} of 100 times: ${likely} …`;
     said.replaceChildren(first, fate);
   }
 

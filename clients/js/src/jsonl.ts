@@ -16,15 +16,13 @@ export interface Found {
 const DEEPEST = 500;
 const INTEGER = /^(?:0|-?[1-9][0-9]*)$/;
 const SCALAR = /true|false|null|NaN|-?Infinity|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?/y;
-// eslint-disable-next-line no-control-regex
 const STRING = /"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const SPACE = /[ \t\n\r]*/y;
 const LONE = /\p{Cs}/u;
 
 /** Whether a line holds white space alone, as Python sees it. */
 export function isBlank(line: string): boolean {
-  // eslint-disable-next-line no-control-regex
-  return /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/.test(line);
+    return /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/.test(line);
 }
 
 /**

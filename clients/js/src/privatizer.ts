@@ -152,7 +152,9 @@ export class Privatizer {
       all.set(shown, (all.get(shown) ?? 0) + chance);
     });
     const sorted = Array.from(all, ([shown, chance]) => ({ word: shown, chance }));
-    sorted.sort((one, other) => other.chance - one.chance);
+    // Of equal ones the word itself first.
+    const own = (each: { word: string }): number => Number(each.word === known);
+    sorted.sort((one, other) => other.chance - one.chance || own(other) - own(one));
     const stay = known === null ? 0 : chances[input]!;
     return { word, lookedUpAs: known, stay, likeliest: sorted.slice(0, LIKELIEST) };
   }

@@ -1,10 +1,10 @@
 """Vectors of the device client: what it must cut, look up, draw and print.
 
-``python tests/vectors/device/device_vectors.py`` writes the files beside it, ``--check``
-compares them with what this Python gives; the tests of ``clients/js`` hold the client
-to them. Characters are of Unicode 14 or of no version, so that what Python and ``regex``
-say of them does not depend on theirs; the artifacts hold tables of the version that made
-them, which ``made`` names, and only that version makes them again.
+``python tests/vectors/device/device_vectors.py`` writes the files beside it, and
+``--check`` compares them with what this Python gives; the tests of ``clients/js`` hold
+the client to them. Characters are of Unicode 14 or of no version, so that what Python
+and ``regex`` say of them does not depend on theirs; the artifacts hold tables of the
+version that made them, which ``made`` names, and only that one makes them again.
 """
 
 from __future__ import annotations
@@ -31,14 +31,23 @@ from vectors import keyed
 
 FOLDER = Path(__file__).parent
 EPSILONS = [4, 6, 8, 10, 12, 14, 16]
-ARTIFACTS = {"tree": ("tree", EPSILONS), "sixteen": ("tree", [2, 3]), "bits": ("brr", [0.25])}
+ARTIFACTS = {
+    "tree": ("tree", EPSILONS),
+    "sixteen": ("tree", [2, 3]),
+    "bits": ("brr", [0.25]),
+}
 TEXTS, LONGEST, PLANE = 20_000, 18, 0x1000
 RECORDS, WIDE = 10_000, 100
 KEY = bytes(range(32))
 MADE = versions()
 # Of each kind, how often: what people write, and what an adversary would.
-ENDINGS = "n't N’T 's ’S 'll 're 've 'd 'm don't can’t won't sha'n't ain't I'm it's".split()
-WORDS = "the and doctor Oslo OSLO isn’t ＯＳＬＯ ﬁ ½ naïve Ann oslo cats 2026 ΟΔΟΣ İstanbul".split()
+ENDINGS = (
+    "n't N’T 's ’S 'll 're 've 'd 'm don't can’t won't sha'n't ain't I'm it's".split()
+)
+WORDS = (
+    "the and doctor Oslo OSLO isn’t ＯＳＬＯ ﬁ ½ naïve Ann oslo cats 2026 ΟΔΟΣ "
+    "İstanbul".split()
+)
 MARKS = "\u0301\u0327\u200d\u00ad\ufe0f\u20e3\u1161\u11a8\u200b\u2060\ufeff\u0345\u093c"
 
 
@@ -73,8 +82,24 @@ def texts() -> list[str]:
     """Cut from all scripts and categories, and from what the tokenizer looks at."""
     rng = np.random.default_rng(17)
     every, ascii_ = assigned(), [chr(i) for i in range(128)]
-    pools = [every, ascii_, list(LISTED), ENDINGS, WORDS, list(MARKS), list("'’sSnNtT$€1a ")]
-    found = ["", "\0", "\ud800", "a" * 300, "é" * 300, "-" * 40, "a's's's's's's's's's's"]
+    pools = [
+        every,
+        ascii_,
+        list(LISTED),
+        ENDINGS,
+        WORDS,
+        list(MARKS),
+        list("'’sSnNtT$€1a "),
+    ]
+    found = [
+        "",
+        "\0",
+        "\ud800",
+        "a" * 300,
+        "é" * 300,
+        "-" * 40,
+        "a's's's's's's's's's's",
+    ]
     found += [" " * 33 + "x", "\r\n" * 40 + "y", "a" + "\u0301" * 255, "'" * 9, "$" * 9]
     while len(found) < TEXTS:
         weights = rng.dirichlet([0.5] * len(pools))
@@ -96,7 +121,9 @@ def has_pair(word: str) -> bool:
 
 def as_utf16(text: str) -> str:
     """Return what JavaScript makes of a text: it cannot tell two halves from a pair."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return text.encode("utf-16-le", "surrogatepass").decode(
+        "utf-16-le", "surrogatepass"
+    )
 
 
 def digest(text: str) -> str:
@@ -123,7 +150,9 @@ def canonical_planes() -> list[str]:
     """Return a digest for every 4,096 code points: of the canonical form of each."""
     planes = []
     for start in range(0, 0x110000, PLANE):
-        every = [chr(p) for p in range(start, start + PLANE) if not 0xD800 <= p < 0xE000]
+        every = [
+            chr(p) for p in range(start, start + PLANE) if not 0xD800 <= p < 0xE000
+        ]
         planes.append(digest("\n".join(map(canonical, every))))
     return planes
 
@@ -132,7 +161,9 @@ def releases(rows: list[list[Any]]) -> list[dict[str, Any]]:
     """Return keyed releases on the artifact of the package."""
     found, noise = [], KeyedNoise(KEY)
     by_epsilon = {
-        epsilon: mg.Privatizer(mg.mechanism("tree", epsilon=float(epsilon)), noise=noise)
+        epsilon: mg.Privatizer(
+            mg.mechanism("tree", epsilon=float(epsilon)), noise=noise
+        )
         for epsilon in EPSILONS
     }
     for number, (text, *_) in enumerate(rows[:: TEXTS // 400]):
@@ -152,7 +183,9 @@ def redraws() -> Iterator[dict[str, Any]]:
         mechanism, _ = ARTIFACTS[name]
         state = mg.mechanism(mechanism, epsilon=float(epsilon)).prepare(space)
         lookup = Lookup(space)
-        (parts,) = tokenize([text if space.vocab_size == 16 else "the doctor met zyxq in"]).parts
+        (parts,) = tokenize(
+            [text if space.vocab_size == 16 else "the doctor met zyxq in"]
+        ).parts
         ids = lookup.codes(tokenize(["".join(parts)]))
         block = np.zeros(16, dtype=np.uint32)
         if mechanism == "tree":
@@ -162,7 +195,9 @@ def redraws() -> Iterator[dict[str, Any]]:
             for i, draw in enumerate(draws):
                 block[1 + 2 * i : 3 + 2 * i] = draw & 0xFFFFFFFF, draw >> 32
         else:
-            block[1:] = np.where(np.arange(15) % 2, state.threshold >> 32, np.arange(15) << 26)
+            block[1:] = np.where(
+                np.arange(15) % 2, state.threshold >> 32, np.arange(15) << 26
+            )
         rng = chacha20(KEY)
         held = rng.bit_generator.state
         held["state"]["block"] = block
@@ -229,7 +264,6 @@ def main() -> int:
             stale += gzip.decompress(path.read_bytes()) != data
         else:
             path.write_bytes(gzip.compress(data, 9, mtime=0))
-            print(path.name, len(data), path.stat().st_size)
     return stale
 
 

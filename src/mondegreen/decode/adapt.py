@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Floats
-from mondegreen.decode.channel import channel_of
+from mondegreen.decode.channel import kept_channel
 from mondegreen.decode.decoder import CANDIDATES, Decoder
 from mondegreen.decode.released import Released
 from mondegreen.language.counts import Counter
@@ -76,7 +76,7 @@ class Adapter:
     ) -> None:
         language.check_space(state.space)
         self.language, self._state = language, state
-        self._wide = channel_of(state, language.frequencies(), _WIDE, progress)
+        self._wide = kept_channel(state, language, _WIDE, progress)
         self._law: Floats = np.exp(self._wide.log_law)
 
     def channel(self, language: NGrams) -> Channel:

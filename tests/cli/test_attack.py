@@ -204,3 +204,15 @@ def test_a_reader_needs_a_language_model_of_the_space(run):
 def test_what_cannot_be_attacked_is_refused(run, arguments, code, problem):
     done = run("attack", *arguments, "--epsilon", "4", expect=code)
     assert problem in done.output
+
+
+def test_who_learns_from_the_release_is_an_adversary_of_its_own(run, model):
+    found = attacked(run, "--epsilon", "800", *model)["learning_reader"]
+    assert found["value"] > 0.9
+    assert 0 <= found["chance"] <= found["low"] <= found["value"] <= found["high"]
+    blind = attacked(run, "--epsilon", "0.001", *model)["learning_reader"]
+    assert abs(blind["value"] - blind["chance"]) < 0.05
+    said = run("attack", "sample.csv", "--epsilon", "800", *model).stdout
+    assert "one who learns from the release" in said
+    # Without a model there is nothing that could learn.
+    assert "learning_reader" not in attacked(run, "--epsilon", "4")

@@ -12,7 +12,8 @@ recovers, so the strongest of those at hand counts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, final
 
@@ -23,6 +24,7 @@ from mondegreen.arrays import Floats, Ids, Weights
 from mondegreen.attacks.attack import Attack
 from mondegreen.attacks.bayes import blind_success
 from mondegreen.attacks.pairs import Pairs
+from mondegreen.decode.adapt import Adapter
 from mondegreen.decode.channel import kept_channel
 from mondegreen.decode.decoder import CANDIDATES, Decoder
 from mondegreen.decode.released import Released
@@ -77,13 +79,15 @@ class Knowledge:
 
     Word frequencies, shape (V + 1,) with the unknown word last, and where these come
     from; unless they are ``is_public`` they are of the texts that are attacked, whose
-    words must not be shown. ``readers`` go by what they know.
+    words must not be shown. ``readers`` go by what they know; ``learns`` makes a reader
+    that learned from a release besides.
     """
 
     prior: Floats
     says: str
     is_public: bool
     readers: Mapping[str, Reader] = field(default_factory=dict)
+    learns: Callable[[Released], tuple[Reader, float]] | None = None
 
     @classmethod
     def of_language(cls, state: State, language: NGrams) -> Knowledge:
@@ -93,13 +97,45 @@ class Knowledge:
         says = f"the public language model {name}"
         channel = kept_channel(state, language, CANDIDATES)
         readers = {f"{says}, of trigrams": SentenceReader(channel, language)}
-        return cls(language.frequencies(), says, is_public=True, readers=readers)
+        learns = functools.partial(_learned, state, language)
+        return cls(language.frequencies(), says, True, readers, learns)
 
     @classmethod
     def of_texts(cls, counts: Weights) -> Knowledge:
         """Know the frequencies of the texts attacked; expect other words, if seldom."""
         prior = frequency_prior(counts, smoothing=1 / len(counts))
         return cls(prior, "how frequent each word is in these texts", is_public=False)
+
+
+def _learned(
+    state: State, language: NGrams, released: Released
+) -> tuple[Reader, float]:
+    """Make the reader that learned from a release, and the weight of what it knew."""
+    adapter = Adapter(state, language)
+    found = adapter.adapted(released)
+    channel = adapter.channel(found.model)
+    return SentenceReader(channel, found.model), found.weight
+
+
+def learning_reader(pairs: Pairs, knowledge: Knowledge) -> Attack | None:
+    """Measure what a reader recovers who learns from the release that it reads.
+
+    All released words together show which outputs are frequent, and beside which
+    others. None where no language model is known that could learn.
+    """
+    if knowledge.learns is None:
+        return None
+    learned, weight = knowledge.learns(Released(pairs.outputs, pairs.ends))
+    says = f"reads whole sentences; knows the mechanism, {knowledge.says} and"
+    learns = (
+        f"{says} what these {len(pairs.inputs):,} released words tell of each other"
+    )
+    hits = learned.guesses(pairs.outputs, pairs.ends) == pairs.inputs
+    details = {"weight_of_public_model": weight}
+    blind = _blind(pairs, learned)
+    return _found(
+        "learning_reader", pairs, hits, learns, knowledge.prior, details, blind
+    )
 
 
 def reader(pairs: Pairs, readers: Mapping[str, Reader], prior: Floats) -> Attack:
@@ -121,21 +157,27 @@ def reader(pairs: Pairs, readers: Mapping[str, Reader], prior: Floats) -> Attack
     shares = {knows: float(found.mean()) for knows, found in hits.items()}
     strongest = max(shares, key=lambda knows: shares[knows])
     says = f"reads whole sentences; knows the mechanism and {strongest}"
-    # By chance is what the same reader gets right of outputs that belong elsewhere.
+    blind = _blind(pairs, readers[strongest])
+    return _found(
+        "reader", pairs, hits[strongest], says, prior, {"readers": shares}, blind
+    )
+
+
+def _blind(pairs: Pairs, reader: Reader) -> float:
+    """By chance is what a reader gets right of outputs that belong elsewhere."""
     elsewhere = np.random.default_rng(_SEED).permutation(pairs.outputs)
-    blind = readers[strongest].guesses(elsewhere, pairs.ends) == pairs.inputs
-    details = {"readers": shares}
-    return _found(pairs, hits[strongest], says, prior, details, float(blind.mean()))
+    return float((reader.guesses(elsewhere, pairs.ends) == pairs.inputs).mean())
 
 
 def printed_words(pairs: Pairs, prior: Floats) -> Attack:
     """Take the words of a decoded release for those of the originals."""
     says = "reads the release as it is printed, and takes its words for the original"
     hits: NDArray[np.bool_] = np.asarray(pairs.printed == pairs.inputs)
-    return _found(pairs, hits, says, prior, {})
+    return _found("reader", pairs, hits, says, prior, {})
 
 
 def _found(
+    name: str,
     pairs: Pairs,
     hits: NDArray[np.bool_],
     says: str,
@@ -145,4 +187,4 @@ def _found(
 ) -> Attack:
     share, (low, high) = float(hits.mean()), pairs.interval(hits)
     chance, count = max(blind, blind_success(pairs, prior)), len(hits)
-    return Attack("reader", says, share, low, high, chance, count, details=details)
+    return Attack(name, says, share, low, high, chance, count, details=details)

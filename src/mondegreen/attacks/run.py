@@ -24,6 +24,7 @@ from mondegreen.attacks.reader import (
     Reader,
     TableReader,
     at_face_value,
+    learning_reader,
     printed_words,
     reader,
 )
@@ -90,6 +91,8 @@ def attack_all(
         alone: dict[str, Reader] = {f"{knows}, word by word": TableReader(guess)}
         readers = {**alone, **knowledge.readers, **at_face_value(state)}
         found.append(reader(pairs, readers, prior))
+        tell("what the release tells of itself")
+        found += filter(None, [learning_reader(pairs, knowledge)])
     if pairs.printed is not None:
         found.append(printed_words(pairs, prior))
     tell("linkage")
@@ -101,6 +104,7 @@ def attack_all(
 ORDER: Final = (
     "single_word",
     "reader",
+    "learning_reader",
     "worst_word",
     "categories",
     "mutual_information",

@@ -31,6 +31,7 @@ _OWN: Final = (
 _HEADINGS: Final = {
     "single_word": "one word by itself",
     "reader": "a reader of sentences",
+    "learning_reader": "one who learns from the release",
     "worst_word": "the worst word",
     "categories": "categories of words",
     "mutual_information": "mutual information",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Floats, Ids, within
 from mondegreen.decode.book import Book, Indices
 from mondegreen.decode.lattice import Lattice
-from mondegreen.decode.paths import best, log_sum, marginals, path
+from mondegreen.decode.paths import best, likelihoods, log_sum, marginals, path
 from mondegreen.decode.released import Released
 from mondegreen.decode.tables import Singles
 from mondegreen.language.ngrams import NGrams
@@ -167,6 +167,19 @@ class Decoder:
         is_input = self._book.words[rows] == inputs[through, None]
         scores[through] = np.where(is_input, self._book.law[rows], -np.inf).max(axis=1)
         return scores
+
+    def log_likelihood(self, released: Released) -> float:
+        r"""Score released words by the model and the law, nats a word.
+
+        .. math:: \frac{1}{T} \ln \sum_x Q(x) \prod_i P(y_i \mid x_i)
+
+        over the sentences that candidates make, up to a constant of each output.
+        """
+        total, words = 0.0, 0
+        for rows, lattice in self._lattices(released, self._book.law):
+            total += float(likelihoods(lattice).sum())
+            words += len(rows)
+        return total / max(words, 1)
 
     def _lattices(
         self, released: Released, law: Singles

@@ -94,6 +94,14 @@ def marginals(lattice: Lattice) -> Singles:
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
+def likelihoods(lattice: Lattice) -> Singles:
+    """The logarithm of the sum of all paths of each sentence, shape (sentences,)."""
+    states = forward(lattice, lattice.triples(), log_sum)
+    lengths = lattice.lengths
+    end = lattice.offsets[lengths + 1] + np.arange(len(lengths)) - lattice.offsets[1]
+    return log_sum(states[end][:, :, 0], 1)  # its last place is the boundary
+
+
 def path(lattice: Lattice, combine: Combine, choose: Choose) -> NDArray[np.int64]:
     """One sentence of candidates: their places in the rows behind the first step.
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import final
+from typing import Final, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import LanguageError
@@ -13,8 +14,12 @@ from mondegreen.language.counts import Counter, Counts
 from mondegreen.language.ngrams import NGrams
 from mondegreen.space.space import Space
 from mondegreen.text.policy import Lookup
+from mondegreen.text.print_forms import as_released
 from mondegreen.text.sentences import ends_of
-from mondegreen.text.tokenizer import tokenize
+from mondegreen.text.tokenizer import TokenizedBatch, tokenize
+
+_KEPT: Final = 0.01
+"""Share of words outside of the space that a release may have: some pass in clear."""
 
 
 @final
@@ -90,6 +95,32 @@ def read_words(
     found = [_words(texts, lookup) for texts in batches]
     ids = [np.zeros(0, np.int32), *(each for each, _ in found)]
     return np.concatenate(ids), [end for _, ends in found for end in ends]
+
+
+def released_words(
+    batches: Iterable[Sequence[str | None]], space: Space
+) -> tuple[Ids, NDArray[np.bool_]]:
+    """Read the words of a release that was drawn, and where its sentences end.
+
+    A word that was kept is -1. Raises LanguageError where more than one in a hundred is
+    not in the space: a mechanism draws none of these.
+    """
+    lookup = Lookup(space)
+    ids, ends = [np.zeros(0, np.int32)], [np.zeros(0, np.bool_)]
+    for texts in batches:
+        parts = tokenize(texts).parts
+        batch = TokenizedBatch([each and as_released(each) for each in parts])
+        ids.append(lookup.codes(batch))
+        ends.append(ends_of(batch))
+    words = np.concatenate(ids)
+    kept = words == space.vocab_size
+    if not len(words) or kept.mean() > _KEPT:
+        raise LanguageError(
+            f"{int(kept.sum()):,} of {len(words):,} words are not in space "
+            f"{space.name!r}, and a mechanism draws none of these: give a release that "
+            "was drawn with it (--read none --structure keep), and never an original"
+        )
+    return np.where(kept, -1, words).astype(np.int32), np.concatenate(ends)
 
 
 def _words(texts: Sequence[str | None], lookup: Lookup) -> tuple[Ids, list[bool]]:

@@ -110,7 +110,7 @@ def mixed_tables(first: Tables, second: Tables, weight: float) -> Tables:
     )
     unigram = unigram / unigram.sum()
 
-    keys = np.union1d(*(_pair_keys(model, size) for model in both))
+    keys = _union([_pair_keys(model, size) for model in both])
     owner, word = keys // size, keys % size
     pair, gamma = _level(
         shares,
@@ -121,7 +121,7 @@ def mixed_tables(first: Tables, second: Tables, weight: float) -> Tables:
         [np.exp(model.unigram_backoff.astype(float)) for model in both],
         unigram[word],
     )
-    triples = np.union1d(*(_triple_keys(model, size) for model in both))
+    triples = _union([_triple_keys(model, size) for model in both])
     u, v, w = triples // (size * size), triples // size % size, triples % size
     context = np.searchsorted(keys, triples // size)
     triple, pair_gamma = _level(
@@ -186,6 +186,12 @@ def _pair_keys(model: Tables, size: int) -> Weights:
 def _triple_keys(model: Tables, size: int) -> Weights:
     pairs = np.repeat(_pair_keys(model, size), np.diff(model.triple_starts))
     return pairs * size + model.triple_words
+
+
+def _union(keys: Sequence[Weights]) -> Weights:
+    """The distinct ones of some arrays that are in order: quicker than union1d."""
+    every = np.sort(np.concatenate(keys), kind="stable")
+    return every[np.diff(every, prepend=-1) != 0]
 
 
 def _joined(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:

@@ -26,6 +26,9 @@ from mondegreen.space.space import Space, WordSpace
 from mondegreen.tensors import HeaderError, read_header, require, write_tensors
 
 FORMAT: Final = "mondegreen-language/1"
+RELEASE: Final = "a release of "
+"""How a source begins that is no public text, but what a mechanism released."""
+
 _TYPES: Final = {"str": str, "int": int, "tuple[str, ...]": tuple}
 
 
@@ -44,6 +47,11 @@ class About:
     licences: tuple[str, ...] = ()
     mixed: tuple[str, ...] = ()  # weight and digest of each model it was mixed from
     order: int = 3
+
+    @property
+    def releases(self) -> tuple[str, ...]:
+        """The releases among its sources, which it learned from."""
+        return tuple(each for each in self.sources if each.startswith(RELEASE))
 
     @classmethod
     def from_json(cls, text: str) -> About:

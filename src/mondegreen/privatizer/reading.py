@@ -134,9 +134,13 @@ class Reading:
         if self.judge is not None:
             judged = f" and the model in a folder of sha256 {self.judge.digest[:16]}"
         unit = {"words": "word by word", "sentence": "sentence by sentence"}[self.read]
+        made = "public text alone"
+        if learned := "; ".join(self.language.about.releases):
+            made = f"public text and {learned} (which, if it is of these texts and not "
+            made += "of these very draws, is a release more, whose loss is added)"
         return (
             f"reading: released words are read {unit} with the public language model "
-            f"sha256 {self.language.digest[:16]}{judged}, made from public text alone "
+            f"sha256 {self.language.digest[:16]}{judged}, made from {made} "
             "and not from any text that is privatized; what reads well need not be "
             "what was written",
         )

@@ -153,7 +153,60 @@ def mix(
     echo_facts(made | facts, as_json=as_json)
 
 
-for _verb in (list_languages, info, build, mix):
+@command(short_help="Adapt a language model to the texts of a release.")
+def adapt(
+    release: File = argument(),
+    output: Path = _OUTPUT,
+    columns: tuple[options.Column, ...] = options.COLUMNS,
+    format: Format | None = options.FORMAT,
+    epsilon: float = options.EPSILON,
+    name: options.MechanismName = options.MECHANISM,
+    settings: tuple[str, ...] = options.SETTINGS,
+    space: options.SpaceName = options.SPACE,
+    language: LanguageName | None = option(
+        "Public language model to adapt.  [default: the one that comes with the "
+        "package]",
+        "--language",
+    ),
+    allow_unproved: bool = options.UNPROVED,
+    force: bool = options.FORCE,
+    quiet: bool = options.QUIET,
+    as_json: bool = options.JSON,
+) -> None:
+    """Let a public model learn from RELEASE (domain adaptation), to read it better.
+
+    RELEASE was drawn with this setting, by --read none --structure keep. It is
+    guessed, what is guessed three times or more is counted, and mixed into the model
+    by the weight that makes a held-back part of RELEASE likeliest. The law is public,
+    so this is post-processing and costs no epsilon. It can only know what it is given:
+    give it a release, never an original, which the model would carry into what it
+    reads. Words that no release holds are refused.
+
+    \b
+    mondegreen privatize mine.csv -o raw.csv --column text --epsilon 10 --read none
+    mondegreen language adapt raw.csv -o my.lm --column text --epsilon 10
+    mondegreen attack mine.csv raw.csv --column text --epsilon 10 --language my.lm
+    """  # noqa: D301
+    from mondegreen.decode.adapt import Adapter
+    from mondegreen.decode.released import Released
+    from mondegreen.language.build import released_words
+    from mondegreen.language.store import load_language, refuse_existing, save_language
+    from mondegreen.space.store import load_space
+
+    refuse_existing(output, force=force)
+    mechanism = options.built(name, epsilon, settings)
+    options.check_proved(mechanism, allow_unproved=allow_unproved)
+    loaded, model = load_space(space), load_language(language)
+    words = released_words(_batches(release, format, columns, quiet), loaded)
+    found = Adapter(mechanism.prepare(loaded), model).adapted(Released(*words))
+    save_language(found.model, output, force=force)
+    before, after = found.likelihoods
+    made = {"weight": found.weight, "nats_before": -before, "nats_after": -after}
+    facts = _facts(found.model, output, as_json=as_json)
+    echo_facts(made | facts, as_json=as_json)
+
+
+for _verb in (list_languages, info, build, mix, adapt):
     language.add_command(_verb)
 
 

@@ -5,6 +5,7 @@ from tests.decode.conftest import WORDS
 from tests.decode.test_decoder import released
 
 from mondegreen.decode.decoder import Decoder
+from mondegreen.decode.released import Released
 from mondegreen.decode.rescoring import rescored
 
 NAMES = [f"w{i}" for i in range(WORDS)]
@@ -23,8 +24,8 @@ class Judge:
 
 def test_the_judge_decides_where_the_channel_leaves_it_open(language, channel):
     decoder = Decoder(channel, language)
-    sentences = [[3, 1, 0], [2, 2], [5, 0, 1, 4]] * 20
-    seen = released(*sentences)
+    rng = np.random.default_rng(0)
+    seen = released(*(rng.integers(0, WORDS, 3).tolist() for _ in range(60)))
     liked = [
         int((rescored(decoder, seen, Judge("w2", weight), NAMES) == 2).sum())
         for weight in (-20.0, 0.0, 20.0)
@@ -46,3 +47,18 @@ def test_the_channel_scores_inputs(language, law, channel):
     outputs, inputs = [3, 1, 0], np.array([0, 4, 2], dtype=np.int32)
     scores = decoder.log_law(released(outputs), inputs)
     assert np.abs(scores - np.log(law[inputs, outputs])).max() < 1e-3
+
+
+def test_a_sentence_is_read_the_same_whatever_is_beside_it(language, channel):
+    decoder = Decoder(channel, language)
+    rng = np.random.default_rng(0)
+    sentences = [
+        released(rng.integers(0, WORDS, 2 + i % 4).tolist()) for i in range(30)
+    ]
+    alone = [rescored(decoder, each, Judge("w1", 1.0), NAMES) for each in sentences]
+    together = Released(
+        np.concatenate([each.ids for each in sentences]),
+        np.concatenate([each.ends for each in sentences]),
+    )
+    both = rescored(decoder, together, Judge("w1", 1.0), NAMES)
+    np.testing.assert_array_equal(both, np.concatenate(alone))

@@ -42,17 +42,25 @@ def rescored(
     draws : int
         How many readings are drawn beside the best one.
     """
-    proposals = [decoder.sentence(released)]
-    for number in range(draws):
-        rng = np.random.Generator(np.random.PCG64([_SEED, number]))
-        proposals.append(decoder.draw(released, rng))
-    table = np.stack(proposals)
-    channel = np.stack([decoder.log_law(released, each) for each in table])
-    found: Ids = table[0].copy()
+    found: Ids = decoder.sentence(released)
     for start, length in zip(*released.sentences(), strict=True):
         mine = slice(int(start), int(start + length))
-        readings, first = np.unique(table[:, mine], axis=0, return_index=True)
+        # A sentence by itself: its reading must not depend on those beside it.
+        copies = _copies(released.ids[mine], draws)
+        drawn = decoder.draw(copies, np.random.Generator(np.random.PCG64(_SEED)))
+        table = np.concatenate([found[mine], drawn]).reshape(1 + draws, -1)
+        readings = np.unique(table, axis=0)
+        law = decoder.log_law(
+            _copies(released.ids[mine], len(readings)), readings.ravel()
+        )
         sentences = [[words[i] for i in row] for row in readings.tolist()]
-        scores = scorer.log_probs(sentences) + channel[first, mine].sum(axis=1)
+        scores = scorer.log_probs(sentences) + law.reshape(readings.shape).sum(axis=1)
         found[mine] = readings[int(scores.argmax())]
     return found
+
+
+def _copies(ids: Ids, count: int) -> Released:
+    """The same sentence so many times."""
+    ends = np.zeros(len(ids), dtype=np.bool_)
+    ends[-1] = True
+    return Released(np.tile(ids, count), np.tile(ends, count))

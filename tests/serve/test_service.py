@@ -72,13 +72,14 @@ def test_seeded_noise_is_refused(privatizer):
         Settings(privatizer.with_noise(mg.Seeded(1)))
 
 
-def test_settings_are_built_from_a_spec(privatizer, key_file, api_keys):
-    noise = mg.KeyedNoise.from_file(key_file)
-    keys = ApiKeys.from_file(api_keys)
-    found = Settings.from_spec(privatizer.to_dict(), noise, api_keys=keys)
-    assert found.privatizer.to_dict() == privatizer.to_dict()
-    assert found.privatizer.noise == noise
-    assert pickle.loads(pickle.dumps(found)).api_keys.number(b"b" * 40) == 1
+def test_settings_go_to_other_processes_without_a_key(privatizer, key_file, api_keys):
+    keyed = privatizer.with_noise(mg.KeyedNoise.from_file(key_file))
+    sent = pickle.dumps(Settings(keyed, ApiKeys.from_file(api_keys)))
+    assert bytes(range(32)) not in sent
+    assert b"b" * 40 not in sent
+    found = pickle.loads(sent)
+    assert found.api_keys.number(b"b" * 40) == 1
+    assert found.privatizer.noise == keyed.noise
     assert "first-key" not in repr(found)
     with pytest.raises(ConfigurationError, match="privatizer"):
         Settings(privatizer.to_dict())

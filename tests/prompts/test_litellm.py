@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import gc
 import json
 import os
 import subprocess
@@ -28,6 +29,13 @@ from requests_to_models import CANARY, PUBLIC, SYSTEM, rich  # noqa: E402
 from mondegreen.prompts.guard import PromptGuard  # noqa: E402
 
 CHAT = "chat/completions"
+
+
+@pytest.fixture(autouse=True)
+def sockets_that_litellm_leaves():
+    """Find them here, where its warnings are ignored."""
+    yield
+    gc.collect()
 
 
 def said(*texts, **more):
@@ -159,6 +167,20 @@ def test_an_address_that_is_down_blocks(evenly):
     down = GenericGuardrailAPI(api_base="http://127.0.0.1:9", guardrail_name="m")
     with pytest.raises(Exception, match="Generic Guardrail API failed"):
         translated(CHAT, down, said())
+
+
+def test_a_field_that_is_not_shown_does_not_pass_with_a_message_that_did_not_change(
+    beside,
+):
+    said = [
+        ("system", SYSTEM),
+        ("user", "?!"),
+        ("user", [{"type": "text", "text": "?"}]),
+    ]
+    rows = [{"role": role, "content": each, "hidden": CANARY} for role, each in said]
+    sent = translated(CHAT, beside, {"model": "stub", "messages": rows})
+    assert CANARY not in json.dumps(sent)
+    assert SYSTEM in json.dumps(sent)
 
 
 def test_an_answer_passes(service):

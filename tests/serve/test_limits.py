@@ -81,6 +81,7 @@ def test_a_body_that_does_not_come_is_not_waited_for(start):
     answer = service.raw(head, ends=False)
     assert b" 408 " in answer[:20]
     assert b'"error"' in answer
+    assert b"connection: close" in answer
     assert service.privatize("bad") != ["bad bad"]
 
 

@@ -34,6 +34,12 @@ def is_refusing(service):
     return False
 
 
+def has_begun(service):
+    """Whether a request is in work beside the one that asks."""
+    _, counts = service.ask("GET", "/metrics")
+    return b"mondegreen_requests_in_work 2.0" in counts
+
+
 @pytest.mark.parametrize(
     "number",
     [
@@ -58,7 +64,8 @@ def test_what_has_come_in_is_answered_and_no_more_is_taken(start, workers):
     service.privatize("bad")
     with service.connect() as connection:
         connection.sendall(HEAD + BODY[:20])
-        time.sleep(0.5)  # for the head to be read: a request that has begun
+        while not has_begun(service):
+            time.sleep(0.02)
         service.process.send_signal(signal.SIGTERM)
         while not is_refusing(service):
             time.sleep(0.02)
@@ -118,6 +125,26 @@ def test_workers_have_noise_of_their_own_and_are_replaced(start):
     _, counts = service.ask("GET", "/metrics")
     assert b"mondegreen_texts_total 13.0" in counts  # of all workers, dead ones too
     assert service.stop() == 0
+
+
+@pytest.mark.slow("starts processes")
+@pytest.mark.skipif(not Path("/proc").exists(), reason="looks at processes")
+def test_workers_end_with_their_parent(start):
+    service = start("--workers", 2)
+    service.privatize("bad")
+    while len(workers := children(service)) < 2:
+        time.sleep(0.05)
+    service.kill()
+    while not is_refusing(service):
+        time.sleep(0.05)
+    while any(is_running(pid) for pid in workers):
+        time.sleep(0.05)
+
+
+def is_running(pid):
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+    return False
 
 
 @pytest.fixture

@@ -9,16 +9,20 @@ import signal
 import socket
 import ssl
 import tempfile
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from multiprocessing import parent_process
+from multiprocessing.connection import wait
+from multiprocessing.context import SpawnProcess
 from typing import Any, Final, final
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
-from uvicorn.supervisors import Multiprocess
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError
-from mondegreen.processes import one_thread
+from mondegreen.processes import SPAWN, one_thread, without_interrupts
 from mondegreen.serve.log import set_up_log
 from mondegreen.serve.metrics import FOLDER
 
@@ -26,7 +30,9 @@ _BACKLOG: Final = 2048
 _HEAD_SECONDS: Final = 20.0
 """For the head of a request to arrive, and for an answer to be taken; at most twice."""
 
-_STARTING_SECONDS: Final = 120
+_LOOK_SECONDS: Final = 0.5
+"""Between two looks at the workers, and before one that has died is replaced."""
+
 _STOPPING_SECONDS: Final = 5
 """Beside what one request may take."""
 
@@ -107,73 +113,86 @@ def run(app: Callable[[], Any], listen: Listen, say: Callable[[str], None]) -> N
     """
     _check_certificate(listen)
     with _socket(listen) as listening:
-        config = uvicorn.Config(
-            _Factory(app),
-            factory=True,
-            interface="asgi3",
-            http=PatientProtocol,
-            ws="none",
-            loop="asyncio",
-            lifespan="off",
-            workers=listen.workers,
-            log_config=None,
-            log_level="warning",
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            ssl_certfile=listen.tls_cert,
-            ssl_keyfile=listen.tls_key,
-            timeout_graceful_shutdown=int(listen.seconds) + _STOPPING_SECONDS,
-            timeout_worker_healthcheck=_STARTING_SECONDS,
-        )
         scheme = "https" if listen.tls_cert else "http"
         host, port = listening.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         say(f"Listening on {scheme}://{shown}:{port}")
-        if listen.workers > 1:
-            _run_workers(config, listening)
-        else:
-            _run_here(config, listening)
+        serve = _serve if listen.workers == 1 else _serve_by_workers
+        serve(app, listen, listening)
 
 
-def _run_here(config: uvicorn.Config, listening: socket.socket) -> None:
+def _serve(app: Callable[[], Any], listen: Listen, listening: socket.socket) -> None:
+    """Answer what comes in on a socket, in this process."""
     set_up_log()
+    config = uvicorn.Config(
+        app,
+        factory=True,
+        interface="asgi3",
+        http=PatientProtocol,
+        ws="none",
+        loop="asyncio",
+        lifespan="off",
+        log_config=None,
+        log_level="error",  # callers could fill a log of warnings
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        ssl_certfile=listen.tls_cert,
+        ssl_keyfile=listen.tls_key,
+        timeout_graceful_shutdown=int(listen.seconds) + _STOPPING_SECONDS,
+    )
     server = uvicorn.Server(config)
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            # The server raises its signals again at the end; by then that is nothing.
-            signal.signal(number, server.handle_exit)
+    # The server raises its signals again at the end; by then that is nothing.
+    _on_signals(server.handle_exit)
     server.run([listening])
 
 
-def _run_workers(config: uvicorn.Config, listening: socket.socket) -> None:
-    set_up_log()
-    with tempfile.TemporaryDirectory(prefix="mondegreen-") as folder, one_thread():
+def _on_signals(stop: Callable[[int, Any], None]) -> None:
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, stop)
+
+
+def _serve_by_workers(
+    app: Callable[[], Any], listen: Listen, listening: socket.socket
+) -> None:
+    """Let processes answer, and replace those that die."""
+    asked: list[int] = []
+    _on_signals(lambda number, frame: asked.append(number))
+
+    def started() -> SpawnProcess:
+        worker = SPAWN.Process(target=_work, args=(app, listen, listening))
+        with without_interrupts(), one_thread():
+            worker.start()
+        return worker
+
+    with tempfile.TemporaryDirectory(prefix="mondegreen-") as folder:
         os.environ[FOLDER] = folder
-        _Workers(config, [listening]).run()
+        workers = [started() for _ in range(listen.workers)]
+        while not asked:
+            wait([worker.sentinel for worker in workers], _LOOK_SECONDS)
+            if not all(each.is_alive() for each in workers):
+                time.sleep(_LOOK_SECONDS)  # one that cannot start dies again
+                workers = [each if each.is_alive() else started() for each in workers]
+        listening.close()  # else callers would queue here, for nobody
+        for worker in workers:
+            worker.terminate()
+        for worker in workers:
+            worker.join()
 
 
-@final
-class _Workers(Multiprocess):
-    """Processes that share a socket; one that dies is replaced."""
-
-    def terminate_all(self) -> None:
-        for each in self.sockets:  # else callers would queue here, for nobody
-            each.close()
-        super().terminate_all()
+def _work(app: Callable[[], Any], listen: Listen, listening: socket.socket) -> None:
+    """Be a worker, which ends as if asked to when its parent is killed."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _serve(app, listen, listening)
 
 
-@final
-class _Factory:
-    """Makes the application where it runs; a log of ours is set up first."""
-
-    def __init__(self, app: Callable[[], Any]) -> None:
-        self._app = app
-
-    def __call__(self) -> Any:
-        set_up_log()
-        return self._app()
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _check_certificate(listen: Listen) -> None:

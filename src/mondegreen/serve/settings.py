@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.privatizer.privatizer import Privatizer
@@ -13,7 +12,6 @@ from mondegreen.serve.api_keys import ApiKeys
 
 if TYPE_CHECKING:
     from mondegreen.prompts.guard import PromptGuard
-    from mondegreen.sampling.noise import NoiseSource
 
 
 @final
@@ -84,10 +82,3 @@ class Settings:
                 "a service takes no seeded noise: whoever knows the seed could undo "
                 "what it released"
             )
-
-    @classmethod
-    def from_spec(
-        cls, spec: Mapping[str, Any], noise: NoiseSource | None = None, **more: Any
-    ) -> Settings:
-        """Build from what ``Privatizer.to_dict`` returned."""
-        return cls(Privatizer.from_dict(spec, noise), **more)

@@ -201,6 +201,18 @@ def test_an_answer_passes(service):
         assert CANARY not in str(found)
 
 
+def test_requests_of_the_address_are_counted_as_all_others(service):
+    import httpx
+
+    path = "/beta/litellm_basic_guardrail_api"
+    httpx.post(service + path, json={"input_type": "response"})
+    lines = httpx.get(f"{service}/metrics").text.splitlines()
+    (count,) = (
+        x for x in lines if f'path="{path}",status="200"' in x and "_total" in x
+    )
+    assert float(count.split()[-1]) >= 1
+
+
 def test_an_older_litellm_that_sends_texts_alone_has_more_blocked(service):
     import httpx
 

@@ -68,6 +68,8 @@ def loaded(name):
     """Import a module, where the extra that it needs is installed."""
     try:
         return importlib.import_module(name)
+    except mg.errors.OptionalDependencyError as error:
+        pytest.skip(str(error))
     except ModuleNotFoundError as error:
         absent = mg.errors.OptionalDependencyError.from_import(error)
         if absent is None or not absent.extra:

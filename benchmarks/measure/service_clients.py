@@ -7,12 +7,14 @@ where that is closed. What becomes of every request is counted.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 PATIENCE = 60.0
 """Seconds after which a request counts as lost without an error."""
 
@@ -41,7 +43,7 @@ class Load:
 
     async def client(self) -> None:
         """Send one request after another, and count how each ends."""
-        connection = None
+        connection: Connection | None = None
         while not self.is_over:
             number = self._next % len(self.texts)
             self._next += 1
@@ -52,16 +54,17 @@ class Load:
                         "127.0.0.1", self.port
                     )
                     status, body = await self._ask(*connection, self.texts[number])
-            except TimeoutError:
-                end, connection = "lost without an error", None
-            except (OSError, EOFError, ValueError) as error:
-                end, connection = type(error).__name__, None
+            except (OSError, EOFError, ValueError) as error:  # TimeoutError is one
+                is_lost = isinstance(error, TimeoutError)
+                end = "lost without an error" if is_lost else type(error).__name__
+                connection = await closed(connection)
                 await asyncio.sleep(0.02)  # a refused connection costs nothing
             else:
                 end = self._judged(number, status, body, time.perf_counter() - started)
             self.found.ends[end] += 1
             if self.is_stopping:
                 self.found.after_stop[end] += 1
+        await closed(connection)
 
     async def _ask(
         self,
@@ -94,6 +97,14 @@ class Load:
             if not self.is_stopping:
                 self.found.seconds.append(seconds)
         return str(status)
+
+
+async def closed(connection: Connection | None) -> None:
+    """Close a connection, whatever has become of it."""
+    if connection is not None:
+        connection[1].close()
+        with contextlib.suppress(OSError):
+            await connection[1].wait_closed()
 
 
 async def load(

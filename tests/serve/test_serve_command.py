@@ -114,6 +114,15 @@ def test_keyed_noise_without_api_keys_is_warned_of(run, key_file, api_keys):
     assert "can test guesses" not in done.stderr
 
 
+def test_laws_that_tell_by_their_time_which_words_occurred_are_warned_of(
+    run, space_file
+):
+    done, _ = run("-e", 1, "-m", "tem", "--space", space_file, "-q")
+    assert "whether a word was sent before" in done.stderr
+    done, _ = run("-e", 10, "-q")
+    assert "whether a word was sent before" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "code"),
     [

@@ -22,7 +22,7 @@ from mondegreen.serve.forms import (
     read,
 )
 from mondegreen.serve.guard import Guard
-from mondegreen.serve.guardrail import guardrail_router
+from mondegreen.serve.guardrail import add_guardrail
 from mondegreen.serve.metrics import Metrics
 from mondegreen.serve.settings import Settings
 
@@ -62,7 +62,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.batcher, app.state.metrics = batcher, metrics
     guarantee = json.dumps(privatizer.guarantee.to_dict())
     if settings.guardrail is not None:
-        app.include_router(guardrail_router(settings.guardrail, batcher.run))
+        add_guardrail(app, settings.guardrail, batcher.run)
 
     @app.post("/v1/privatize", **_takes(PrivatizeRequest, PrivatizeAnswer))
     async def privatize(request: Request) -> Response:

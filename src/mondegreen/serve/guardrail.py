@@ -8,7 +8,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
-from fastapi import APIRouter, Request, Response
+from fastapi import FastAPI, Request, Response
 
 from mondegreen.errors import MondegreenError
 from mondegreen.prompts.guard import PromptGuard
@@ -26,22 +26,23 @@ _HIDDEN: Final = "[present]"  # what it shows of most headers
 Run = Callable[[Callable[[], dict[str, Any]]], Awaitable[dict[str, Any]]]
 
 
-def guardrail_router(guard: PromptGuard, run: Run) -> APIRouter:
-    """Make the address; every failure is an answer that blocks the request.
+def add_guardrail(app: FastAPI, guard: PromptGuard, run: Run) -> None:
+    """Add the address; every failure is an answer that blocks the request.
 
     An error of HTTP would be another thing: told to ``fail_open``, LiteLLM sends the
     request as it came.
 
     Parameters
     ----------
+    app : FastAPI
+        The service.
     guard : PromptGuard
         Privatizes requests; answers pass.
     run : callable
         Runs a function where privatizers run, such as ``Batcher.run``.
     """
-    router = APIRouter()
 
-    @router.post(PATH, response_class=Response)
+    @app.post(PATH, response_class=Response)
     async def guardrail(request: Request) -> Response:
         """Privatize what LiteLLM shows of a request; let answers pass."""
         try:
@@ -53,8 +54,6 @@ def guardrail_router(guard: PromptGuard, run: Run) -> APIRouter:
             _LOG.error("this is a bug: %s in the guardrail", type(error).__name__)
             made = _blocked("the request could not be privatized")
         return Response(json.dumps(made), media_type="application/json")
-
-    return router
 
 
 def _judged(guard: PromptGuard, shown: Any) -> dict[str, Any]:

@@ -152,13 +152,20 @@ def serve(
         raise ConfigurationError("--public and --public-role need --guardrail")
     app: Any = functools.partial(create_app, Settings(privatizer, keys, limits, guard))
     show_promise(privatizer.guarantee, quiet=quiet, verbose=verbose)
+    warnings = [warning]
     if noise is not None and not keys:
-        warning += (
+        warnings.append(
             "WARNING: noise is keyed, so that whoever may call can test guesses of a "
             "text whose release is known: see --api-keys."
         )
-    if warning:
-        click.echo(warning, err=True)
+    if privatizer.state.shared_bytes:
+        warnings.append(
+            f"WARNING: {privatizer.mechanism.name} computes the law of a word when it "
+            "first occurs, which takes long: whoever may call can tell by the time of "
+            "an answer whether a word was sent before. The tree has no such laws."
+        )
+    for each in filter(None, warnings):
+        click.echo(each, err=True)
     run(app, listen, say)
     if not quiet:
         say("Stopped; all that came in was answered.")

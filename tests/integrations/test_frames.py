@@ -337,6 +337,7 @@ def test_a_lazy_frame_is_written_once_without_its_columns(lazy, tmp_path):
 # Modin
 
 
+@pytest.mark.filterwarnings("ignore")  # Modin tells what it leaves to pandas
 def test_a_frame_of_modin():
     """Needs an environment of its own: Modin holds pandas back."""
     mpd = pytest.importorskip("modin.pandas", reason="Modin is not installed")

@@ -7,7 +7,14 @@ import json
 import pytest
 
 import mondegreen as mg
-from mondegreen.passes import Pass, all_private, from_json, to_json
+from mondegreen.passes import (
+    Pass,
+    all_private,
+    for_pandas,
+    from_json,
+    stated_in,
+    to_json,
+)
 
 SPACE = mg.Space.from_arrays("line", ["a", "b", "c"], [[0], [1], [2]])
 
@@ -78,3 +85,19 @@ def test_what_a_file_says_cannot_move_the_cursor():
 )
 def test_what_has_the_form_of_a_guarantee_alone_is_none(change):
     assert not all_private(from_json(json.dumps({**stated().to_dict(), **change})))
+
+
+def test_what_a_frame_of_pandas_says_is_found_and_damage_is_no_promise():
+    kept = {b"PANDAS_ATTRS": b'{"mondegreen": "[]", "x": 1}'}
+    assert stated_in(kept) == "[]"
+    assert stated_in({b"pandas": b'{"attributes": {"mondegreen": "[]"}}'}) == "[]"
+    assert stated_in({**kept, b"mondegreen": b"own"}) == b"own"
+    for none in (None, {}, {b"PANDAS_ATTRS": b"{"}, {b"pandas": b"7"}, {b"x": b"y"}):
+        assert stated_in(none) is None
+    for damaged in (b'{"mondegreen": 7}', b'{"mondegreen": ', b'["mondegreen"]'):
+        (found,) = from_json(stated_in({b"PANDAS_ATTRS": damaged}))
+        assert not found.is_private
+    assert json.loads(for_pandas("[7]", kept)["PANDAS_ATTRS"]) == {
+        "mondegreen": "[7]",
+        "x": 1,
+    }

@@ -188,13 +188,15 @@ def test_all_else_is_kept_but_metadata_that_is_not_asked_for(
     )
     codecs = {"text": "zstd", "n": "none"}
     made = passed(table, read={"metadata": metadata}, compression=codecs)
+    for_pandas = {b"PANDAS_ATTRS": b'{"mondegreen": "promise"}'}
+    stated = {b"mondegreen": b"promise", **for_pandas}
     assert made.drop(["text"]).equals(table.drop(["text"]))
     if metadata == "keep":
         assert made.schema.field("n").metadata[b"k"] == b"v"
-        assert made.schema.metadata == {b"pandas": b"{}", b"mondegreen": b"promise"}
+        assert made.schema.metadata == {b"pandas": b"{}", **stated}
     else:
         assert {key for f in made.schema for key in f.metadata or ()} <= {FIELD_ID}
-        assert made.schema.metadata == {b"mondegreen": b"promise"}
+        assert made.schema.metadata == stated
     group = pq.ParquetFile(tmp_path / "out.parquet").metadata.row_group(0)
     codecs = [group.column(i).compression for i in (0, 1, 2)]
     assert codecs == ["UNCOMPRESSED", "ZSTD", "UNCOMPRESSED"]
@@ -226,7 +228,7 @@ def test_no_text_of_metadata_reaches_the_release_by_any_way(tmp_path, copy):
     stored = pq.ParquetFile(made).metadata.metadata
     decoded = base64.b64decode(stored[b"ARROW:schema"])
     assert CANARY not in made.read_bytes() + decoded
-    assert set(stored) == {b"ARROW:schema", b"mondegreen"}
+    assert set(stored) == {b"ARROW:schema", b"mondegreen", b"PANDAS_ATTRS"}
     released = pq.read_table(made)
     assert released.to_pylist() == pq.read_table(path).to_pylist()
     assert released.schema.equals(schema)

@@ -9,6 +9,7 @@ reviews by Spark is compared with that of the command, bit for bit, on both size
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import json
 import os
@@ -169,23 +170,20 @@ KINDS = ("java", "python")
 
 def workers_of(pid: int) -> list[dict[str, Any]]:
     """Tell kind, memory and processor seconds of all processes that Spark started."""
+    lines: dict[int, str] = {}
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended
+            lines[int(path.name)] = (path / "stat").read_text()
+    fields = {each: line.rpartition(")")[2].split() for each, line in lines.items()}
+    ours, more = {pid}, {pid}
+    while more:
+        more = {p for p, f in fields.items() if int(f[1]) in ours} - ours
+        ours |= more
     found = []
-    parents = {pid}
-    # A child has a higher number than its parent, but for numbers that come round.
-    for each in sorted(int(path.name) for path in Path("/proc").glob("[0-9]*")):
-        try:
-            line = Path(f"/proc/{each}/stat").read_text()
-        except OSError:
-            continue
-        if int(line.rpartition(")")[2].split()[1]) not in parents:
-            continue
-        parents.add(each)
-        name, fields = (
-            line[line.index("(") + 1 : line.rindex(")")],
-            line.split(")")[-1].split(),
-        )
+    for each in ours - {pid}:
+        name = lines[each].partition("(")[2]
         kind = next((k for k in KINDS if name.startswith(k)), "other")
-        spent = (int(fields[11]) + int(fields[12])) / TICKS
+        spent = (int(fields[each][11]) + int(fields[each][12])) / TICKS
         mib = proportional_mib(each)
         found.append({"pid": each, "kind": kind, "mib": mib, "seconds": spent})
     return found

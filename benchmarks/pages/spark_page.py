@@ -91,7 +91,24 @@ def planned() -> Table:
     return Table(["calculated", ""], rows)
 
 
-TABLES = {"measured": measured, "start": start, "planned": planned}
+def gain() -> str:
+    """What a second executor gained, and whether that can be believed."""
+    result = load()
+    gained = f"The second executor gained {result['summary'][_GAIN]:.2f}×."
+    if not result["summary"]["machine_was_busy"]:
+        return f"{gained}\n"
+    loads = [run["load_before"] for run in result["runs"]]
+    cores = result["machine"]["cores"]
+    return (
+        f"{gained} **That is no measurement of scaling**: other work, a load of "
+        f"{min(loads):.0f} to {max(loads):.0f}\non {cores} cores, left no core for a "
+        "second executor, and seconds are high. The run shows that nothing is\n"
+        "shuffled and that releases are equal.\n"
+    )
+
+
+_GAIN = "gain_of_the_second_executor"
+TABLES = {"gain": gain, "measured": measured, "start": start, "planned": planned}
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -253,3 +254,18 @@ def test_the_tests_of_the_client_pass_without_any_package(name):
     run = [NODE, "--test", CLIENT / "test" / f"{name}.test.mjs"]
     done = subprocess.run(run, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:]
+
+
+@pytest.mark.slow("three commands")
+def test_the_example_runs(tmp_path):
+    command = tmp_path / "mondegreen"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mondegreen "$@"\n')
+    command.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    run = ["sh", ROOT / "examples" / "on_device.sh"]
+    env = {**os.environ, "PATH": path, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(run, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()[-2:]
+    assert [json.loads(line)["id"] for line in lines] == [1, 2]
+    assert "doctor in Oslo" not in done.stdout

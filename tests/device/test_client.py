@@ -11,8 +11,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import mondegreen as mg
 from mondegreen.io.json_spans import SpanScanner, UnfitValueError
 from vectors.device import device_vectors as device
 
@@ -20,7 +22,10 @@ ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "clients" / "js"
 NODE = shutil.which("node")
 KEY = bytes(range(1, 33))
-pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")
+pytestmark = [
+    pytest.mark.skipif(NODE is None, reason="node is not installed"),
+    pytest.mark.skipif(not CLIENT.is_dir(), reason="clients/js is not here"),
+]
 
 RECORDS = """\
 {"id": 1, "text": "I met Ann in Oslo."}
@@ -225,6 +230,29 @@ def test_ten_thousand_lines_are_read_or_refused_as_python_does(tmp_path):
         lines, json.loads(done.stdout), expected, strict=True
     ):
         assert ours == theirs, line
+
+
+def test_chances_are_those_of_the_law(folder):
+    words = ["doctor", "the", "oslo", "zyxqzyxq"]
+    script = """
+        const { readFileSync } = await import("node:fs");
+        const { load } = await import(process.argv[1]);
+        const p = load(readFileSync(process.argv[2]), { epsilon: 12 });
+        const words = process.argv.slice(3);
+        console.log(JSON.stringify(words.map((word) => p.explain(word))));
+    """
+    module = (CLIENT / "dist" / "mondegreen.js").as_uri()
+    run = [NODE, "--input-type=module", "-e", script, module, folder / "tree.mdg"]
+    done = subprocess.run([*run, *words], capture_output=True, text=True, check=True)
+    state = mg.mechanism("tree", epsilon=12.0).prepare(mg.load_space())
+    for word, found in zip(words, json.loads(done.stdout), strict=True):
+        id = state.space.id_of(word)
+        law = np.exp(state.log_prob(np.array([id], dtype=np.int32)))[0]
+        stay = law[id] if id < state.space.vocab_size else 0.0
+        assert found["stay"] == pytest.approx(stay, rel=1e-9)
+        best = [each["chance"] for each in found["likeliest"]]
+        assert best[0] == pytest.approx(law.max(), rel=1e-9) or best[0] > law.max()
+        assert best == sorted(best, reverse=True)
 
 
 def test_keys_and_options_are_refused_as_usage(folder):

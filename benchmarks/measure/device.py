@@ -106,13 +106,13 @@ def table(result: dict) -> str:
             speed, memory = found["words_per_second"], found["memory_mb"]
             rows.append(f"| {name} | {start:,.0f} | {speed:,.0f} | {memory:.3g} |")
     paper = result["brr in the paper"]["vocabulary_and_vectors_mb"]
-    brr = sizes["brr artifact"]["bytes"] / 1e6
+    brr, ours = sizes["brr artifact"]["bytes"] / 1e6, result["machine"]
     rows += [
         "",
-        f"Of binary codes, {brr:.2g} MB are loaded; the paper says {paper['brr']} MB, and "
-        f"{paper['vectors']} MB for vectors of 300 numbers, of its vocabulary. Measured "
-        f"in one run with `python -m benchmarks device`, on {result['machine']['cores']} "
-        f"cores with a load of {result['machine']['load_at_start']:.0f} besides.",
+        f"Of binary codes, {brr:.2g} MB are loaded; the paper says {paper['brr']} MB, "
+        f"and {paper['vectors']} MB for vectors of 300 numbers, of its vocabulary. "
+        "Measured in one run with `python -m benchmarks device`, on "
+        f"{ours['cores']} cores with a load of {ours['load_at_start']:.0f} besides.",
     ]
     return "\n".join(rows) + "\n"
 

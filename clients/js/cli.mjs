@@ -150,6 +150,7 @@ async function main() {
   }
 }
 
+process.stdout.on("error", () => process.exit(1)); // whoever read it has gone
 main().catch((error) => {
   const isKnown = error instanceof MondegreenError || error instanceof UsageError;
   console.error(`Error: ${isKnown ? error.message : "a bug of this client; nothing more is released"}`);

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import mondegreen as mg
 from mondegreen.io.json_spans import SpanScanner, UnfitValueError
 from vectors.device import device_vectors as device
 
@@ -19,7 +22,10 @@ ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "clients" / "js"
 NODE = shutil.which("node")
 KEY = bytes(range(1, 33))
-pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed")
+pytestmark = [
+    pytest.mark.skipif(NODE is None, reason="node is not installed"),
+    pytest.mark.skipif(not CLIENT.is_dir(), reason="clients/js is not here"),
+]
 
 RECORDS = """\
 {"id": 1, "text": "I met Ann in Oslo."}
@@ -226,6 +232,29 @@ def test_ten_thousand_lines_are_read_or_refused_as_python_does(tmp_path):
         assert ours == theirs, line
 
 
+def test_chances_are_those_of_the_law(folder):
+    words = ["doctor", "the", "oslo", "zyxqzyxq"]
+    script = """
+        const { readFileSync } = await import("node:fs");
+        const { load } = await import(process.argv[1]);
+        const p = load(readFileSync(process.argv[2]), { epsilon: 12 });
+        const words = process.argv.slice(3);
+        console.log(JSON.stringify(words.map((word) => p.explain(word))));
+    """
+    module = (CLIENT / "dist" / "mondegreen.js").as_uri()
+    run = [NODE, "--input-type=module", "-e", script, module, folder / "tree.mdg"]
+    done = subprocess.run([*run, *words], capture_output=True, text=True, check=True)
+    state = mg.mechanism("tree", epsilon=12.0).prepare(mg.load_space())
+    for word, found in zip(words, json.loads(done.stdout), strict=True):
+        id = state.space.id_of(word)
+        law = np.exp(state.log_prob(np.array([id], dtype=np.int32)))[0]
+        stay = law[id] if id < state.space.vocab_size else 0.0
+        assert found["stay"] == pytest.approx(stay, rel=1e-9)
+        best = [each["chance"] for each in found["likeliest"]]
+        assert best[0] == pytest.approx(law.max(), rel=1e-9) or best[0] > law.max()
+        assert best == sorted(best, reverse=True)
+
+
 def test_keys_and_options_are_refused_as_usage(folder):
     data = b'{"id": 1, "text": "secret"}\n'
     weak, open_ = folder / "weak", folder / "open"
@@ -253,3 +282,18 @@ def test_the_tests_of_the_client_pass_without_any_package(name):
     run = [NODE, "--test", CLIENT / "test" / f"{name}.test.mjs"]
     done = subprocess.run(run, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:]
+
+
+@pytest.mark.slow("three commands")
+def test_the_example_runs(tmp_path):
+    command = tmp_path / "mondegreen"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mondegreen "$@"\n')
+    command.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    run = ["sh", ROOT / "examples" / "on_device.sh"]
+    env = {**os.environ, "PATH": path, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(run, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()[-2:]
+    assert [json.loads(line)["id"] for line in lines] == [1, 2]
+    assert "doctor in Oslo" not in done.stdout

@@ -3,7 +3,8 @@ import type { Privatizer } from "../src/privatizer.js";
 /**
  * Draws of a text that is being typed: a word that did not change keeps its draw.
  *
- * They are shown to the person who types, and to nobody else.
+ * They are shown to the person who types, and to nobody else: whoever saw two of them
+ * would know for sure which words were changed, which no epsilon allows.
  */
 export class Preview {
   private inputs: readonly number[] = [];

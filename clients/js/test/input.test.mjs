@@ -75,7 +75,8 @@ test("an edit is another release, and the old text has its old one", { skip }, a
   await typed(page);
   const first = await value();
   await page.keyboard.type(" today and tomorrow");
-  assert.notEqual(await value(), first);
+  // All anew: a word that kept its draw would show for sure that it is the same one.
+  assert.ok(!(await value()).startsWith(first));
   for (let i = 0; i < " today and tomorrow".length; i++) await page.keyboard.press("Backspace");
   assert.equal(await value(), first);
   await context.close();

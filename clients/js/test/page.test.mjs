@@ -98,6 +98,21 @@ test("the release is drawn once, whatever the preview shows", { skip }, async ()
   await context.close();
 });
 
+test("a release is drawn apart from the preview, and can be copied", { skip }, async () => {
+  const { context, page } = await opened();
+  await page.fill("#text", TEXT);
+  await page.click("#draw");
+  const first = await shown(page, "release");
+  assert.notEqual(first, await shown(page, "preview"));
+  await page.fill("#text", `${TEXT} Yes`);
+  await page.click("#draw");
+  assert.ok(!(await shown(page, "release")).startsWith(`${first} `));
+  assert.match(await shown(page, "told"), /release 2/);
+  await page.click("#copy");
+  await page.waitForSelector("#told:text-matches('Copied|Selected')");
+  await context.close();
+});
+
 test("a word that did not change keeps its draw in the preview", { skip }, async () => {
   const { context, page } = await opened();
   await page.fill("#text", TEXT);

@@ -133,6 +133,21 @@ test("no random source, no release", (context) => {
   assert.throws(() => privatizer.privatize("colda"));
 });
 
+test("nothing is asked of the Unicode of the engine", (context) => {
+  const privatizer = load(files.tree, { epsilon: 10 });
+  const release = () => privatizer.privatize("ΟΔΟΣ ＯＳＬＯ naïve ﬁn’t İ", { key: KEY, id: 7 }).text;
+  const before = release();
+  const ascii = String.prototype.toLowerCase;
+  for (const name of ["normalize", "toLocaleLowerCase", "toLocaleUpperCase", "localeCompare"]) {
+    context.mock.method(String.prototype, name, () => assert.fail(name));
+  }
+  context.mock.method(String.prototype, "toLowerCase", function () {
+    assert.match(String(this), /^[\0-\x7f]*$/);
+    return ascii.call(this);
+  });
+  assert.equal(release(), before);
+});
+
 test("strange words are words: half pairs, very long ones, controls, emoji", () => {
   const privatizer = load(files.tree, { epsilon: 4 });
   const { printed } = privatizer.tables.artifact;

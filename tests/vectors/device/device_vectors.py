@@ -101,6 +101,8 @@ def texts() -> list[str]:
         "a's's's's's's's's's's",
     ]
     found += [" " * 33 + "x", "\r\n" * 40 + "y", "a" + "\u0301" * 255, "'" * 9, "$" * 9]
+    # At the edges: units of a gap, and characters of a word that is normalised.
+    found += [" " * 256 + "x", " " * 257 + "x", "\r\n" * 257, "É" * 256, "É" * 257]
     while len(found) < TEXTS:
         weights = rng.dirichlet([0.5] * len(pools))
         picks = rng.choice(len(pools), size=int(rng.integers(1, LONGEST)), p=weights)

@@ -196,7 +196,7 @@ def _triple_keys(model: Tables, size: int) -> Weights:
 
 def _union(keys: Sequence[Weights]) -> Weights:
     """The distinct ones of some arrays that are in order: quicker than union1d."""
-    every = np.sort(np.concatenate(keys), kind="stable")
+    every: Weights = np.sort(np.concatenate(keys), kind="stable")
     return every[np.diff(every, prepend=-1) != 0]
 
 

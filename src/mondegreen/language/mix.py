@@ -196,8 +196,8 @@ def _triple_keys(model: Tables, size: int) -> Weights:
 
 def _union(keys: Sequence[Weights]) -> Weights:
     """The distinct ones of some arrays that are in order: quicker than union1d."""
-    every: Weights = np.sort(np.concatenate(keys), kind="stable")
-    return every[np.diff(every, prepend=-1) != 0]
+    every = np.sort(np.concatenate(keys), kind="stable")
+    return np.asarray(every[np.diff(every, prepend=-1) != 0])
 
 
 def _joined(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:

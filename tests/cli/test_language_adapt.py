@@ -61,7 +61,10 @@ def adapted(run, *more, source="raw.csv"):
 
 
 def test_a_model_learns_from_a_release_and_reads_its_very_draws(run, folder):
-    made = json.loads(adapted(run).stdout)
+    done = adapted(run)
+    assert "never an original" in done.stderr
+    assert "losses of two releases add up" in done.stderr
+    made = json.loads(done.stdout)
     model = load_language(folder / "my.lm")
     assert made["digest"] == model.digest
     assert made["weight"] < 1

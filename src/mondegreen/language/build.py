@@ -114,7 +114,9 @@ def released_words(
         ends.append(ends_of(batch))
     words = np.concatenate(ids)
     kept = words == space.vocab_size
-    if not len(words) or kept.mean() > _KEPT:
+    if not len(words):
+        raise LanguageError("the release has no words")
+    if kept.mean() > _KEPT:
         raise LanguageError(
             f"{int(kept.sum()):,} of {len(words):,} words are not in space "
             f"{space.name!r}, and a mechanism draws none of these: give a release that "

@@ -191,8 +191,7 @@ def _triple_keys(model: Tables, size: int) -> Weights:
 def _union(keys: Sequence[Weights]) -> Weights:
     """The distinct ones of some arrays that are in order: quicker than union1d."""
     every = np.sort(np.concatenate(keys), kind="stable")
-    distinct: Weights = every[np.diff(every, prepend=-1) != 0]
-    return distinct
+    return np.asarray(every[np.diff(every, prepend=-1) != 0])
 
 
 def _joined(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:

@@ -27,6 +27,10 @@ _PUBLIC: Final = (
     "decoded with it, and no guarantee covers that. Never build one from the texts "
     "that you privatize."
 )
+_DRAWS: Final = (
+    "RELEASE must be released words, and never an original. Read these very draws with "
+    "the model (with one key), or the losses of two releases add up."
+)
 
 
 @click.group()
@@ -196,6 +200,7 @@ def adapt(
     refuse_existing(output, force=force)
     mechanism = options.built(name, epsilon, settings)
     options.check_proved(mechanism, allow_unproved=allow_unproved)
+    say(_DRAWS)
     loaded, model = load_space(space), load_language(language)
     words = released_words(_batches(release, format, columns, quiet), loaded)
     found = Adapter(mechanism.prepare(loaded), model).adapted(Released(*words))

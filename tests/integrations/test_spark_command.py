@@ -119,7 +119,7 @@ def test_what_goes_wrong_is_told_without_text(run, tmp_path):
     (tmp_path / "mixed.csv" / "1.csv").write_text(f"id,text\n1,{CANARY}\n")
     (tmp_path / "mixed.csv" / "2.csv").write_text(f"text,id\n{CANARY},2\n")
     cases = [
-        (["mixed.csv", "out", *KEYED], 3, "Spark stopped"),
+        (["mixed.csv", "other", *KEYED], 3, "Spark stopped"),
         (["in.csv", "out"], 2, "unkeyed"),
         (["in.csv", "out", *KEYED], 3, "another number of values than the header"),
         (["in.csv", "out", "-c", "absent", *KEYED], 3, "no column 'absent'"),
@@ -131,7 +131,7 @@ def test_what_goes_wrong_is_told_without_text(run, tmp_path):
         assert said in done.stderr
         assert CANARY not in done.stderr + done.stdout
         assert "Traceback" not in done.stderr
-    assert not list((tmp_path / "out").glob("part-*"))
+    assert not [*tmp_path.glob("out/part-*"), *tmp_path.glob("other/part-*")]
 
 
 def test_text_on_an_executor_is_not_told_either(run, tmp_path):

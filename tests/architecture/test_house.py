@@ -32,11 +32,12 @@ def test_it_grows_no_larger_again():
     """Numbers that only go down, but for a new capability, which says what it takes.
 
     Sentences (language, decode, attacks, print forms) took 6,000 lines and 43 files of
-    these; the goal for the rest is 20,000 lines in 110 files.
+    these; adapters, the service, the guard of prompts, the artifact for devices and the
+    experiments 8,600 lines and 61 files. The goal for the rest is 20,000 lines in 110.
     """
     sizes = [house.lines(path) for path in house.modules().values()]
-    assert sum(sizes) <= 36_000
-    assert len(sizes) <= 225
+    assert sum(sizes) <= 40_600
+    assert len(sizes) <= 258
 
 
 def test_the_page_shows_the_house_as_it_is():

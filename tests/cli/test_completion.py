@@ -34,7 +34,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_verbs_options_and_choices_are_offered():
-    assert offered("pr") == ["privatize"]
+    assert offered("pr") == ["privatize", "proxy"]
     assert "build" in offered("space", "")
     assert offered("privatize", "--mech") == ["--mechanism"]
     assert offered("privatize", "--format", "p") == ["parquet"]

@@ -1197,10 +1197,11 @@ var Privatizer = class _Privatizer {
     return this.prepared ??= lawOf(this.tables.artifact, this.setting);
   }
 };
+var TOUCHING = /^(?:['’][sS])?$/;
 function printed2(parts, words) {
   const last = parts.length - 1;
   const pieces = parts.map(
-    (part, i) => i % 2 ? words[(i - 1) / 2] : part || i === 0 || i === last ? part : " "
+    (part, i) => i % 2 ? words[(i - 1) / 2] : i === 0 || i === last || !TOUCHING.test(part) ? part : `${part} `
   );
   return { text: pieces.join(""), spans: spans(pieces) };
 }

@@ -206,6 +206,9 @@ export class Privatizer {
   }
 }
 
+/** Between two words: nothing, or the 's of the first; the second would go on as part of it. */
+const TOUCHING = /^(?:['’][sS])?$/;
+
 /** @internal Put words into the structure of a text; two that touch get a space. */
 export function printed(
   parts: readonly string[],
@@ -213,7 +216,7 @@ export function printed(
 ): { text: string; spans: Span[] } {
   const last = parts.length - 1;
   const pieces = parts.map((part, i) =>
-    i % 2 ? words[(i - 1) / 2]! : part || i === 0 || i === last ? part : " ",
+    i % 2 ? words[(i - 1) / 2]! : i === 0 || i === last || !TOUCHING.test(part) ? part : `${part} `,
   );
   return { text: pieces.join(""), spans: spans(pieces) };
 }

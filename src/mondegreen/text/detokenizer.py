@@ -234,7 +234,8 @@ class Detokenizer:
             if self.case == "truecase":
                 self._recase(pieces, codes)
         elif not TOUCHING.isdisjoint(parts[2:-1:2]):
-            pieces[2:-1:2] = map(set_apart, parts[2:-1:2])
+            gaps = parts[2:-1:2]
+            pieces[2:-1:2] = [f"{gap} " if gap in TOUCHING else gap for gap in gaps]
         return pieces
 
     def _place_sentinels(

@@ -122,12 +122,13 @@ def test_every_page_is_in_the_navigation(page):
 
 
 def test_the_documentation_is_short_enough_to_be_read():
+    """Adapters, the service, prompts and the format for devices took 10,400 words."""
     names = ("command-line", "http", "mechanisms")
     generated = {f"reference/{name}.md" for name in names}
     texts = [
         (DOCS / page).read_text("utf-8") for page in PAGES if page not in generated
     ]
-    assert sum(len(text.split()) for text in texts) <= 52_600
+    assert sum(len(text.split()) for text in texts) <= 63_100
 
 
 @pytest.mark.parametrize("page", PAGES)

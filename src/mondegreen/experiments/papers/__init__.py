@@ -8,7 +8,18 @@ from typing import Final
 from mondegreen.errors import UnknownNameError
 from mondegreen.experiments.recipe import Recipe
 
-NAMES: Final = ("benchmark-counts", "cmp-deniability", "vickrey-lexicon")
+NAMES: Final = (
+    "authorship",
+    "benchmark-counts",
+    "brr-privacy-ratio",
+    "brr-sizes",
+    "cmp-deniability",
+    "imdb-utility",
+    "membership",
+    "tem-cost",
+    "tem-threshold",
+    "vickrey-lexicon",
+)
 """Names of the recipes; each is a file here, with its dashes as underscores."""
 
 

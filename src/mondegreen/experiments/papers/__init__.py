@@ -14,6 +14,7 @@ NAMES: Final = (
     "brr-privacy-ratio",
     "brr-sizes",
     "cmp-deniability",
+    "cmp-words",
     "imdb-utility",
     "membership",
     "tem-cost",

@@ -88,6 +88,20 @@ def test_members_are_told_without_noise_and_not_at_epsilon_near_zero():
             assert lost[f"{name}_low"] < 0.5 < lost[f"{name}_high"], name
 
 
+@pytest.mark.slow("seven small language models")
+def test_users_are_told_without_noise_and_not_at_epsilon_near_zero():
+    sizes = {"users": 50, "words": 12, "shadows": 2, "epochs": 60}
+    none, lost = (
+        measured("cmp-auditor", {"law": law, "epsilon": 0.01, **sizes}, told=False)
+        for law in ("none", "TEM")
+    )
+    for who in ("naive", "adaptive"):
+        assert none[f"{who}_auc_low"] > 0.9
+        assert none[f"{who}_accuracy"] > 0.9
+        assert lost[f"{who}_auc_low"] < 0.5 < lost[f"{who}_auc_high"]
+        assert 0.3 < lost[f"{who}_accuracy"] < 0.7
+
+
 def test_the_mass_beyond_the_threshold_is_at_most_beta_and_reaches_it():
     for epsilon, tight in ((0.5, False), (200, True)):
         found = measured("tem-threshold", {"beta": 0.01, "epsilon": epsilon})

@@ -46,8 +46,8 @@ class Labelled:
         return Labelled([self.words[i] for i in index], self.labels[index])
 
     def cut(self, longest: int) -> Labelled:
-        """The same texts without the words behind the first ``longest``."""
-        return Labelled([each[:longest] for each in self.words], self.labels)
+        """The last words of the same texts, at most ``longest``: reviews end so."""
+        return Labelled([each[-longest:] for each in self.words], self.labels)
 
     def with_words(self, flat: Ids) -> Labelled:
         """The same texts with other words, such as those of a release."""

@@ -13,6 +13,7 @@ NAMES: Final = (
     "benchmark-counts",
     "brr-privacy-ratio",
     "brr-sizes",
+    "cmp-auditor",
     "cmp-deniability",
     "cmp-words",
     "imdb-utility",

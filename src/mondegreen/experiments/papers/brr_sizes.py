@@ -24,8 +24,8 @@ _MB: Final = 1e6
 def measure(bench: Bench, point: Point, seed: int) -> Measured:
     """Megabytes, the share of the ten nearest words that codes keep, and times.
 
-    Times are of a release of 500 random words, at an epsilon at which about half of
-    them stay, whatever it is: neither mechanism is faster at another.
+    Times are of the processor, for a release of 500 random words; neither mechanism is
+    faster at another epsilon.
     """
     space = bench.space(str(point["vectors"]))
     if point["codes"] == "trained":
@@ -68,13 +68,13 @@ def _nearest(word: Ids, distances: np.ndarray) -> Ids:
 
 
 def _time(work: Callable[[], object]) -> float:
-    """Seconds of the quickest of three, behind one that is not counted."""
+    """Seconds of processor: the least of three, behind one that is not counted."""
     work()
     found = []
     for _ in range(3):
-        begun = time.perf_counter()
+        begun = time.process_time()
         work()
-        found.append(time.perf_counter() - begun)
+        found.append(time.process_time() - begun)
     return min(found)
 
 

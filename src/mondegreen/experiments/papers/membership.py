@@ -146,7 +146,7 @@ RECIPE: Final = Recipe(
         "The papers have one shadow model, 25,000 reviews and fastText; here four for "
         "the network of two layers of 64, sixteen for the likelihood ratio (full: 64), "
         "and a bag of words and pairs of words that is trained for 20 epochs. Quick: "
-        "300 reviews a model, their first 30 words."
+        "300 reviews a model, their last 30 words."
     ),
     measure=measure,
     points={

@@ -98,7 +98,7 @@ def test_users_are_told_without_noise_and_not_at_epsilon_near_zero():
     for who in ("naive", "adaptive"):
         assert none[f"{who}_auc_low"] > 0.9
         assert none[f"{who}_accuracy"] > 0.9
-        assert lost[f"{who}_auc_low"] < 0.5 < lost[f"{who}_auc_high"]
+        assert 0.3 < lost[f"{who}_auc"] < 0.7  # three standard deviations
         assert 0.3 < lost[f"{who}_accuracy"] < 0.7
 
 

@@ -8,11 +8,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.random import Generator
 
-import mondegreen as mg
 from mondegreen.arrays import Ids
 from mondegreen.calibration.monte_carlo import sampled
 from mondegreen.experiments.bench import Labelled
 from mondegreen.experiments.recipe import Point
+from mondegreen.mechanisms import mechanism
 from mondegreen.mechanisms.base import State
 from mondegreen.space.space import Space
 
@@ -36,7 +36,7 @@ NO_NOISE: Final = "none"
 def prepared(law: str, epsilon: float, space: Space) -> State:
     """A mechanism by the name in the papers, ready for a space."""
     name, parameters = LAWS[law]
-    return mg.mechanism(name, epsilon=float(epsilon), **parameters).prepare(space)
+    return mechanism(name, epsilon=float(epsilon), **parameters).prepare(space)
 
 
 def repeated(state: State, words: Ids, runs: int, rng: Generator) -> Ids:

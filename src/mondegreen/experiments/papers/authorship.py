@@ -82,7 +82,7 @@ RECIPE: Final = Recipe(
             test=2000,
         ),
     },
-    seeds={"quick": 2, "full": 5},
+    seeds={"quick": 3, "full": 5},
     data=("spooky_authors",),
     shapes=(
         Shape(

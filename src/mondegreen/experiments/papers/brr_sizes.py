@@ -31,8 +31,8 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     if point["codes"] == "trained":
         space = with_codes(space)
     codes, rng = codes_of(space), np.random.default_rng(seed)
-    words = rng.choice(space.vocab_size, min(_WORDS, space.vocab_size), replace=False)
-    words = words.astype(np.int32)
+    count = min(_WORDS, space.vocab_size)
+    words = rng.choice(space.vocab_size, count, replace=False).astype(np.int32)
     vectors = 4.0 * space.vectors.size  # as the search holds them, 32 bits a number
     names = float(sum(len(word.encode()) + 1 for word in space.words))
     every = np.arange(space.vocab_size, dtype=np.int32)

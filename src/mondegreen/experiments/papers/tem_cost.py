@@ -69,6 +69,13 @@ def _cheaper(table: Table) -> bool:
     return all(a < b for a, b in zip(ours, theirs, strict=True))
 
 
+def _grid(epsilons: tuple[int, ...]) -> list[Point]:
+    return [
+        {"law": law, "epsilon": epsilon}
+        for law, epsilon in itertools.product(("TEM", "CMP"), epsilons)
+    ]
+
+
 RECIPE: Final = Recipe(
     name="tem-cost",
     paper="Silva Carvalho et al. 2023",
@@ -79,16 +86,7 @@ RECIPE: Final = Recipe(
         "and not only those within the threshold, and kept while there is room."
     ),
     measure=measure,
-    points={
-        scale: [
-            {"law": law, "epsilon": epsilon}
-            for law, epsilon in itertools.product(("TEM", "CMP"), epsilons)
-        ]
-        for scale, epsilons in (
-            ("quick", (1, 5, 22)),
-            ("full", (1, 3, 5, 8, 12, 17, 22)),
-        )
-    },
+    points={"quick": _grid((1, 5, 22)), "full": _grid((1, 3, 5, 8, 12, 17, 22))},
     seeds={"quick": 3, "full": 5},
     shapes=(
         Shape(

@@ -12,6 +12,7 @@ from mondegreen.experiments.models.classifiers import (  # noqa: E402
     accuracy,
     fitted,
 )
+from mondegreen.experiments.models.next_word import next_word_ranks  # noqa: E402
 from mondegreen.experiments.models.training import PAD, Training, padded  # noqa: E402
 
 SIZE = 40
@@ -77,3 +78,16 @@ def test_what_fills_a_row_changes_nothing(name):
     alone = model(padded([short], 9, device))
     beside = model(padded([short, np.arange(9)], 9, device))[:1]
     torch.testing.assert_close(alone, beside)
+
+
+def test_a_language_model_ranks_the_words_it_saw_first_and_others_anywhere():
+    rng = np.random.default_rng(6)
+    known, other = ([rng.integers(0, SIZE, 9) for _ in range(8)] for _ in range(2))
+    training = Training(epochs=80, batch=8, rate=0.02, longest=9)
+    ranks, again = (next_word_ranks(known, SIZE, 0, training) for _ in range(2))
+    assert [len(each) for each in ranks(known)] == [8] * 8
+    assert np.concatenate(ranks(known)).mean() < 1
+    assert np.concatenate(ranks(other)).mean() > SIZE / 5
+    assert np.concatenate(ranks(other)).max() < SIZE
+    for one, same in zip(ranks(other), again(other), strict=True):
+        np.testing.assert_array_equal(one, same)

@@ -122,6 +122,23 @@ def test_runs_are_written_as_rows(tmp_path):
     ]
 
 
+def test_texts_are_kept_shown_and_not_averaged(tmp_path):
+    def worded(bench, point, seed):
+        return {"y": point["x"], "said": f"word {seed}"}
+
+    for _ in range(2):  # once measured, once read again
+        found = run(tmp_path, measure=worded)
+        result = Result.of(recipe(), found)
+        assert set(result.means[0][1]) == {"y"}
+        assert result.to_dict()["points"][1]["texts"] == {"said": "word 0"}
+    write_parquet(tmp_path / "runs.parquet", recipe(), found)
+    rows = pq.read_table(tmp_path / "runs.parquet").to_pylist()
+    assert [(row["value"], row["text"]) for row in rows[:2]] == [
+        (1.0, None),
+        (None, "word 0"),
+    ]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_recipes_are_whole(name):
     found = recipe_named(name)

@@ -101,9 +101,15 @@ def _check(recipe: Recipe, output: str | None, *, force: bool) -> None:
 
 def _print(result: Result) -> None:
     """Print what was measured, what was published, and the claims."""
+    from mondegreen.experiments.recipe import point_key
+
     echo_table(
         [
-            {**point, **{name: _shown(mean) for name, mean in means.items()}}
+            {
+                **point,
+                **{name: _shown(mean) for name, mean in means.items()},
+                **result.texts.get(point_key(point), {}),
+            }
             for point, means in result.means
         ]
     )

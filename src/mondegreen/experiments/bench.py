@@ -45,6 +45,10 @@ class Labelled:
         index = np.arange(len(self.words))[rows]
         return Labelled([self.words[i] for i in index], self.labels[index])
 
+    def cut(self, longest: int) -> Labelled:
+        """The last words of the same texts, at most ``longest``: reviews end so."""
+        return Labelled([each[-longest:] for each in self.words], self.labels)
+
     def with_words(self, flat: Ids) -> Labelled:
         """The same texts with other words, such as those of a release."""
         ends = np.cumsum([len(each) for each in self.words])

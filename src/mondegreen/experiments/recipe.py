@@ -17,11 +17,14 @@ Point: TypeAlias = Mapping[str, Any]
 """Where on the grid: names and JSON values, such as ``{"epsilon": 6.0, "dim": 50}``."""
 
 Measured: TypeAlias = Mapping[str, float]
+Found: TypeAlias = Mapping[str, float | str]
+"""What one run gives: numbers, and texts that are shown as they are."""
+
 Table: TypeAlias = Sequence[tuple[Point, Measured]]
 """Points, each with the means of what was measured there."""
 
-Measure: TypeAlias = Callable[["Bench", Point, int], Measured]
-"""From data, a point of the grid and a seed to named numbers."""
+Measure: TypeAlias = Callable[["Bench", Point, int], Found]
+"""From data, a point of the grid and a seed to what is found there."""
 
 
 @final

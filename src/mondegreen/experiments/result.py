@@ -65,11 +65,13 @@ class Compared:
 class Result:
     """Means at each point, in the order of the grid, and what they are compared with.
 
-    ``shapes`` says of each claim in words whether it holds at the points measured.
+    ``shapes`` says of each claim in words whether it holds at the points measured;
+    ``texts`` what the first run of a point gave in words, by :func:`point_key`.
     """
 
     recipe: Recipe
     means: Sequence[tuple[Point, Mapping[str, Mean]]]
+    texts: Mapping[str, Mapping[str, str]]
     compared: Sequence[Compared]
     shapes: Sequence[tuple[str, str, bool]]
     seconds: float
@@ -80,11 +82,15 @@ class Result:
         values: dict[str, dict[str, list[float]]] = defaultdict(
             lambda: defaultdict(list)
         )
+        texts: dict[str, dict[str, str]] = defaultdict(dict)
         for run in runs:
             key = point_key(run.point)
             points[key] = run.point
             for name, value in run.measured.items():
-                values[key][name].append(value)
+                if isinstance(value, str):
+                    texts[key].setdefault(name, value)
+                else:
+                    values[key][name].append(value)
         means = {
             key: {name: Mean.of(each) for name, each in found.items()}
             for key, found in values.items()
@@ -96,6 +102,7 @@ class Result:
         return cls(
             recipe,
             [(points[key], means[key]) for key in means],
+            texts,
             [
                 Compared(each, means.get(point_key(each.point), {}).get(each.measure))
                 for each in recipe.published
@@ -116,6 +123,7 @@ class Result:
                 {
                     "point": dict(point),
                     "measures": {name: asdict(mean) for name, mean in found.items()},
+                    "texts": dict(self.texts.get(point_key(point), {})),
                 }
                 for point, found in self.means
             ],

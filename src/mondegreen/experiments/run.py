@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, final
 
 from mondegreen.experiments.bench import Bench
-from mondegreen.experiments.recipe import Measured, Point, Recipe, Scale, point_key
+from mondegreen.experiments.recipe import Found, Point, Recipe, Scale, point_key
 
 Shown = Callable[[str], None]
 
@@ -22,7 +22,7 @@ class Run:
 
     point: Point
     seed: int
-    measured: Measured
+    measured: Found
     seconds: float
 
 
@@ -56,7 +56,8 @@ def runs_of(
 def _run(recipe: Recipe, bench: Bench, point: Point, seed: int) -> Run:
     begun = time.perf_counter()
     measured = {
-        name: float(value) for name, value in recipe.measure(bench, point, seed).items()
+        name: value if isinstance(value, str) else float(value)
+        for name, value in recipe.measure(bench, point, seed).items()
     }
     return Run(point, seed, measured, round(time.perf_counter() - begun, 3))
 
@@ -85,7 +86,7 @@ def _kept(path: Path) -> Iterator[tuple[str, Run]]:
 
 
 def write_parquet(path: Path, recipe: Recipe, runs: Sequence[Run]) -> None:
-    """Write a row for each measure of each run."""
+    """Write a row for each measure of each run: ``value`` is a number, or ``text``."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -98,11 +99,19 @@ def write_parquet(path: Path, recipe: Recipe, runs: Sequence[Run]) -> None:
             "point": json.dumps(dict(run.point)),
             "seed": run.seed,
             "measure": name,
-            "value": value,
+            "value": None if isinstance(value, str) else value,
+            "text": value if isinstance(value, str) else None,
             "seconds": run.seconds,
         }
         for run in runs
         for name, value in run.measured.items()
     ]
+    names = ("recipe", "paper", "point", "measure", "text")
+    kinds = {
+        **dict.fromkeys(names, pa.string()),
+        "seed": pa.int64(),
+        "value": pa.float64(),
+        "seconds": pa.float64(),
+    }
     with whole_file(path, 0o644) as file:
-        pq.write_table(pa.Table.from_pylist(rows), file)
+        pq.write_table(pa.Table.from_pylist(rows, pa.schema(kinds)), file)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias, final
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -86,13 +87,18 @@ class Recurrent(nn.Module):
 
 
 def fitted(
-    build: Build, known: Labelled, valid: Labelled, seed: int, training: Training
+    build: Build,
+    known: Labelled,
+    valid: Labelled | None,
+    seed: int,
+    training: Training,
 ) -> Callable[[Labelled], Floats]:
     """Train a model; the result tells the classes of texts, (texts, classes).
 
     The same seed gives the same model, bit for bit on one machine's CPU.
     """
-    classes = int(max(known.labels.max(), valid.labels.max())) + 1
+    seen = [known.labels] if valid is None else [known.labels, valid.labels]
+    classes = int(np.concatenate(seen).max()) + 1
     with repeatable(seed) as device:
         model = train(build(classes), known, valid, training, device)
 

@@ -59,28 +59,22 @@ def padded(texts: Sequence[Ids], longest: int, device: torch.device) -> torch.Te
 def train(
     model: nn.Module,
     train: Labelled,
-    valid: Labelled,
+    valid: Labelled | None,
     training: Training,
     device: torch.device,
 ) -> nn.Module:
     """Train until the loss of ``valid`` has not fallen for ``patience`` epochs.
 
-    Returns the model as it was at the lowest loss. Call within :func:`repeatable`.
+    Returns the model as it was at the lowest loss; without ``valid``, after the last
+    epoch. Call within :func:`repeatable`.
     """
     model.to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=training.rate)
-    loss_of = nn.CrossEntropyLoss()
-    best, kept, waited = float("inf"), copy.deepcopy(model.state_dict()), 0
+    best, kept, waited = float("inf"), model.state_dict(), 0
     for _ in range(training.epochs):
-        model.train()
-        order = torch.randperm(len(train)).numpy()
-        for part in slices(len(train), training.batch):
-            rows = order[part]
-            said = model(_batch(train, rows, training, device))
-            loss = loss_of(said, torch.from_numpy(train.labels[rows]).to(device))
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+        _epoch(model, optimizer, train, training, device)
+        if valid is None:
+            continue
         now = _loss(model, valid, training, device)
         if now < best:
             best, kept, waited = now, copy.deepcopy(model.state_dict()), 0
@@ -90,6 +84,25 @@ def train(
                 break
     model.load_state_dict(kept)
     return model
+
+
+def _epoch(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    train: Labelled,
+    training: Training,
+    device: torch.device,
+) -> None:
+    model.train()
+    loss_of = nn.CrossEntropyLoss()
+    order = torch.randperm(len(train)).numpy()
+    for part in slices(len(train), training.batch):
+        rows = order[part]
+        said = model(_batch(train, rows, training, device))
+        loss = loss_of(said, torch.from_numpy(train.labels[rows]).to(device))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
 
 
 def probabilities(

@@ -8,7 +8,20 @@ from typing import Final
 from mondegreen.errors import UnknownNameError
 from mondegreen.experiments.recipe import Recipe
 
-NAMES: Final = ("benchmark-counts", "cmp-deniability", "vickrey-lexicon")
+NAMES: Final = (
+    "authorship",
+    "benchmark-counts",
+    "brr-privacy-ratio",
+    "brr-sizes",
+    "cmp-auditor",
+    "cmp-deniability",
+    "cmp-words",
+    "imdb-utility",
+    "membership",
+    "tem-cost",
+    "tem-threshold",
+    "vickrey-lexicon",
+)
 """Names of the recipes; each is a file here, with its dashes as underscores."""
 
 

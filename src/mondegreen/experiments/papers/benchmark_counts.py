@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
-import mondegreen as mg
-from mondegreen.calibration.monte_carlo import sampled
 from mondegreen.experiments.bench import Bench
 from mondegreen.experiments.recipe import Measured, Point, Published, Recipe
+from mondegreen.experiments.releases import prepared, repeated
 
-_LAWS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
-    "CMP": ("laplace", {}),
-    "Mahalanobis": ("mahalanobis", {"lambda_": 0.2}),
-    "Vickrey": ("vickrey", {"t": 0.5}),
-    "TEM": ("tem", {}),
-    "SanText": ("exponential", {}),
-    "SynTF": ("syntf", {}),
-}
+_LAWS: Final = ("CMP", "Mahalanobis", "Vickrey", "TEM", "SanText", "SynTF")
 _RUNS, _WORDS = 100, 100
 _BECAUSE: Final = (
     "other vectors (GloVe 840B by PCA, theirs GloVe 6B), and their search visited 1 of "
@@ -33,15 +26,13 @@ _PUBLISHED: Final = {
 
 def measure(bench: Bench, point: Point, seed: int) -> Measured:
     """N_w and S_w, in per cent, of 100 words of the texts, each perturbed 100 times."""
-    name, parameters = _LAWS[str(point["law"])]
-    law = mg.mechanism(name, epsilon=float(point["epsilon"]), **parameters)
     space = bench.space(f"glove-{point['dim']}")
     rng = np.random.default_rng(seed)
     present = np.unique(bench.labelled(str(point["texts"]), "test").flat)
     present = present[present < space.vocab_size]
     words = rng.choice(present, _WORDS, replace=False).astype(np.int32)
-    outputs = sampled(law.prepare(space), np.repeat(words, _RUNS), rng)
-    outputs = outputs.reshape(_WORDS, _RUNS)
+    state = prepared(str(point["law"]), float(point["epsilon"]), space)
+    outputs = repeated(state, words, _RUNS, rng)
     different = [len(np.unique(row)) for row in outputs]
     return {
         "n_w": 100 * float((outputs == words[:, None]).mean()),
@@ -49,7 +40,7 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     }
 
 
-def _grid(laws: list[str], dims: tuple[int, ...]) -> list[Point]:
+def _grid(laws: Sequence[str], dims: tuple[int, ...]) -> list[Point]:
     return [
         {"texts": texts, "law": law, "dim": dim, "epsilon": epsilon}
         for texts, law, dim, epsilon in itertools.product(
@@ -71,7 +62,7 @@ RECIPE: Final = Recipe(
     measure=measure,
     points={
         "quick": _grid(["CMP", "TEM"], (50, 300)),
-        "full": _grid(list(_LAWS), (50, 100, 300)),
+        "full": _grid(_LAWS, (50, 100, 300)),
     },
     seeds={"quick": 2, "full": 5},
     data=("imdb", "ag_news"),

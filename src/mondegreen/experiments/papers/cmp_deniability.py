@@ -8,8 +8,6 @@ from typing import Final
 
 import numpy as np
 
-import mondegreen as mg
-from mondegreen.calibration.monte_carlo import sampled
 from mondegreen.experiments.bench import Bench
 from mondegreen.experiments.recipe import (
     Measured,
@@ -20,6 +18,7 @@ from mondegreen.experiments.recipe import (
     curve,
     rises,
 )
+from mondegreen.experiments.releases import prepared, repeated
 
 _GRID: Final = (6, 12, 17, 23, 29, 35, 41, 47, 52)
 _WORDS: Final = 100
@@ -33,10 +32,10 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     """
     space = bench.space(f"{point['vectors']}-{point['dim']}")
     rng = np.random.default_rng(seed)
-    state = mg.mechanism("laplace", epsilon=float(point["epsilon"])).prepare(space)
     words = rng.choice(space.vocab_size, _WORDS, replace=False).astype(np.int32)
     runs = int(point["runs"])
-    outputs = sampled(state, np.repeat(words, runs), rng).reshape(_WORDS, runs)
+    state = prepared("CMP", float(point["epsilon"]), space)
+    outputs = repeated(state, words, runs, rng)
     stays = (outputs == words[:, None]).mean(axis=1)
     different = [len(np.unique(row)) for row in outputs]
     return {

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import numpy as np
 
-import mondegreen as mg
 from mondegreen.arrays import Floats, Ids
 from mondegreen.calibration.monte_carlo import sampled
 from mondegreen.experiments.bench import Bench
@@ -23,6 +22,7 @@ from mondegreen.experiments.recipe import (
     rises,
 )
 from mondegreen.files import read_lines
+from mondegreen.mechanisms import mechanism
 from mondegreen.space.space import Space
 
 _LAWS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
@@ -59,7 +59,7 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     """
     space, signs = opinions(bench, bench.space(f"glove-{point['dim']}"))
     name, parameters = _LAWS[str(point["law"])]
-    law = mg.mechanism(name, epsilon=float(point["epsilon"]), **parameters)
+    law = mechanism(name, epsilon=float(point["epsilon"]), **parameters)
     rng, size, runs = np.random.default_rng(seed), space.vocab_size, int(point["runs"])
     inputs = np.repeat(np.arange(size, dtype=np.int32), runs)
     outputs = sampled(law.prepare(space), inputs, rng).reshape(size, runs)

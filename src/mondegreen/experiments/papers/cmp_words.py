@@ -1,0 +1,105 @@
+"""CMP, table 1: what the words of its examples most often become, by epsilon."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Final
+
+import numpy as np
+
+from mondegreen.arrays import Ids
+from mondegreen.experiments.bench import Bench
+from mondegreen.experiments.recipe import (
+    Found,
+    Point,
+    Recipe,
+    Shape,
+    Table,
+    curve,
+    rises,
+)
+from mondegreen.experiments.releases import prepared, repeated
+from mondegreen.space.search.decoders import decoder_search
+from mondegreen.space.space import Space
+
+_WORDS: Final = ("encryption", "hockey", "spacecraft")
+_NEAR: Final = 10
+_SHOWN: Final = 5
+
+
+def measure(bench: Bench, point: Point, seed: int) -> Found:
+    """How often a word stays, and of the outputs that changed, how many are near it.
+
+    ``near`` is the share of these that are among the ten nearest words, 0 where none
+    changed; ``outputs`` are the most frequent ones, with their share of the runs.
+    """
+    space, rng = bench.space(f"glove-{point['dim']}"), np.random.default_rng(seed)
+    word, runs = space.words.index(str(point["word"])), int(point["runs"])
+    own = np.array([word], dtype=np.int32)
+    state = prepared("CMP", float(point["epsilon"]), space)
+    outputs = repeated(state, own, runs, rng).ravel()
+    search = decoder_search("exact", space.vectors)
+    near = search.nearest(space.points(own).astype(np.float32), _NEAR + 1)
+    changed = outputs[outputs != word]
+    return {
+        "n_w": 1 - len(changed) / runs,
+        "s_w": len(np.unique(outputs)),
+        "near": float(np.isin(changed, near).mean()) if len(changed) else 0.0,
+        "outputs": _frequent(outputs, space),
+    }
+
+
+def _frequent(outputs: Ids, space: Space) -> str:
+    """The most frequent outputs; of equally frequent ones those of lower number."""
+    found, counts = np.unique(outputs, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:_SHOWN]
+    shares = counts[order] / len(outputs)
+    named = zip(found[order], shares, strict=True)
+    return ", ".join(f"{space.words[i]} {share:.2f}" for i, share in named)
+
+
+def _rise(table: Table) -> bool:
+    return all(
+        rises(curve(table, "epsilon", "n_w", word=word, dim=dim), 0.05)
+        for word, dim in {(p["word"], p["dim"]) for p, _ in table}
+    )
+
+
+def _near_first(table: Table) -> bool:
+    """Whether most changed outputs are near words where a word stays half the time."""
+    middle = [m["near"] for _, m in table if 0.1 <= m["n_w"] <= 0.9]
+    return bool(middle) and min(middle) > 0.5
+
+
+def _grid(dims: tuple[int, ...], epsilons: tuple[int, ...], runs: int) -> list[Point]:
+    return [
+        {"word": word, "dim": dim, "epsilon": epsilon, "runs": runs}
+        for word, dim, epsilon in itertools.product(_WORDS, dims, epsilons)
+    ]
+
+
+RECIPE: Final = Recipe(
+    name="cmp-words",
+    paper="Feyisetan et al. 2020",
+    title="What the words of its examples become",
+    differs=(
+        "The embedded GloVe 840B, so other neighbours at other distances. Quick: 300 "
+        "runs of each word for 1,000, and 300 dimensions."
+    ),
+    measure=measure,
+    points={
+        "quick": _grid((300,), (6, 12, 17, 23), 300),
+        "full": _grid((50, 300), (6, 12, 17, 23, 29, 35, 41, 47, 52), 1000),
+    },
+    seeds={"quick": 1, "full": 5},
+    shapes=(
+        Shape("Table 1", "words stay more often at larger epsilon", _rise),
+        Shape(
+            "Table 1",
+            "where a word stays now and then, most other outputs are among its ten "
+            "nearest words",
+            _near_first,
+        ),
+    ),
+    axes=("epsilon", "word", "n_w"),
+)

@@ -95,6 +95,17 @@ def test_an_interrupted_experiment_keeps_what_is_done(tmp_path):
     assert CALLS == [(2, 0), (2, 1)]
 
 
+def test_an_interrupted_command_says_where_finished_runs_are(tmp_path, monkeypatch):
+    def interrupted(bench, point, seed):
+        raise KeyboardInterrupt
+
+    found = recipe(measure=interrupted)
+    monkeypatch.setattr("mondegreen.experiments.papers.recipe_named", lambda _: found)
+    done = CliRunner().invoke(cli, ["reproduce", "made-up", "--runs", str(tmp_path)])
+    assert done.exit_code == 130 or isinstance(done.exception, SystemExit | None)
+    assert str(tmp_path) in done.stderr
+
+
 def test_a_number_agrees_within_our_interval_and_its_tolerance(tmp_path):
     result = Result.of(recipe(), run(tmp_path))
     assert [each.agrees for each in result.compared] == [True, False, None]

@@ -70,7 +70,12 @@ def reproduce(
         say(f"{recipe.paper}: {recipe.title}. {recipe.differs}")
     show = shower(quiet)
     bench = Bench(data, fetch=fetch)
-    found = runs_of(recipe, scale, bench, runs or home() / "runs", show)
+    folder = runs or home() / "runs"
+    try:
+        found = runs_of(recipe, scale, bench, folder, show)
+    except KeyboardInterrupt:
+        say(f"Finished runs are kept in {folder}; call it again to go on.")
+        raise
     show("")
     if output is not None:
         write_parquet(Path(output), recipe, found)

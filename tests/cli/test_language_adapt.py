@@ -171,3 +171,15 @@ def test_where_nothing_is_learned_that_is_said(run, folder):
     assert made["path"] == "my.lm"
     assert made["bytes"] == (folder / "my.lm").stat().st_size
     assert "Nothing was learned: my.lm is the public model as it was." in done.stderr
+
+
+def test_what_has_no_proof_stays_not_private(run, folder):
+    law = "--mechanism", "custext", "--epsilon", "30", "--allow-unproved"
+    run("privatize", "mine.csv", "-o", "free.csv", *law)
+    pq.write_table(pa_csv.read_csv(folder / "mine.csv"), folder / "mine.parquet")
+    run("privatize", "mine.parquet", "-o", "free.parquet", *law)
+    model = "--language", "public.lm", "--json", "-o"
+    for source, known in (("csv", " as was claimed"), ("parquet", "")):
+        given = f"free.{source}", *law, *model, f"{source}.lm"
+        made = json.loads(run("language", "adapt", *given).stdout)
+        assert f"){known} (NOT PRIVATE), as they were guessed" in made["sources"][-1]

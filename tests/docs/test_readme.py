@@ -61,7 +61,7 @@ def test_every_local_link_leads_somewhere():
 def test_the_first_screen_shows_what_the_default_really_gives():
     shown = README.split("| in | out |")[1].split("\n")[2]
     _, given, expected, _ = (cell.strip() for cell in shown.split("|"))
-    number = int(re.search(r"real output, with seed (\d+)", README)[1])
+    number = int(re.search(r"Real output \(seed (\d+)\)", README)[1])
     privatizer = mg.Privatizer(
         mg.mechanism("tree", epsilon=10.0),
         noise=mg.Seeded(number),
@@ -69,7 +69,7 @@ def test_the_first_screen_shows_what_the_default_really_gives():
         case="truecase",
     )
     assert privatizer(given).text == expected
-    drawn = re.search(r"What was drawn: \*(.*?)\*", README, re.DOTALL)[1]
+    drawn = re.search(r"Drawn: \*(.*?)\*", README, re.DOTALL)[1]
     plain = mg.Privatizer(mg.mechanism("tree", epsilon=10.0), noise=mg.Seeded(number))
     assert plain(given).text == " ".join(drawn.split())
 

@@ -4,6 +4,8 @@ import csv
 import json
 
 import numpy as np
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
@@ -70,9 +72,13 @@ def test_a_model_learns_from_a_release_and_reads_its_very_draws(run, folder):
     assert made["weight"] < 1
     assert made["nats_after"] < made["nats_before"]
     assert made["sources"][-1].startswith("a release of ")
+    claimed = "exponential (epsilon 30) as was claimed, as they were guessed"
+    assert claimed in made["sources"][-1]  # a CSV carries no guarantee
+    assert made["path"] == "my.lm"
+    assert "Nothing was learned" not in done.stderr
     read = "--read", "sentence", "--language", "my.lm"
     said = run(*private("safe.csv", *read, "--report", "g.json"))
-    assert said.exit_code == 0
+    assert "the losses of two releases add up" in said.stderr
     promise = json.dumps(json.loads((folder / "g.json").read_text()))
     assert "a release of " in promise
     assert "whose loss is added" in promise
@@ -103,3 +109,77 @@ def test_a_model_that_exists_is_kept(run, folder):
     assert (folder / "my.lm").read_text() == "mine"
     adapted(run, "--force")
     assert load_language(folder / "my.lm").about.releases
+
+
+def test_an_original_is_no_output(run, folder):
+    before = (folder / "raw.csv").read_bytes()
+    (folder / "link.lm").hardlink_to(folder / "raw.csv")
+    model = "--language", "public.lm", "--force"
+    for output in ("raw.csv", "link.lm"):
+        given = "language", "adapt", "raw.csv", *SETTING, *model, "-o", output
+        refused = run.fails(*given)
+        assert refused.exit_code == 2
+        assert "a file of its own" in refused.stderr
+        assert (folder / output).read_bytes() == before
+
+
+def parquet(run, folder, *more):
+    pq.write_table(pa_csv.read_csv(folder / "mine.csv"), folder / "mine.parquet")
+    made = "privatize", "mine.parquet", "-o", "raw.parquet", "--force"
+    run(*made, "--mechanism", "exponential", *more)
+
+
+def test_what_a_release_says_of_itself_holds(run, folder):
+    read = "--read", "sentence", "--language", "public.lm"
+    for made, problem in (
+        (("--epsilon", "14"), "another setting made it, as its guarantee says"),
+        (("--epsilon", "30", "--seed", "1"), "it is not private, as its guarantee"),
+        (("--epsilon", "30", *read), "it was read by a language model"),
+    ):
+        parquet(run, folder, *made)
+        refused = adapted(run.fails, source="raw.parquet")
+        assert refused.exit_code == 3
+        assert problem in refused.stderr
+        assert not (folder / "my.lm").exists()
+    parquet(run, folder, "--epsilon", "30")
+    made = json.loads(adapted(run, source="raw.parquet").stdout)
+    assert "exponential (epsilon 30), as they were guessed" in made["sources"][-1]
+
+
+def test_the_last_pass_drew_the_words(run, folder):
+    parquet(run, folder, "--epsilon", "30")
+    again = "privatize", "raw.parquet", "-o", "again.parquet", "--epsilon", "5"
+    run(*again, "--mechanism", "exponential")
+    refused = adapted(run.fails, source="again.parquet")
+    assert refused.exit_code == 3
+    assert "another setting made it" in refused.stderr
+
+
+def test_masked_words_are_named_where_they_are_refused(run, folder):
+    write(folder / "mine.csv", [f"ba {SECRET}", *chained(20, 3, 1)])
+    run(*private("masked.csv", "--read", "none", "--unknown", "mask"))
+    refused = adapted(run.fails, source="masked.csv")
+    assert refused.exit_code == 3
+    assert "without --unknown mask" in refused.stderr
+
+
+def test_where_nothing_is_learned_that_is_said(run, folder):
+    write(folder / "few.csv", chained(2, 3, 1))
+    done = adapted(run, source="few.csv")
+    made = json.loads(done.stdout)
+    assert made["weight"] == 1
+    assert made["path"] == "my.lm"
+    assert made["bytes"] == (folder / "my.lm").stat().st_size
+    assert "Nothing was learned: my.lm is the public model as it was." in done.stderr
+
+
+def test_what_has_no_proof_stays_not_private(run, folder):
+    law = "--mechanism", "custext", "--epsilon", "30", "--allow-unproved"
+    run("privatize", "mine.csv", "-o", "free.csv", *law)
+    pq.write_table(pa_csv.read_csv(folder / "mine.csv"), folder / "mine.parquet")
+    run("privatize", "mine.parquet", "-o", "free.parquet", *law)
+    model = "--language", "public.lm", "--json", "-o"
+    for source, known in (("csv", " as was claimed"), ("parquet", "")):
+        given = f"free.{source}", *law, *model, f"{source}.lm"
+        made = json.loads(run("language", "adapt", *given).stdout)
+        assert f"){known} (NOT PRIVATE), as they were guessed" in made["sources"][-1]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSource
     from mondegreen.mechanisms.base import State
+    from mondegreen.passes import Pass
     from mondegreen.wording import Kind
 
 _OWN: Final = (
@@ -71,7 +72,7 @@ def attack(
 
     \b
     mondegreen attack reviews.csv --column review --epsilon 10
-    mondegreen attack reviews.csv safe.csv --column review --epsilon 10 --json
+    mondegreen attack reviews.csv drawn.csv --column review --epsilon 10 --json
     """  # noqa: D301
     import numpy as np
 
@@ -133,7 +134,7 @@ def _read(
             texts = list(islice(found, most))
         else:
             with opened(release) as theirs:
-                _check_stated(theirs, state)
+                check_stated(theirs, state)
                 both = (zip(*chunk, strict=True) for chunk in text_pairs(mine, theirs))
                 rows = (row for row in chain.from_iterable(both) if None not in row)
                 chosen = list(islice(rows, most))
@@ -156,21 +157,27 @@ def _knowledge(state: State, pairs: Pairs, language: str | None) -> Knowledge:
     return Knowledge.of_language(state, model)
 
 
-def _check_stated(release: AbstractSource, state: State) -> None:
-    """Refuse a release whose own guarantee says that another setting made it."""
+def check_stated(release: AbstractSource, state: State) -> list[list[Pass]]:
+    """Refuse a release whose own guarantee says that another setting made it.
+
+    Returns what is stated of each column, oldest first: nothing of most files.
+    """
     from mondegreen.passes import from_json
 
     def setting(stated: Guarantee) -> str:
         given = [stated.mechanism, dict(stated.parameters), stated.space_digest]
         return json.dumps(given, sort_keys=True)
 
+    found, passes = [], from_json(release.earlier)
     for column in release.text_columns:
-        made = [p for p in from_json(release.earlier) if p.column == column]
+        made = [p for p in passes if p.column in (column, None)]
         said = [setting(p.guarantee) for p in made if p.guarantee is not None]
-        if said and setting(state.stated) not in said:
+        if said and setting(state.stated) != said[-1]:  # the last one drew the words
             problem = f"another setting made it, as its guarantee says: {made[-1]}"
-            hint = "attack it with that one, and on its space"
+            hint = "give that one, and its space"
             raise SourceError(release.name, problem, hint=hint)
+        found.append(made)
+    return found
 
 
 def _checked(pairs: Pairs, state: State) -> tuple[Pairs, str | None]:

@@ -85,13 +85,15 @@ class Adapter:
         how, seen = wide.how, wide.observation
         return ranked(seen, wide.candidates, self._law, prior, CANDIDATES, how)
 
-    def adapted(self, released: Released) -> Adapted:
+    def adapted(self, released: Released, known: str = "") -> Adapted:
         """Learn the n-grams of a release, those guessed three times or more.
 
         Parameters
         ----------
         released : Released
             Words that were drawn; the more, the more there is to learn.
+        known : str
+            What the model says behind the setting, such as " as was claimed".
 
         Returns
         -------
@@ -111,7 +113,7 @@ class Adapter:
         (True, 'a release of 180 words')
         """
         learnt, held = _split(released)
-        own = self._counted(learnt)
+        own = self._counted(learnt, known)
         before = self._likelihood(self.language, held)
         best = Adapted(self.language, 1.0, (before, before))
         last = -np.inf
@@ -126,7 +128,7 @@ class Adapter:
             last = after
         return best
 
-    def _counted(self, released: Released) -> NGrams | None:
+    def _counted(self, released: Released, known: str) -> NGrams | None:
         """Count the likeliest inputs of released words, the unknown word among them."""
         guesses = Decoder(self.channel(self.language), self.language).guesses(released)
         counter = Counter(self._state.space.vocab_size)
@@ -138,7 +140,7 @@ class Adapter:
         counts = counter.finish()
         if not counts.words:
             return None
-        setting = self._state.stated.setting
+        setting = self._state.stated.setting + known
         source = f"{RELEASE}{counts.words:,} words by {setting}, as they were guessed"
         space = self._state.space
         return NGrams.from_counts(counts, space, least=_LEAST, sources=[source])

@@ -120,7 +120,8 @@ def released_words(
         raise LanguageError(
             f"{int(kept.sum()):,} of {len(words):,} words are not in space "
             f"{space.name!r}, and a mechanism draws none of these: give a release that "
-            "was drawn with it (--read none --structure keep), and never an original"
+            "was drawn with it (--read none --structure keep, without --unknown mask), "
+            "and never an original"
         )
     return np.where(kept, -1, words).astype(np.int32), np.concatenate(ends)
 

@@ -119,10 +119,16 @@ class Reading:
             return ""
         model = self.judge or self.language
         name = "in memory" if model.path is None else Path(model.path).stem
+        learned = ""
+        if self.language.about.releases:
+            learned = (
+                " It learned from a release: if that is of these texts and not of "
+                "these very draws, the losses of two releases add up."
+            )
         return (
             f"Read: {guesses[self.read]} is a guess of what was meant, by the public "
             f"language model {name} (sha256 {model.digest[:16]}); what reads well need "
-            "not be what was written."
+            f"not be what was written.{learned}"
         )
 
     @property

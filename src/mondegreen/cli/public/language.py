@@ -12,10 +12,13 @@ import click
 from mondegreen.cli import options
 from mondegreen.cli.options import File, LanguageName, argument, command, option
 from mondegreen.cli.render import echo_facts, echo_table, progress, say
+from mondegreen.errors import InvalidParameterError, SourceError
 from mondegreen.io.guess import Format
 
 if TYPE_CHECKING:
+    from mondegreen.io.base import AbstractSource
     from mondegreen.language.ngrams import NGrams
+    from mondegreen.mechanisms.base import State
 
 _OUTPUT: Final = option(
     "Model to write; by custom its name ends with .lm.",
@@ -184,7 +187,8 @@ def adapt(
     by the weight that makes a held-back part of RELEASE likeliest. The law is public,
     so this is post-processing and costs no epsilon. It can only know what it is given:
     give it a release, never an original, which the model would carry into what it
-    reads. Words that no release holds are refused.
+    reads. Refused is a file with more than one word in a hundred outside the space, or
+    whose own guarantee names another setting, a reading, or a seed.
 
     \b
     mondegreen privatize mine.csv -o raw.csv --column text --epsilon 10 --read none
@@ -193,18 +197,27 @@ def adapt(
     """  # noqa: D301
     from mondegreen.decode.adapt import Adapter
     from mondegreen.decode.released import Released
+    from mondegreen.io.open import open_source
+    from mondegreen.io.target import is_same_file
     from mondegreen.language.build import released_words
     from mondegreen.language.store import load_language, refuse_existing, save_language
     from mondegreen.space.store import load_space
 
+    if is_same_file(release, str(output)):
+        raise InvalidParameterError("--output", str(output), "a file of its own")
     refuse_existing(output, force=force)
     mechanism = options.built(name, epsilon, settings)
     options.check_proved(mechanism, allow_unproved=allow_unproved)
     say(_DRAWS)
     loaded, model = load_space(space), load_language(language)
-    words = released_words(_batches(release, format, columns, quiet), loaded)
-    found = Adapter(mechanism.prepare(loaded), model).adapted(Released(*words))
+    state = mechanism.prepare(loaded)
+    with open_source(release, format=format, columns=columns, missing="pass") as source:
+        known = _known(source, state, allow_unproved=allow_unproved)
+        words = released_words(_texts(source, quiet), loaded)
+    found = Adapter(state, model).adapted(Released(*words), known)
     save_language(found.model, output, force=force)
+    if found.weight == 1:
+        say(f"Nothing was learned: {output} is the public model as it was.")
     before, after = found.likelihoods
     made = {"weight": found.weight, "nats_before": -before, "nats_after": -after}
     facts = _facts(found.model, output, as_json=as_json)
@@ -221,20 +234,43 @@ def _batches(
     """Read the texts of a file in a stream."""
     from mondegreen.io.open import open_source
 
-    with (
-        open_source(path, format=format, columns=columns, missing="pass") as source,
-        progress(source, quiet=quiet) as advance,
-    ):
+    with open_source(path, format=format, columns=columns, missing="pass") as source:
+        yield from _texts(source, quiet)
+
+
+def _texts(source: AbstractSource, quiet: bool) -> Iterator[list[str]]:
+    with progress(source, quiet=quiet) as advance:
         for batch in source.batches():
             yield source.texts(batch)
             advance()
+
+
+def _known(release: AbstractSource, state: State, *, allow_unproved: bool) -> str:
+    """Say how the setting of a release is known; refuse what its guarantee forbids."""
+    from mondegreen.cli.attack import check_stated
+    from mondegreen.passes import all_private
+
+    stated = check_stated(release, state)
+    made = [each for column in stated for each in column]
+    for each in made:
+        given = each.guarantee
+        is_read = given and any(a.startswith("reading:") for a in given.assumptions)
+        is_open = given is None or given.is_proved or not allow_unproved
+        if is_read or (is_open and not each.is_private):
+            why = "it was read by a language model" if is_read else "it is not private"
+            problem = f"{why}, as its guarantee says: {each}"
+            hint = "give a release made with --read none and without --seed"
+            raise SourceError(release.name, problem, hint=hint)
+    known = "" if all(stated) else " as was claimed"
+    is_private = state.stated.is_proved and all_private(made)
+    return known if is_private else f"{known} (NOT PRIVATE)"
 
 
 def _facts(
     model: NGrams, path: Path | None = None, *, as_json: bool = False
 ) -> dict[str, object]:
     """What there is to say about a model."""
-    path = model.path or path
+    path = path or model.path
     sizes = {"pairs": len(model.pair_words), "triples": len(model.triple_words)}
     facts = {"digest": model.digest, **asdict(model.about), **sizes}
     if not as_json:

@@ -128,7 +128,8 @@ async function main() {
   const how = { epsilon: options.epsilon };
   if (options.digest !== undefined) how.digest = options.digest;
   const privatizer = load(bytes, how);
-  if (!options.quiet) console.error(privatizer.summary);
+  const { summary } = privatizer; // it checks the law, also where nothing is printed
+  if (!options.quiet) console.error(summary);
   let row = 0;
   let isEnd = false;
   for await (const { bom, line } of lines(process.stdin)) {

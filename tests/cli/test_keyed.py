@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
@@ -141,12 +143,22 @@ def test_a_worker_without_the_variable_ends_the_run_and_says_why(monkeypatch):
         list(privatize_batches(made, batches, ["text"], id_column="id", jobs=2))
 
 
-@pytest.mark.parametrize("format", ["csv", "jsonl"])
+@pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
 def test_an_empty_id_names_no_record_in_any_format(run, format):
-    given = {"csv": f'id,text\n"",{CANARY}\n', "jsonl": '{"id": "", "text": "badd"}\n'}
-    Path(f"empty.{format}").write_text(given[format])
+    ids, texts = ["a", "", "c"], [CANARY] * 3
+    table = pa.table({"id": ids, "text": texts})
+    lines = (json.dumps(row) + "\n" for row in table.to_pylist())
+    given = {
+        "csv": "id,text\n" + "".join(f'"{id}",{CANARY}\n' for id in ids),
+        "jsonl": "".join(lines),
+    }
+    if format == "parquet":
+        pq.write_table(table, "empty.parquet")
+    else:
+        Path(f"empty.{format}").write_text(given[format])
     command = [f"empty.{format}", "-o", "out", "--format", format, *KEYED]
     done = CliRunner().invoke(cli, ["privatize", *command, "-e", "2", "-q"])
-    assert done.exit_code in (2, 3)
-    assert "id" in done.stderr
+    assert done.exit_code == 3
+    assert "row 2: no value" in done.stderr
+    assert CANARY not in done.stderr
     assert not Path("out").exists()

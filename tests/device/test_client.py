@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import os
 import random
@@ -274,6 +275,36 @@ def test_keys_and_options_are_refused_as_usage(folder):
     assert [(run.returncode, run.stdout) for run in runs] == [(2, b"")] * len(runs)
     wrong = client(folder, data, "--epsilon", "10", "--digest", "0" * 64)
     assert (wrong.returncode, wrong.stdout) == (3, b"")
+
+
+@pytest.mark.parametrize("options", [[], ["--quiet"]])
+@pytest.mark.parametrize("data", [b"", b'{"id": 1, "text": "secret"}\n'])
+def test_nothing_is_promised_of_a_law_that_is_none(folder, data, options):
+    found = (folder / "tree.mdg").read_bytes()
+    start = len(b"mondegreen-device/1\n") + 4
+    end = start + int.from_bytes(found[start - 4 : start], "little")
+    header = json.loads(found[start:end])
+    for setting in header["settings"]:
+        setting["weights"][0] = "1"
+    text = json.dumps(header).encode()
+    size = len(text).to_bytes(4, "little")
+    whole = found[: start - 4] + size + text + found[end:-32]
+    (folder / "forged.mdg").write_bytes(whole + hashlib.sha256(whole).digest())
+    run = client(folder, data, "--epsilon", "10", *options, artifact="forged")
+    assert (run.returncode, run.stdout) == (3, b"")
+    assert b"do not fit its tree" in run.stderr
+    assert b"guarantee" not in run.stderr
+
+
+@pytest.mark.slow("two commands")
+@pytest.mark.parametrize(("deep", "code"), [(500, 0), (900, 3), (501, 3)])
+def test_a_record_may_be_500_deep_as_the_page_says(folder, deep, code):
+    nested = b"[" * deep + b"]" * deep
+    data = b'{"id": 1, "text": "a", "n": ' + nested + b"}\n"
+    assert keyed(folder, data).returncode == code
+    assert python(folder, data).returncode == 0
+    page = (ROOT / "docs" / "how-to" / "privatize-in-the-browser.md").read_text()
+    assert "refuses records over 500 deep" in page
 
 
 @pytest.mark.slow("the tests of the client")

@@ -456,7 +456,15 @@ function bytes8(value) {
 // src/artifact.ts
 var FORMAT = "mondegreen-device/1";
 var DIGEST = 32;
-var FIELDS = "format mechanism space public words unicode text policies noise adversary settings sections";
+var HEADER = "format mechanism space public words unicode text policies noise adversary settings sections";
+var TEXT = "signs currency blanks apostrophes gap same longest endings hosts";
+var SETTING = "epsilon digest reader guarantee summary";
+var GUARANTEE = "mechanism parameters epsilon metric scale space space_digest certified_how proof certified delta equivalents unit strata conditions ordinary_text assumptions noise is_private";
+var SECTIONS = "words printed classes removed combining sigma decompositions compositions lower";
+var OWN = {
+  tree: ["tree", "weights", "tree"],
+  brr: ["codes", "threshold", "codes unknown counts"]
+};
 var POLICIES = {
   case: "lower",
   structure: "keep",
@@ -505,21 +513,59 @@ function decoded(read) {
   }
 }
 function checked(header) {
-  if (Object.keys(header).sort().join(" ") !== FIELDS.split(" ").sort().join(" ")) {
-    throw artifactError("its header has other fields than this client knows");
-  }
+  only("header", header, HEADER);
+  const own = Object.hasOwn(OWN, header.mechanism) ? OWN[header.mechanism] : void 0;
+  if (!own) throw artifactError("its mechanism is none that this client knows");
+  only("space", header.space, "name digest");
+  only("public tables", header.public, own[0]);
+  only("versions", header.unicode, "tokenizer lookup");
+  only("text", header.text, TEXT);
+  only("policies", header.policies, Object.keys(POLICIES).join(" "));
+  only("noise", header.noise, "fresh keyed");
   const policies = Object.entries(header.policies);
-  if (header.format !== FORMAT || policies.length !== Object.keys(POLICIES).length || policies.some(([name, value]) => POLICIES[name] !== value)) {
+  if (header.format !== FORMAT || policies.some(([name, value]) => POLICIES[name] !== value)) {
     throw artifactError("its format or a policy is none that this client knows");
   }
+  listed(header.settings).forEach((each) => checkSetting(each, header.mechanism, own[1]));
   const given = header.settings.map((setting) => setting.epsilon);
-  const isSound = header.settings.every(
-    ({ epsilon, guarantee }) => epsilon > 0 && guarantee.epsilon === epsilon && guarantee.is_private
-  );
-  if (!given.length || new Set(given).size < given.length || !isSound) {
-    throw artifactError("its settings promise nothing, or one is there twice");
+  if (!given.length || new Set(given).size < given.length) {
+    throw artifactError("it has no setting, or one twice");
   }
+  const names = listed(header.sections).map((pair) => {
+    const [name, size, ...more] = listed(pair);
+    if (more.length || !Number.isSafeInteger(size) || Number(size) < 0) {
+      throw artifactError("its parts are not as long as it says");
+    }
+    return String(name);
+  });
+  exactly("sections", names, `${SECTIONS} ${own[2]}`);
   return header;
+}
+function checkSetting(setting, mechanism, law) {
+  only("setting", setting, `${SETTING} ${law}`);
+  const { epsilon, digest, reader, guarantee, summary } = setting;
+  only("guarantee", guarantee, GUARANTEE);
+  const { certified, delta } = guarantee;
+  const isPromise = within(epsilon, Number.MIN_VALUE, Number.MAX_VALUE) && guarantee.mechanism === mechanism && guarantee.epsilon === epsilon && guarantee.is_private === true && (certified === null || within(certified, 0, Number.MAX_VALUE)) && within(delta, 0, 1) && delta < 1;
+  if (!isPromise) throw artifactError("a setting promises nothing, or something else than it is");
+  const isTold = /^[0-9a-f]{64}$/.test(digest) && (reader === null || within(reader, 0, 1)) && typeof summary === "string";
+  if (!isTold) throw artifactError("a digest, share or summary of a setting is none");
+}
+function within(value, least, most) {
+  return typeof value === "number" && value >= least && value <= most;
+}
+function listed(value) {
+  if (!Array.isArray(value)) throw artifactError("its header holds no list where one must be");
+  return value;
+}
+function only(what, value, fields) {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  exactly(what, isObject ? Object.keys(value) : [], fields);
+}
+function exactly(what, names, expected) {
+  if ([...names].sort().join(" ") !== expected.split(" ").sort().join(" ")) {
+    throw artifactError(`it has other fields than this client knows: ${what}`);
+  }
 }
 function printed(words, steps) {
   const found = [...words];
@@ -1112,15 +1158,15 @@ var Privatizer = class _Privatizer {
   }
   /** What every release promises, in the fields of the Python package. */
   get guarantee() {
-    return this.setting.guarantee;
+    return this.promised.guarantee;
   }
   /** The guarantee in a few lines, for people. */
   get summary() {
-    return this.setting.summary;
+    return this.promised.summary;
   }
   /** Share of words that an adversary recovers, and which; null where not computed. */
   get reader() {
-    const { reader } = this.setting;
+    const { reader } = this.promised;
     return reader === null ? null : { share: reader, adversary: this.tables.artifact.header.adversary };
   }
   /** The same words with another epsilon of the artifact. */
@@ -1197,6 +1243,11 @@ var Privatizer = class _Privatizer {
   get setting() {
     if (this.chosen) return this.chosen;
     throw argumentError("epsilon", `given, to load or withEpsilon: ${this.epsilons.join(", ")}`);
+  }
+  /** The setting, whose law is checked before anything is told of it. */
+  get promised() {
+    void this.law;
+    return this.setting;
   }
   get law() {
     return this.prepared ??= lawOf(this.tables.artifact, this.setting);

@@ -6,8 +6,20 @@ import type { Parts } from "./unicode.js";
 
 const FORMAT = "mondegreen-device/1";
 const DIGEST = 32;
-const FIELDS =
+const HEADER =
   "format mechanism space public words unicode text policies noise adversary settings sections";
+const TEXT = "signs currency blanks apostrophes gap same longest endings hosts";
+const SETTING = "epsilon digest reader guarantee summary";
+const GUARANTEE =
+  "mechanism parameters epsilon metric scale space space_digest certified_how proof certified delta " +
+  "equivalents unit strata conditions ordinary_text assumptions noise is_private";
+const SECTIONS =
+  "words printed classes removed combining sigma decompositions compositions lower";
+/** What each mechanism adds: its public table, the law of a setting, and its sections. */
+const OWN: Readonly<Record<string, readonly [string, string, string]>> = {
+  tree: ["tree", "weights", "tree"],
+  brr: ["codes", "threshold", "codes unknown counts"],
+};
 const POLICIES: Readonly<Record<string, string>> = {
   case: "lower",
   structure: "keep",
@@ -115,25 +127,75 @@ function decoded<T>(read: () => T): T {
 
 /** What this client does not know could matter, so it is refused. */
 function checked(header: Header): Header {
-  if (Object.keys(header).sort().join(" ") !== FIELDS.split(" ").sort().join(" ")) {
-    throw artifactError("its header has other fields than this client knows");
-  }
+  only("header", header, HEADER);
+  const own = Object.hasOwn(OWN, header.mechanism) ? OWN[header.mechanism] : undefined;
+  if (!own) throw artifactError("its mechanism is none that this client knows");
+  only("space", header.space, "name digest");
+  only("public tables", header.public, own[0]);
+  only("versions", header.unicode, "tokenizer lookup");
+  only("text", header.text, TEXT);
+  only("policies", header.policies, Object.keys(POLICIES).join(" "));
+  only("noise", header.noise, "fresh keyed");
   const policies = Object.entries(header.policies);
-  if (
-    header.format !== FORMAT ||
-    policies.length !== Object.keys(POLICIES).length ||
-    policies.some(([name, value]) => POLICIES[name] !== value)
-  ) {
+  if (header.format !== FORMAT || policies.some(([name, value]) => POLICIES[name] !== value)) {
     throw artifactError("its format or a policy is none that this client knows");
   }
+  listed(header.settings).forEach((each) => checkSetting(each, header.mechanism, own[1]));
   const given = header.settings.map((setting) => setting.epsilon);
-  const isSound = header.settings.every(
-    ({ epsilon, guarantee }) => epsilon > 0 && guarantee.epsilon === epsilon && guarantee.is_private,
-  );
-  if (!given.length || new Set(given).size < given.length || !isSound) {
-    throw artifactError("its settings promise nothing, or one is there twice");
+  if (!given.length || new Set(given).size < given.length) {
+    throw artifactError("it has no setting, or one twice");
   }
+  const names = listed(header.sections).map((pair) => {
+    const [name, size, ...more] = listed<unknown>(pair);
+    if (more.length || !Number.isSafeInteger(size) || Number(size) < 0) {
+      throw artifactError("its parts are not as long as it says");
+    }
+    return String(name);
+  });
+  exactly("sections", names, `${SECTIONS} ${own[2]}`);
   return header;
+}
+
+function checkSetting(setting: Setting, mechanism: string, law: string): void {
+  only("setting", setting, `${SETTING} ${law}`);
+  const { epsilon, digest, reader, guarantee, summary } = setting;
+  only("guarantee", guarantee, GUARANTEE);
+  const { certified, delta } = guarantee;
+  const isPromise =
+    within(epsilon, Number.MIN_VALUE, Number.MAX_VALUE) &&
+    guarantee.mechanism === mechanism &&
+    guarantee.epsilon === epsilon &&
+    guarantee.is_private === true &&
+    (certified === null || within(certified, 0, Number.MAX_VALUE)) &&
+    within(delta, 0, 1) &&
+    delta < 1;
+  if (!isPromise) throw artifactError("a setting promises nothing, or something else than it is");
+  const isTold =
+    /^[0-9a-f]{64}$/.test(digest) &&
+    (reader === null || within(reader, 0, 1)) &&
+    typeof summary === "string";
+  if (!isTold) throw artifactError("a digest, share or summary of a setting is none");
+}
+
+function within(value: unknown, least: number, most: number): value is number {
+  return typeof value === "number" && value >= least && value <= most;
+}
+
+function listed<T>(value: readonly T[]): readonly T[] {
+  if (!Array.isArray(value)) throw artifactError("its header holds no list where one must be");
+  return value;
+}
+
+/** Refuse an object that has other fields than these. */
+function only(what: string, value: object, fields: string): void {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  exactly(what, isObject ? Object.keys(value) : [], fields);
+}
+
+function exactly(what: string, names: readonly string[], expected: string): void {
+  if ([...names].sort().join(" ") !== expected.split(" ").sort().join(" ")) {
+    throw artifactError(`it has other fields than this client knows: ${what}`);
+  }
 }
 
 function printed(words: readonly string[], steps: readonly number[]): string[] {

@@ -100,17 +100,17 @@ export class Privatizer {
 
   /** What every release promises, in the fields of the Python package. */
   get guarantee(): Guarantee {
-    return this.setting.guarantee;
+    return this.promised.guarantee;
   }
 
   /** The guarantee in a few lines, for people. */
   get summary(): string {
-    return this.setting.summary;
+    return this.promised.summary;
   }
 
   /** Share of words that an adversary recovers, and which; null where not computed. */
   get reader(): { readonly share: number; readonly adversary: string } | null {
-    const { reader } = this.setting;
+    const { reader } = this.promised;
     return reader === null ? null : { share: reader, adversary: this.tables.artifact.header.adversary };
   }
 
@@ -199,6 +199,12 @@ export class Privatizer {
   private get setting(): Setting {
     if (this.chosen) return this.chosen;
     throw argumentError("epsilon", `given, to load or withEpsilon: ${this.epsilons.join(", ")}`);
+  }
+
+  /** The setting, whose law is checked before anything is told of it. */
+  private get promised(): Setting {
+    void this.law;
+    return this.setting;
   }
 
   private get law(): Law {

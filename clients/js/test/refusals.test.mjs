@@ -62,6 +62,29 @@ const FORGERIES = {
   "one policy less": (h) => delete h.policies.case,
   "a field that is not known": (h) => (h.later = 1),
   "a field less": (h) => delete h.noise,
+  "a field of a setting that is not known": (h) => (first(h).x = 1),
+  "the same, of a setting that is not chosen": (h) => (h.settings[1].x = 1),
+  "the law of another mechanism besides": (h) => (first(h).threshold = "1"),
+  "a field of a setting less": (h) => delete first(h).reader,
+  "a setting that is no object": (h) => (h.settings[1] = null),
+  "settings that are no list": (h) => (h.settings = {}),
+  "a field of a guarantee that is not known": (h) => (first(h).guarantee.later = 1),
+  "a field of the space that is not known": (h) => (h.space.x = 1),
+  "a field of the public table that is not known": (h) => (h.public.codes = "x"),
+  "a version that is not known": (h) => (h.unicode.x = 1),
+  "a list of the text that is not known": (h) => (h.text.x = 1),
+  "noise that is not known": (h) => (h.noise.seeded = "x"),
+  "a section that is not known": (_, p) => p.set("later", new Uint8Array(1)),
+  "a reader above 1": (h) => (first(h).reader = 9),
+  "a reader below 0": (h) => (first(h).reader = -0.1),
+  "a reader that is no number": (h) => (first(h).reader = "0.5"),
+  "an epsilon that is no number": (h) => (first(h).epsilon = first(h).guarantee.epsilon = "2"),
+  "a digest that is none": (h) => (first(h).digest = "x"),
+  "a summary that is none": (h) => (first(h).summary = 1),
+  "a guarantee of another mechanism": (h) => (first(h).guarantee.mechanism = "brr"),
+  "a privacy that is only truthy": (h) => (first(h).guarantee.is_private = "no"),
+  "a certified epsilon below 0": (h) => (first(h).guarantee.certified = -1),
+  "a delta of 1": (h) => (first(h).guarantee.delta = 1),
   "another format": (h) => (h.format = "mondegreen-device/2"),
   "another mechanism": (h) => (h.mechanism = "tem"),
   "a setting that is not private": (h) => (first(h).guarantee.is_private = false),
@@ -90,6 +113,20 @@ for (const [name, change] of Object.entries(FORGERIES)) {
     assert.throws(() => privatized(forged(change)), refused("artifact"));
   });
 }
+
+test("a share from 0 to 1, or none, is taken", () => {
+  for (const reader of [null, 0, 0.5, 1]) {
+    const made = load(forged((header) => (first(header).reader = reader)), { epsilon: 2 });
+    assert.equal(made.reader?.share ?? null, reader);
+  }
+});
+
+test("nothing is promised of a law that is none", () => {
+  const made = load(forged((header) => (first(header).weights[0] = "1")), { epsilon: 2 });
+  for (const told of ["summary", "guarantee", "reader"]) {
+    assert.throws(() => made[told], refused("artifact"));
+  }
+});
 
 test("no epsilon is taken for granted", () => {
   const some = load(files.sixteen);

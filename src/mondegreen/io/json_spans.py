@@ -217,6 +217,8 @@ def _after_item(line: str, at: int, end: str) -> tuple[int, bool]:
 
 def _scalar(raw: str, value: object, mark: str, path: str) -> str:
     """Take an id: a string as it is, an integer as it is written."""
+    if value == "":
+        raise UnfitValueError(f"no value at {path!r}, which is the id of the record")
     if mark == '"' and isinstance(value, str):
         return value
     if _integer(raw):

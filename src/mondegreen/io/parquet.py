@@ -184,8 +184,9 @@ class ParquetSource(AbstractSource):
             hint = "ids are strings or integers"
             raise errors.SourceError(self.name, what, hint=hint)
         self._check_utf8(ids)
-        if ids.null_count:
-            row = self.rows_read + 1 + pc.index(ids.is_null(), True).as_py()
+        empty = pc.index(ids.fill_null(""), "").as_py()
+        if empty >= 0:
+            row = self.rows_read + 1 + empty
             raise errors.SourceError(self.name, "no value in the id column", row=row)
         return ids
 

@@ -72,5 +72,7 @@ export declare class Privatizer {
     explain(word: string, following?: string): Explanation;
     private input;
     private get setting();
+    /** The setting, whose law is checked before anything is told of it. */
+    private get promised();
     private get law();
 }

@@ -63,13 +63,15 @@ def test_a_function_that_is_sent_as_its_name_is_allowed():
         functools.partial(os.urandom, 32),
         GIVEN.get,
         KEY,
+        KEY.hex(),
         functools.lru_cache(fetched),
     ],
-    ids=["lambda", "partial", "method", "bytes", "wrapper"],
+    ids=["lambda", "partial", "method", "bytes", "digits", "wrapper"],
 )
 def test_what_could_carry_a_key_is_refused(secret):
-    with pytest.raises(ConfigurationError, match="environment variable"):
+    with pytest.raises(ConfigurationError, match="environment variable") as caught:
         check_secret(secret)
+    assert KEY.hex() not in str(caught.value)
 
 
 def test_a_function_of_a_script_is_sent_whole_and_refused(monkeypatch):

@@ -273,13 +273,20 @@ def test_overlapping_and_touching_spans_are_one(marked, also_rest):
     ]
     types = ["PERSON", "PLACE", "CITY"]
     for order in itertools.permutations(found):
-        options = {"also_rest": also_rest, "types": types}
+        options = {"also_rest": also_rest, "types": types if also_rest else ()}
         released = shown(privatize(TEXT, order, marked, **options).text)
         start = "* <PLACE>, * *" if also_rest else "Call * * * *, or"
         assert released.startswith(start)
     touching = [of("Ann "), of("Smith", "PLACE")]
     one = shown(privatize(TEXT, touching, marked, also_rest=also_rest).text)
     assert one.startswith("* <ENTITY> *" if also_rest else "Call * * in")
+
+
+def test_types_that_no_mask_would_name_are_refused(marked):
+    with pytest.raises(InvalidParameterError, match="also_rest"):
+        privatize(TEXT, [of("Ann")], marked, types=["PERSON"])
+    with pytest.raises(InvalidParameterError, match="also_rest"):
+        guarantee_of(marked, types=["PERSON"])
 
 
 def test_any_spans_of_any_text_leave_no_word_in_clear(marked):

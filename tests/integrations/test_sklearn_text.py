@@ -222,6 +222,17 @@ def test_fit_checks_the_settings(parameters, says):
         made(**parameters).fit(TEXTS)
 
 
+def test_a_key_in_the_place_of_its_name_is_neither_kept_nor_shown():
+    key = bytes(range(32)).hex()
+    estimator = made()
+    for put in (made, estimator.set_params, clone(estimator).set_params):
+        with pytest.raises(ConfigurationError, match="environment variable") as caught:
+            put(key_env=key)
+        assert key not in str(caught.value)
+    assert key not in repr(estimator)
+    assert clone(made(key_env="RELEASE_KEY")).key_env == "RELEASE_KEY"
+
+
 def test_fit_and_transform_say_the_guarantee_that_the_library_says():
     p = mg.Privatizer(mg.mechanism("tree", epsilon=7.0), unknown="mask", keep=["oslo"])
     estimator = PrivateText(epsilon=7.0, unknown="mask", keep={"oslo"}).fit(TEXTS)

@@ -214,6 +214,78 @@ def test_a_pipeline_that_has_read_texts_would_write_their_words_and_is_refused(
     assert b"zyxword" in words.read_bytes()
 
 
+def disabled(nlp):
+    with nlp.select_pipes(disable=["mondegreen"]):
+        nlp("a zyxword film")
+    return nlp
+
+
+def added_later(nlp):
+    nlp("a zyxword film")
+    nlp.add_pipe("mondegreen", name="again", config={"epsilon": 10.0})
+    return nlp
+
+
+def added_after_reading(_):
+    nlp = spacy.blank("en")
+    nlp("a zyxword film")
+    nlp.add_pipe("mondegreen", config={"epsilon": 10.0})
+    return nlp
+
+
+def tokenized(nlp):
+    nlp.make_doc("a zyxword film")
+    return nlp
+
+
+def shared(nlp):
+    nlp("a zyxword film")
+    other = type(nlp)(vocab=nlp.vocab)
+    other.add_pipe("mondegreen", config={"epsilon": 10.0})
+    return other
+
+
+def in_processes(nlp):
+    list(nlp.pipe(["a zyxword film"] * 4, n_process=2))
+    return nlp
+
+
+def copied(nlp):
+    nlp("a zyxword film")
+    return pickle.loads(pickle.dumps(nlp))
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        *(disabled, added_later, added_after_reading, tokenized, shared, copied),
+        pytest.param(in_processes, marks=FORKS),
+    ],
+)
+def test_words_reach_no_bytes_however_they_were_read(read):
+    with pytest.raises(ConfigurationError, match=r"whose words|memory_zone"):
+        read(pipeline()).to_bytes()
+
+
+def test_strings_of_the_components_and_of_a_loaded_model_may_be_written(tmp_path):
+    model = spacy.blank("en")
+    model("words of a model")
+    model.to_disk(tmp_path / "model")
+    nlp = spacy.load(tmp_path / "model")
+    rules = [{"label": "RULE", "pattern": "Zyx Corpse", "id": "rule"}]
+    nlp.add_pipe("entity_ruler").add_patterns(rules)
+    nlp.add_pipe("ner").add_label("ZYXTYPE")
+    nlp.tokenizer.add_special_case("zyxme", [{"ORTH": "zyx"}, {"ORTH": "me"}])
+    nlp.add_pipe("mondegreen", config={"epsilon": 10.0})
+    nlp.to_bytes()
+    nlp.to_disk(tmp_path / "private")
+    again = spacy.load(tmp_path / "private")
+    again.to_bytes()
+    again.make_doc("a zyxword film")
+    with pytest.raises(ConfigurationError, match="memory_zone"):
+        again.to_bytes()
+
+
 def test_docs_that_are_stored_keep_their_private_text():
     nlp = pipeline()
     doc = nlp(LONG)
@@ -246,6 +318,20 @@ def test_an_id_of_the_doc_comes_before_the_context(key):
     ((found, _),) = nlp.pipe([(doc, {"label": 1})], as_tuples=True)
     p = library(noise=mg.KeyedNoise.from_env(key))
     assert found._.private_text == str(p(LONG, id="7"))
+
+
+def test_two_ids_that_differ_are_refused(key):
+    nlp = pipeline(key_env=key)
+
+    def released(context):
+        doc = nlp.make_doc(LONG)
+        doc._.record_id = "7"
+        ((found, _),) = nlp.pipe([(doc, context)], as_tuples=True)
+        return found._.private_text
+
+    assert released(7) == released("7") == released(None)
+    with pytest.raises(ConfigurationError, match="another id"):
+        released("8")
 
 
 @pytest.mark.parametrize("context", [None, 1.5, {"zyxword": 1}, ("zyxword",), True, ""])

@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from mondegreen.errors import ConfigurationError
-from mondegreen.sampling.noise import KeyedNoise
+from mondegreen.sampling.noise import KeyedNoise, check_variable
 
 Secret = str | Callable[[], bytes | str]
 """The name of an environment variable, or a function that fetches the key."""
@@ -29,6 +29,7 @@ def check_secret(secret: Secret) -> None:
     whole, with all values that they see.
     """
     if isinstance(secret, str):
+        check_variable(secret)
         return
     named: Any = secret
     if isinstance(secret, FunctionType) and named.__module__ != "__main__":

@@ -134,7 +134,7 @@ def privatize(
         privatizes all else.
     types : sequence of str
         *Public* entity types that a mask may name, as ``<PERSON>``; all others are
-        printed as ``<ENTITY>``.
+        printed as ``<ENTITY>``. Only with ``also_rest``.
     ids : sequence of str or int, optional
         One identifier per text, or one for one text; needed by keyed noise.
     column : str
@@ -149,7 +149,7 @@ def privatize(
     ------
     InvalidParameterError
         If a span is not inside of its text, or there are not as many lists of results
-        as texts.
+        as texts, or there are types without ``also_rest``.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def privatize(
     >>> released.guarantee.disclosed[-1].partition(":")[0]
     'types of detected spans'
     """
-    chosen, named = privatizer_of(privatizer), _types(types)
+    chosen, named = privatizer_of(privatizer), _types(types, also_rest)
     is_one = isinstance(texts, str)
     given = texts_of([texts] if is_one else list(texts))
     results = [analyzer_results] if is_one else list(analyzer_results)
@@ -202,8 +202,8 @@ def guarantee_of(
     types: Iterable[str] = (),
 ) -> Guarantee:
     """State what :func:`privatize` promises; without the rest, the operator too."""
-    disclosed, named = _PLACES[bool(also_rest)], _types(types)
-    if also_rest and named:
+    disclosed, named = _PLACES[bool(also_rest)], _types(types, also_rest)
+    if named:
         listed = f"types of detected spans: one of {', '.join(named)}, or none of them"
         disclosed = (*disclosed, listed)
     conditions = (_ALIKE,) if also_rest else ("are found by the analyzer", _ALIKE)
@@ -271,13 +271,16 @@ def _mask(cut: _Cut, named: tuple[str, ...]) -> None:
         cut.pieces[2 * k + 1] = f"{left}<{mask}>{right}"
 
 
-def _types(types: Iterable[str]) -> tuple[str, ...]:
+def _types(types: Iterable[str], also_rest: bool) -> tuple[str, ...]:
     if isinstance(types, str):
         raise InvalidParameterError("types", "one string", "a sequence of entity types")
     named = tuple(sorted(set(types)))
     if not all(isinstance(name, str) and _NAME.fullmatch(name) for name in named):
         allowed = "public entity types, of letters, digits and underscores"
         raise InvalidParameterError("types", "other strings", allowed)
+    if named and not also_rest:
+        allowed = "none without also_rest=True, as only masks name them"
+        raise InvalidParameterError("types", f"{len(named)}", allowed)
     return named
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from mondegreen.passes import METADATA_KEY
 from mondegreen.privatizer.containers import contained
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.privatizer.spec import canonical_json
+from mondegreen.sampling.noise import check_variable
 from mondegreen.text.detokenizer import Case
 from mondegreen.text.policy import Structure, Unknown
 from mondegreen.wording import amount
@@ -44,6 +45,9 @@ except ModuleNotFoundError as error:
 
 _NAME: Final = "text"
 """Of a column that has no name."""
+
+_SHORTEST_KEY: Final = 32
+"""Characters of a key, however it is written."""
 
 
 class RepeatedReleaseWarning(UserWarning):
@@ -131,6 +135,19 @@ class PrivateText(TransformerMixin, BaseEstimator):
         self.spec = spec
         self.key_env = key_env
         self.id_column = id_column
+
+    @property
+    def key_env(self) -> str | None:
+        """The environment variable of the key."""
+        return cast("str | None", self.__dict__["key_env"])
+
+    @key_env.setter
+    def key_env(self, name: str | None) -> None:
+        # A key put there would be printed with the estimator, and pickled with it;
+        # what is too short for one waits for fit, as scikit-learn asks.
+        if isinstance(name, str) and len(name) >= _SHORTEST_KEY:
+            check_variable(name)
+        self.__dict__["key_env"] = name  # where scikit-learn looks
 
     def fit(self, X: Any, y: Any = None) -> PrivateText:
         """Check the settings, and what holds the texts; nothing is learnt of them."""

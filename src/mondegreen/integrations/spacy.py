@@ -71,8 +71,7 @@ class PrivateTextComponent:
     ) -> None:
         self.name = name
         self._meta = nlp.meta
-        self._strings: Any = nlp.vocab.strings
-        self._has_read = False
+        self._nlp = nlp
         self._setup(privatizer_with(options), options.get("key_env"), column)
 
     @property
@@ -97,10 +96,15 @@ class PrivateTextComponent:
         Raises
         ------
         ConfigurationError
-            If the vocabulary of spaCy, which is written beside it, has grown by the
-            words of texts.
+            If the vocabulary of spaCy, which is written beside it, holds strings that
+            the components do not bring, nor the folder that it was loaded from.
         """
-        if self._has_read and len(self._strings or ()) > self._known:
+        if self._nlp is None:
+            raise ConfigurationError(
+                "this is a copy outside of its pipeline, whose words it cannot know: "
+                "write the pipeline that it was copied from"
+            )
+        if not _known_strings(self._nlp).issuperset(self._nlp.vocab.strings):
             raise ConfigurationError(
                 "spaCy keeps the words of texts that it has read in the vocabulary of "
                 "the pipeline, and would write them beside these settings: write a "
@@ -138,7 +142,6 @@ class PrivateTextComponent:
 
     def _setup(self, privatizer: Privatizer, key_env: str | None, column: str) -> None:
         self._privatizer = privatizer
-        self._known = len(self._strings or ())
         self._column = column
         self._settings = {
             "spec": privatizer.to_dict(),
@@ -148,11 +151,10 @@ class PrivateTextComponent:
         self._meta[METADATA_KEY] = [Pass(column, self.guarantee).to_dict()]
 
     def __getstate__(self) -> dict[str, Any]:
-        # Strings are words of texts, which workers have no need of.
-        return {**self.__dict__, "_strings": None}
+        # Its vocabulary holds words of texts, which workers have no need of.
+        return {**self.__dict__, "_nlp": None}
 
     def _write(self, docs: list[Doc]) -> None:
-        self._has_read = True
         if any(doc._.private_text is not None for doc in docs):
             raise ConfigurationError(
                 "a Doc has a private text already, and a second one would tell more of "
@@ -169,13 +171,31 @@ class PrivateTextComponent:
 
 def _record_id(doc: Doc) -> str:
     """Read the id of a record; the context is that of ``nlp.pipe(as_tuples=True)``."""
-    found = doc._.record_id if doc._.record_id is not None else doc._context
+    own, context = doc._.record_id, doc._context
+    found = own if own is not None else context
     if found is None:
         raise ConfigurationError(
             "keyed noise needs an id for every Doc: set doc._.record_id, or pass pairs "
             "of text and id to nlp.pipe(pairs, as_tuples=True)"
         )
-    return record_id(found)
+    record = record_id(found)
+    if isinstance(context, str | int) and record_id(context) != record:
+        raise ConfigurationError(
+            "a Doc has one doc._.record_id, and another id as its context: give one"
+        )
+    return record
+
+
+def _known_strings(nlp: Any) -> set[str]:
+    """List the strings of a pipeline of these settings that has read nothing."""
+    ours = [k for k, c in nlp.components if isinstance(c, PrivateTextComponent)]
+    fresh = type(nlp).from_config(nlp.config, exclude=ours)
+    fresh.from_bytes(nlp.to_bytes(exclude=["vocab", *ours]), exclude=["vocab"])
+    known = set(fresh.vocab.strings)
+    if nlp.path is not None:
+        loaded = Path(nlp.path) / "vocab" / "strings.json"
+        known.update(json.loads(loaded.read_bytes()) if loaded.is_file() else ())
+    return known
 
 
 @Language.factory(

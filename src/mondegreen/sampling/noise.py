@@ -24,6 +24,7 @@ _LEAST_BYTES: Final = 8
 """Different bytes of a key; one with fewer is no random one."""
 
 _HEX_KEY: Final = re.compile("[0-9a-fA-F]{64}")
+_LIKE_KEY: Final = re.compile(r"\s*[0-9a-fA-F]{32,}\s*")
 _VARIABLE: Final = re.compile("(?![0-9a-fA-F]{32})[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 
@@ -145,6 +146,15 @@ def _is_key(key: bytes) -> bool:
     return len(key) >= _KEY_BYTES and len(set(key)) >= _LEAST_BYTES
 
 
+def check_variable(name: object) -> None:
+    """Refuse, without showing it, what may be a key in place of a variable's name."""
+    if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
+        raise ConfigurationError(
+            "the key is named by an environment variable: letters, digits and "
+            "underscores, no digit first, such as RELEASE_KEY"
+        )
+
+
 @final
 class KeyedNoise:
     r"""Noise that repeats itself for the same record, for whoever holds the key.
@@ -189,8 +199,14 @@ class KeyedNoise:
         Raises
         ------
         ConfigurationError
-            If the file cannot be read, is open to others, or is no key.
+            If the file cannot be read, is open to others, or is no key. What may be a
+            key in place of a path is not shown.
         """
+        if _LIKE_KEY.fullmatch(str(path)):
+            raise ConfigurationError(
+                "the key is read from a file: give its path, not the key; a file of "
+                "such a name is given with its folder"
+            )
         path = Path(path).absolute()
         make = f"make one: (umask 077; head -c 32 /dev/urandom > {path.name})"
         key = read_secret(path, _LONGEST_KEY, "key file", f"; {make}")
@@ -212,15 +228,16 @@ class KeyedNoise:
             If the variable is not set, or is no key. Its value is not shown, and
             neither is a name that may be a key put there by mistake.
         """
-        if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
-            raise ConfigurationError(
-                "the key is named by an environment variable: letters, digits and "
-                "underscores, no digit first, such as RELEASE_KEY"
-            )
+        check_variable(name)
         value = os.environ.get(name, "").strip()
         problem = "is no key of 64 hex digits" if name in os.environ else "is not set"
         make = "python -c 'import secrets; print(secrets.token_hex(32))'"
-        key = bytes.fromhex(value) if _HEX_KEY.fullmatch(value) else b""
+        key = b""
+        if _HEX_KEY.fullmatch(value):
+            key = bytes.fromhex(value)
+            problem = (
+                f"is no random key: it has fewer than {_LEAST_BYTES} different bytes"
+            )
         if not _is_key(key):
             raise ConfigurationError(
                 f"environment variable {name} {problem}; make one: {make}"

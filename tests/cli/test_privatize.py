@@ -813,18 +813,6 @@ def test_earlier_passes_need_a_report_where_the_format_cannot_carry_them(run):
     assert [each["column"] for each in passes] == ["text", "text"]
 
 
-@pytest.mark.parametrize("name", ["in.csv", "in.jsonl", "in.parquet", "in.txt"])
-def test_a_column_that_is_named_twice_is_refused(run, name):
-    Path("in.csv").write_text("text\nbad\n")
-    Path("in.jsonl").write_text('{"text": "bad"}\n')
-    Path("in.txt").write_text("bad\n")
-    pq.write_table(pa.table({"text": ["bad"]}), "in.parquet")
-    columns = ["--column", "text", "--column", "text"]
-    done = run(name, "-o", f"out-{name}", *columns, expect=2)
-    assert "each column once" in done.stderr
-    assert not Path(f"out-{name}").exists()
-
-
 def test_quiet_says_nothing_but_errors(run):
     assert run("-", "-q", stdin=b"bad\n").stderr == ""
     assert run("-", "-q", stdin=b"\xff", expect=3).stderr.startswith("Error:")

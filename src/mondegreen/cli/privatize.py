@@ -236,8 +236,6 @@ def _noise(
 def _logical(columns: tuple[str, ...], named: tuple[str, ...]) -> dict[str, str]:
     """The name that each column has for a key: its own, or that of --as."""
     names = {column: column for column in columns}
-    if len(names) < len(columns):
-        raise InvalidParameterError("--column", columns, "each column once")
     for setting in named:
         column = next((c for c in columns if setting.startswith(f"{c}=")), None)
         is_again = column is not None and names[column] != column

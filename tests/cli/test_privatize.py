@@ -796,8 +796,21 @@ def test_a_report_brings_earlier_passes_to_formats_that_cannot_carry_them(run):
     assert report["is_private"] is False
     Path("no.json").write_text("{}")
     for path in ("no.json", "absent.json", "a.csv"):
-        done = run("a.csv", "-o", "x.csv", "-c", "b", "--earlier", path, expect=3)
+        told = ["--earlier", path, "--report", "x.json"]
+        done = run("a.csv", "-o", "x.csv", "-c", "b", *told, expect=3)
         assert path in done.stderr
+
+
+def test_earlier_passes_need_a_report_where_the_format_cannot_carry_them(run):
+    Path("in.csv").write_text("text\nbad\n")
+    run("in.csv", "-o", "a.csv", "--report", "a.json")
+    done = run("a.csv", "-o", "b.csv", "--earlier", "a.json", expect=2)
+    assert "--earlier needs --report" in done.stderr
+    assert not Path("b.csv").exists()
+    pq.write_table(pa.table({"text": ["bad"]}), "in.parquet")
+    run("in.parquet", "-o", "b.parquet", "--earlier", "a.json")
+    passes = json.loads(pq.read_schema("b.parquet").metadata[b"mondegreen"])
+    assert [each["column"] for each in passes] == ["text", "text"]
 
 
 def test_quiet_says_nothing_but_errors(run):

@@ -78,15 +78,37 @@ def promise(dataset):
 
 def test_features_format_and_other_columns_stay(given, privatizer):
     given.set_format("numpy", columns=["label"], output_all_columns=True)
-    given.info.description = "What it is."
+    given.info.description = f"What it is.\n{CANARY}"
     safe = privatize(given, "text", privatizer)
     assert safe.features == given.features
     assert safe.format == given.format
     assert safe.with_format(None)["id"][:] == list(range(400))
     assert len(set(safe.with_format(None)["text"][:])) == 400
     assert given.with_format(None)["text"][0] == LONG
-    assert safe.info.description.startswith("What it is.\nmondegreen: [")
-    assert given.info.description == "What it is."
+    assert safe.info.description.startswith("mondegreen: [")
+    assert "\n" not in safe.info.description
+    assert CANARY not in safe.info.description
+    assert given.info.description.startswith("What it is.")
+
+
+def test_columns_are_a_list_or_a_mapping_and_none_is_named_twice(hf, keyed):
+    given = hf.Dataset.from_dict({"id": [7], "a": [LONG], "b": [LONG]})
+    safe = privatize(given, ["a", "b"], keyed, id_column="id")
+    for name in "ab":
+        assert safe[name][0] == keyed(LONG, id=7, column=name).text
+    assert [each["column"] for each in promise(safe)] == ["a", "b"]
+    for wrong in (["a", "a"], {"a": "text", "b": "text"}):
+        with pytest.raises(InvalidParameterError, match="columns"):
+            privatize(given, wrong, keyed, id_column="id")
+
+
+def test_ids_without_a_key_are_refused(hf, given, privatizer):
+    for dataset in (given, hf.DatasetDict(train=given)):
+        with pytest.raises(ConfigurationError, match="ids need keyed noise"):
+            privatize(dataset, "text", privatizer, id_column="id")
+    stream, once = given.to_iterable_dataset(), {"unkeyed": "write-once"}
+    with pytest.raises(ConfigurationError, match="ids need keyed noise"):
+        privatize(stream, "text", privatizer, id_column="id", **once)
 
 
 @pytest.mark.filterwarnings("ignore:the raw texts stay")

@@ -26,7 +26,7 @@ LONG = "aa bb cc " * 60
 def con():
     with duckdb.connect() as made:
         register(made, PRIVATIZER)
-        register(made, KEYED, "keyed", keyed=True)
+        register(made, KEYED, "keyed", keyed=True, column="text")
         yield made
 
 
@@ -115,9 +115,17 @@ def test_errors_stop_the_query_and_hold_no_text(con, query):
 def test_a_key_and_ids_go_together(con):
     for privatizer, keyed in ((PRIVATIZER, True), (KEYED, False)):
         with pytest.raises(ConfigurationError, match="go together"):
-            register(con, privatizer, "other", keyed)
+            register(con, privatizer, "other", keyed, column="text")
     with pytest.raises(ConfigurationError, match="Privatizer"):
         register(con, CANARY, "other")
+
+
+def test_a_keyed_function_has_no_column_that_another_has_by_default(con):
+    for column in (None, ""):
+        with pytest.raises(ConfigurationError, match="needs column="):
+            register(con, KEYED, "other", keyed=True, column=column)
+    with pytest.raises(duckdb.Error, match="other"):
+        rows(con, "SELECT other('aa', '7')")
 
 
 def test_two_columns_of_one_name_would_repeat_each_other(con):

@@ -115,6 +115,69 @@ def test_columns_whose_names_are_no_strings_need_logical_names():
         frames.privatize(given, [0], PRIVATIZER)
 
 
+@pytest.mark.parametrize(
+    ("given", "drop"),
+    [
+        (pd.DataFrame({"text": [CANARY]}).set_index("text", drop=False), []),
+        (
+            pd.DataFrame({"o": [1], "text": [CANARY]}).set_index(
+                ["o", "text"], drop=False
+            ),
+            [],
+        ),
+        (
+            pd.DataFrame({"text": [CANARY], "o": [1]})
+            .groupby("text")
+            .first()
+            .assign(text="aa"),
+            [],
+        ),
+        (
+            pd.DataFrame({"name": [CANARY], "text": ["aa"]}).set_index(
+                "name", drop=False
+            ),
+            ["name"],
+        ),
+    ],
+    ids=["one", "several", "groupby", "dropped"],
+)
+def test_an_index_of_the_name_of_a_column_would_pass_in_clear(given, drop):
+    with pytest.raises(ConfigurationError, match="reset_index") as caught:
+        frames.privatize(given, ["text"], PRIVATIZER, drop=drop)
+    assert CANARY not in str(caught.value)
+    safe = frames.privatize(
+        given.reset_index(drop=True), ["text"], PRIVATIZER, drop=drop
+    )
+    assert CANARY not in safe.to_csv()
+
+
+@pytest.mark.usefixtures("registered")
+def test_an_index_of_the_name_of_a_series_would_pass_in_clear():
+    series = pd.DataFrame({"text": [CANARY]}).set_index("text", drop=False)["text"]
+    with pytest.raises(ConfigurationError, match="reset_index"):
+        series.mondegreen.privatize(PRIVATIZER)
+    with pytest.raises(ConfigurationError, match="reset_index"):
+        mg.privatize(series, epsilon=1.0, mechanism="tem", space=SPACE)
+
+
+@pytest.mark.parametrize("place", ["text", "other", "logical"])
+def test_a_name_that_nothing_can_write_is_refused(place):
+    broken = "a\ud800"
+    names = [broken if name == place else name for name in ("text", "other")]
+    names = pd.Index(names, dtype=object)
+    given = pd.DataFrame([[CANARY, CANARY]], columns=names)
+    columns = {names[0]: broken if place == "logical" else "text"}
+    with pytest.raises(InvalidParameterError, match="UTF-8") as caught:
+        frames.privatize(given, columns, PRIVATIZER)
+    assert CANARY not in str(caught.value)
+
+
+def test_two_other_columns_of_one_name_are_refused_as_such():
+    given = pd.DataFrame([[CANARY, 1, 2]], columns=["text", "n", "n"])
+    with pytest.raises(InvalidParameterError, match="names of their own"):
+        frames.privatize(given, ["text"], PRIVATIZER)
+
+
 def test_attrs_hold_the_guarantee_of_every_pass_and_nothing_else():
     given = pd.DataFrame({"a": [CANARY], "b": [CANARY]})
     given.attrs["note"] = CANARY
@@ -139,7 +202,7 @@ def test_what_the_page_says_of_attrs_is_so():
     safe.to_parquet(file)
     kept = [
         *(safe.copy(), safe[safe["b"] == "bb"], safe[["a"]], safe["a"]),
-        *(safe.assign(c=1), safe.sort_values("a"), safe.groupby("b").first()),
+        *(safe.assign(a=CANARY), safe.sort_values("a"), safe.groupby("b").first()),
         *(pd.concat([safe, safe]), pickle.loads(pickle.dumps(safe))),
         *(pd.read_parquet(file), pa.Table.from_pandas(safe).to_pandas()),
     ]
@@ -379,6 +442,21 @@ def test_a_key_gives_every_kind_the_same_release(made):
     found = safe["note"][0]
     shown = found.as_py() if isinstance(found, pa.Scalar) else found
     assert shown == KEYED(LONG, id=7).text
+
+
+def test_ids_without_a_key_are_refused(made):
+    given = made({"id": [7], "note": [CANARY]})
+    some = {"unkeyed": "write-once"} if made is pl.LazyFrame else {}
+    with pytest.raises(ConfigurationError, match="ids need keyed noise"):
+        frames.privatize(given, ["note"], PRIVATIZER, "id", **some)
+
+
+@pytest.mark.usefixtures("registered")
+def test_ids_of_a_series_without_a_key_are_refused():
+    for library in (pd, pl):
+        series = library.Series("note", ["aa"]) if library is pl else pd.Series(["aa"])
+        with pytest.raises(ConfigurationError, match="ids need keyed noise"):
+            series.mondegreen.privatize(PRIVATIZER, [7])
 
 
 def test_columns_are_dropped_and_missing_ones_are_named(made):

@@ -423,3 +423,9 @@ def test_an_analyzer_of_presidio_works_with_it(marked):
     assert shown(privatize(TEXT, found, marked, **options).text) == (
         "* <PERSON> * *, * * * <EMAIL>."
     )
+
+
+def test_ids_without_a_key_are_refused():
+    p = mg.Privatizer(mg.mechanism("tree", epsilon=10.0))
+    with pytest.raises(MondegreenError, match="ids need keyed noise"):
+        privatize(TEXT, [of("Ann")], p, ids="7")

@@ -377,3 +377,9 @@ def test_a_key_without_ids_is_refused_and_ids_without_a_key(key):
     for given in (TEXTS, pd.DataFrame({"text": TEXTS}), pd.Series(TEXTS)):
         with pytest.raises(InvalidParameterError):
             made(key_env=key, id_column="id").fit(given)
+
+
+def test_an_index_of_the_name_of_the_column_would_pass_in_clear():
+    given = pd.DataFrame({"text": TEXTS}).set_index("text", drop=False)
+    with pytest.raises(ConfigurationError, match="reset_index"):
+        made().fit_transform(given)

@@ -347,3 +347,12 @@ def test_a_key_without_an_id_is_refused(key, context):
 def test_every_option_of_a_privatizer_is_an_option_of_the_component():
     names = set(adapter.make_private_text.__code__.co_varnames)
     assert adapter.OPTIONS.keys() <= names
+
+
+def test_ids_without_a_key_are_refused():
+    nlp = pipeline()
+    doc = nlp.make_doc("one two")
+    doc._.record_id = "7"
+    with pytest.raises(ConfigurationError, match="ids need keyed noise"):
+        nlp(doc)
+    assert doc._.private_text is None

@@ -4,7 +4,7 @@ import pytest
 
 import mondegreen as mg
 from mondegreen.errors import ConfigurationError
-from mondegreen.integrations.spec import check_lazy, privatizer_of
+from mondegreen.integrations.spec import check_ids, check_lazy, privatizer_of
 
 KEY = mg.KeyedNoise(bytes(range(32)))
 CANARY = "zyxwoldemorth"
@@ -48,3 +48,13 @@ def test_only_a_key_with_ids_may_be_computed_again(privatizer):
             check_lazy(keyed, "a lazy frame", None, unkeyed)
     with pytest.raises(ConfigurationError, match="write-once"):
         check_lazy(privatizer, "a lazy frame", None, "yes")
+
+
+def test_ids_without_a_key_are_refused_since_a_retry_draws_again(privatizer):
+    for noise in (mg.OSNoise(), mg.Seeded(1)):
+        check_ids(privatizer.with_noise(noise), None)
+        with pytest.raises(ConfigurationError, match="ids need keyed noise"):
+            check_ids(privatizer.with_noise(noise), "id")
+        with pytest.raises(ConfigurationError, match="ids need keyed noise"):
+            check_lazy(privatizer.with_noise(noise), "it", "id", "write-once")
+    check_ids(privatizer.with_noise(KEY), "id")

@@ -153,6 +153,7 @@ def privatize(
     ) as source:
         _check_format("missing", missing, "stop", source, "jsonl")
         _check_format("metadata", metadata, "drop", source, "parquet")
+        _check_earlier(earlier, report, source)
         names = _logical(source.text_columns, logical)
         sink = open_sink(output, source, force=force, in_place=in_place)
         before = [*reported(earlier), *from_json(source.earlier)]
@@ -252,6 +253,16 @@ def _check_format(
     if given != harmless and source.format != format:
         allowed = f"{harmless} for {source.format}: only {format} has another"
         raise InvalidParameterError(f"--{name}", given, allowed)
+
+
+def _check_earlier(
+    earlier: str | None, report: str | None, source: AbstractSource
+) -> None:
+    """Refuse guarantees of earlier runs where nothing would carry them on."""
+    if earlier and not report and source.format != "parquet":
+        raise ConfigurationError(
+            f"--earlier needs --report: {source.format} has no place for a guarantee"
+        )
 
 
 def _check_paths(

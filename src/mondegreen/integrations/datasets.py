@@ -6,7 +6,7 @@ import functools
 import pickle
 import secrets
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -15,7 +15,9 @@ from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.integrations.frames import privatize as in_frame
 from mondegreen.integrations.spec import (
     Unkeyed,
+    check_ids,
     check_lazy,
+    named_columns,
     needed,
     privatizer_of,
     promised,
@@ -28,26 +30,26 @@ _LINE: Final = f"{METADATA_KEY}: "
 
 def privatize(
     dataset: Any,
-    column: str | Mapping[str, str],
+    column: str | Sequence[str] | Mapping[str, str],
     privatizer: Privatizer | Mapping[str, Any],
     *,
     id_column: str | None = None,
     num_proc: int | None = None,
     unkeyed: Unkeyed | None = None,
 ) -> Any:
-    """Privatize a column of a dataset; all other columns are passed on.
+    """Privatize columns of a dataset; all others are passed on.
 
     Parameters
     ----------
     dataset : Dataset, DatasetDict, IterableDataset or IterableDatasetDict
         Of the library ``datasets``.
-    column : str or mapping of str to str
-        A column of texts or of lists of texts; ``msg.body`` is a field of a struct. A
-        mapping gives it its logical name, for keyed noise.
+    column : str, sequence of str, or mapping of str to str
+        Columns of texts or of lists of texts; ``msg.body`` is a field of a struct. A
+        mapping gives each its logical name, for keyed noise.
     privatizer : Privatizer or mapping
         Or its settings, as ``Privatizer.to_dict`` returns them.
     id_column : str, optional
-        Column with a stable identifier per row; needed by keyed noise.
+        Column with a stable identifier per row; for keyed noise, and for no other.
     num_proc : int, optional
         Processes. A key must be one from a file or an environment variable.
     unkeyed : {"write-once"}, optional
@@ -57,14 +59,15 @@ def privatize(
     Returns
     -------
     Dataset, DatasetDict, IterableDataset or IterableDatasetDict
-        With features and format as they were. The guarantee is added to the
-        ``description`` of its info, as a line that begins with ``mondegreen:``.
+        With features and format as they were. The ``description`` of its info is one
+        line, which begins with ``mondegreen:``: the guarantee, after those of earlier
+        passes. What else it held is dropped, since it may be text.
 
     Raises
     ------
     MissingColumnError, ConfigurationError
-        If the column is absent, or holds anything but text; if ids are no ids; or if
-        it would draw again.
+        If a column is absent, or holds anything but text; if ids are no ids, or the
+        noise has no use for them; or if it would draw again.
 
     Notes
     -----
@@ -74,10 +77,11 @@ def privatize(
     for a second call: the same noise. So this has a random fingerprint, and neither
     looks for an earlier result nor can be found as one.
     """
-    names = {column: column} if isinstance(column, str) else dict(column)
+    names = named_columns([column] if isinstance(column, str) else column)
     made, library = privatizer_of(privatizer), needed("datasets")
     one = functools.partial(_one, names=names, privatizer=made, id_column=id_column)
     if isinstance(dataset, library.DatasetDict | library.Dataset):
+        check_ids(made, id_column)
         _check_sent(made, num_proc)
         _warn_of_cache(dataset)
         one = functools.partial(one, options=_options(num_proc))
@@ -136,13 +140,12 @@ def _released(table: pa.Table, **settings: Any) -> pa.Table:
 def _described(
     description: str | None, columns: Iterable[str], privatizer: Privatizer
 ) -> str:
-    """Add the guarantee to a description, after all that it states already."""
+    """State the guarantee after those of a description, the rest of which may leak."""
     lines = (description or "").splitlines()
     stated = [line.removeprefix(_LINE) for line in lines if line.startswith(_LINE)]
     earlier = [one for text in stated for one in from_json(text)]
     promise = promised(columns, privatizer, to_json(earlier) if earlier else None)
-    kept = [line for line in lines if not line.startswith(_LINE)]
-    return "\n".join([*kept, f"{_LINE}{promise}"])
+    return f"{_LINE}{promise}"
 
 
 def _check_sent(privatizer: Privatizer, num_proc: int | None) -> None:

@@ -17,7 +17,7 @@ def register(
     name: str = "privatize",
     keyed: bool = False,
     *,
-    column: str = "text",
+    column: str | None = None,
 ) -> None:
     """Add SQL functions that privatize text, and that say what that promises.
 
@@ -39,13 +39,15 @@ def register(
     keyed : bool
         Whether it takes an id; the privatizer has keyed noise then, and only then.
     column : str
-        Logical column, for keyed noise. Register a name for each column that you
-        privatize: equal texts of a record have equal releases under one.
+        Logical column, which ``keyed`` needs. Register a name with its own ``column``
+        for each column that you privatize: under one, equal texts of a record have
+        equal releases.
 
     Raises
     ------
     ConfigurationError
-        If ``keyed`` and the noise of the privatizer do not go together.
+        If ``keyed`` and the noise of the privatizer do not go together, or ``keyed``
+        has no ``column``.
 
     Notes
     -----
@@ -58,12 +60,18 @@ def register(
             "keyed=True and a privatizer with noise=mg.KeyedNoise... go together: the "
             "function takes the id of the record then"
         )
+    if keyed and not column:
+        raise ConfigurationError(
+            "keyed=True needs column=: each column of text has a function of its own, "
+            "or equal texts of a record would have equal releases in both"
+        )
+    logical = column or "text"
 
     def by_text(texts: Any) -> Any:
-        return made.column(texts, column=column)
+        return made.column(texts, column=logical)
 
     def by_id(texts: Any, ids: Any) -> Any:
-        return made.column(texts, ids, column=column)
+        return made.column(texts, ids, column=logical)
 
     def guarantee(shown: str | None, earlier: str | None) -> str:
         return promised([shown], made, earlier)

@@ -15,14 +15,17 @@ from mondegreen.errors import (
 )
 from mondegreen.integrations.spec import (
     Unkeyed,
+    check_ids,
     check_lazy,
+    check_names_of,
+    named_columns,
     needed,
     privatizer_of,
     promised,
 )
 from mondegreen.passes import METADATA_KEY
-from mondegreen.privatizer.arrow import logical_names, record_ids_in
-from mondegreen.privatizer.containers import contained
+from mondegreen.privatizer.arrow import record_ids_in
+from mondegreen.privatizer.containers import check_index, contained
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.sampling.records import SeenIds, record_ids
 from mondegreen.text.columns import find_paths, widened
@@ -59,8 +62,8 @@ def privatize(
     privatizer : Privatizer or mapping
         Or its settings, as ``Privatizer.to_dict`` returns them.
     id_column : name, optional
-        Column with a stable identifier per row, of strings or integers; needed by
-        keyed noise. An index is no column: call ``reset_index`` first.
+        Column with a stable identifier per row, of strings or integers; for keyed
+        noise, and for no other. An index is no column: call ``reset_index`` first.
     drop : sequence of names
         Columns that the result lacks.
     unkeyed : {"write-once"}, optional
@@ -82,7 +85,8 @@ def privatize(
     ------
     MissingColumnError, ConfigurationError
         If a column is absent, named twice, or holds anything but text; if ids are
-        no ids; or if a lazy frame would draw again.
+        no ids, or the noise has no use for them; if a level of the index has the name
+        of a column that is privatized or dropped; or if a lazy frame would draw again.
 
     Examples
     --------
@@ -94,17 +98,22 @@ def privatize(
     >>> safe["id"].to_pylist(), safe["text"].null_count, list(safe.schema.metadata)
     ([1, 2], 1, [b'mondegreen'])
     """
-    names, made = _logical(columns), privatizer_of(privatizer)
+    names, made = named_columns(columns), privatizer_of(privatizer)
     both = [name for name in drop if name in names or isinstance(drop, str)]
     if both:
         raise InvalidParameterError("drop", drop, "a sequence of other columns")
     if isinstance(frame, pa.Table | pa.RecordBatch):
+        check_ids(made, id_column)
         released = _in_arrow(frame, names, made, id_column, unique_ids=unique_ids)
         return released.drop_columns(_present(released.column_names, drop))
     opened, is_lazy = _opened(frame)
+    check_names_of(opened.collect_schema())
     used = [*names, *([] if id_column is None else [id_column])]
     _present(opened.collect_schema(), [*used, *drop])
     if not is_lazy:
+        check_ids(made, id_column)
+        if opened.implementation.is_pandas_like():
+            check_index(frame, [*names, *drop])
         seen = SeenIds() if unique_ids else None
         released = _in_frame(opened, names, made, id_column, seen)
         native = released.drop(list(drop)).to_native()
@@ -135,7 +144,7 @@ def promises(
     >>> p = mg.Privatizer(mg.mechanism("tree", epsilon=10.0))
     >>> notes = {"mondegreen": promises(["text"], p)}  # write_parquet(metadata=notes)
     """
-    return promised(_logical(columns), privatizer_of(privatizer), earlier)
+    return promised(named_columns(columns), privatizer_of(privatizer), earlier)
 
 
 def register(*libraries: str) -> None:
@@ -197,6 +206,7 @@ class SeriesAccessor:
         name = self._series.name if column is None else column
         logical = name if isinstance(name, str) and name else "text"
         made = privatizer_of(privatizer)
+        check_ids(made, ids)
         released = contained(made, self._series, ids, logical)
         return _stated(released, self._series, {logical: logical}, made)
 
@@ -220,14 +230,6 @@ def _to_polars() -> None:
         api.register_series_namespace(METADATA_KEY)(SeriesAccessor)
 
 
-def _logical(columns: Any) -> dict[Any, str]:
-    """Give each column its logical name; none is named twice."""
-    names = logical_names(columns)
-    if len(names) < len(columns):
-        raise InvalidParameterError("columns", "one name twice", "each column once")
-    return names
-
-
 def _present(available: Any, needed: Sequence[Any]) -> list[Any]:
     """Return the columns that are needed, all of which must be there."""
     names = list(available)
@@ -240,17 +242,18 @@ def _present(available: Any, needed: Sequence[Any]) -> list[Any]:
 def _opened(frame: Any) -> tuple[Any, bool]:
     """Open a frame by narwhals, of lazy ones only those of polars; say if it is one."""
     nw = needed("narwhals")
-    problem = type(frame).__name__
     try:
         opened = nw.from_native(frame)
         is_lazy = isinstance(opened, nw.LazyFrame)
         if not is_lazy or opened.implementation.is_polars():
             return opened, is_lazy
     except nw.exceptions.DuplicateError:
-        problem = "two columns of one name"
+        allowed = "a frame whose columns have names of their own"
+        given = "two columns of one name"
+        raise InvalidParameterError("frame", given, allowed) from None
     except TypeError:
         pass
-    raise InvalidParameterError("frame", problem, _FRAMES)
+    raise InvalidParameterError("frame", type(frame).__name__, _FRAMES)
 
 
 def _in_frame(

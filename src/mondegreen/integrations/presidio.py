@@ -20,7 +20,7 @@ from mondegreen.errors import (
 )
 from mondegreen.guarantee import Guarantee
 from mondegreen.integrations.options import check_names, privatizer_with
-from mondegreen.integrations.spec import privatizer_of
+from mondegreen.integrations.spec import check_ids, privatizer_of
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.privatizer.release import texts_of
 from mondegreen.sampling.records import record_ids
@@ -136,7 +136,7 @@ def privatize(
         *Public* entity types that a mask may name, as ``<PERSON>``; all others are
         printed as ``<ENTITY>``. Only with ``also_rest``.
     ids : sequence of str or int, optional
-        One identifier per text, or one for one text; needed by keyed noise.
+        One identifier per text, or one for one text; for keyed noise, and for no other.
     column : str
         Logical column, for keyed noise.
 
@@ -150,6 +150,8 @@ def privatize(
     InvalidParameterError
         If a span is not inside of its text, or there are not as many lists of results
         as texts, or there are types without ``also_rest``.
+    ConfigurationError
+        If there are ids, and the noise has no use for them.
 
     Examples
     --------
@@ -171,6 +173,7 @@ def privatize(
     if len(results) != len(given):
         allowed = f"a list for each of {len(given)} texts"
         raise InvalidParameterError("analyzer_results", f"{len(results)}", allowed)
+    check_ids(chosen, ids)
     records = record_ids([ids] if is_one and ids is not None else ids, len(given))
     cuts = [_cut(*each) for each in zip(given, results, strict=True)]
     # Pieces alternate, beginning outside of spans; those that are drawn have their

@@ -17,6 +17,7 @@ from mondegreen.errors import (
 )
 from mondegreen.guarantee import Guarantee
 from mondegreen.integrations.options import OPTIONS, privatizer_with
+from mondegreen.integrations.spec import check_ids
 from mondegreen.passes import METADATA_KEY, Pass
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.sampling.noise import KeyedNoise
@@ -163,6 +164,8 @@ class PrivateTextComponent:
         ids = None
         if isinstance(self._privatizer.noise, KeyedNoise):
             ids = [_record_id(doc) for doc in docs]
+        for doc in docs:
+            check_ids(self._privatizer, doc._.record_id)
         texts = [doc.text for doc in docs]
         released, _ = self._privatizer.texts(texts, ids, self._column)
         for doc, text in zip(docs, released, strict=True):

@@ -12,6 +12,7 @@ from mondegreen.errors import (
     OptionalDependencyError,
 )
 from mondegreen.passes import Pass, from_json, to_json
+from mondegreen.privatizer.arrow import logical_names
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.sampling.noise import KeyedNoise, NoiseSource
 
@@ -51,6 +52,34 @@ def privatizer_of(
     raise InvalidParameterError("privatizer", type(given).__name__, allowed)
 
 
+def named_columns(columns: Any) -> dict[Any, str]:
+    """Give each column its logical name; none is named twice."""
+    names = logical_names(columns)
+    if len(names) < len(columns):
+        raise InvalidParameterError("columns", "one name twice", "each column once")
+    check_names_of([*names, *names.values()])
+    return names
+
+
+def check_names_of(columns: Iterable[object]) -> None:
+    """Refuse a name with half of a surrogate pair, which nothing can write."""
+    for name in columns:
+        try:
+            str(name).encode()
+        except UnicodeEncodeError:
+            allowed = "names that UTF-8 can write"
+            raise InvalidParameterError("columns", name, allowed) from None
+
+
+def check_ids(privatizer: Privatizer, ids: object) -> None:
+    """Refuse ids that change nothing: a retry would draw other noise all the same."""
+    if ids is not None and not isinstance(privatizer.noise, KeyedNoise):
+        raise ConfigurationError(
+            "ids need keyed noise, and a retry would tell more of the same texts "
+            "without it: Privatizer(..., noise=mg.KeyedNoise.from_env(...)), or no ids"
+        )
+
+
 def check_lazy(
     privatizer: Privatizer, where: str, id_column: object, unkeyed: Unkeyed | None
 ) -> None:
@@ -75,6 +104,7 @@ def check_lazy(
             "noise=mg.KeyedNoise.from_env(...) and name id_column=, or pass "
             'unkeyed="write-once" and write the result once, before anything reads it'
         )
+    check_ids(privatizer, id_column)
 
 
 def promised(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, overload
 
-from mondegreen.errors import InvalidParameterError
+from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.mechanisms import mechanism as registered
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.privatizer.reading import Language, Read, named, opened
@@ -165,6 +165,17 @@ def contained(privatizer: Privatizer, texts: Any, ids: Any, column: str) -> Any:
     raise InvalidParameterError("texts", type(texts).__name__, allowed)
 
 
+def check_index(holder: Any, names: Iterable[Any]) -> None:
+    """Refuse an index of pandas that has the name of a column that is not to stay."""
+    levels = [level for level in holder.index.names if level is not None]
+    both = [name for name in names if name in levels]
+    if both:
+        raise ConfigurationError(
+            f"the index has the name of column {both[0]!r}, and would pass in clear: "
+            "reset_index(drop=True), or rename the index if it holds something else"
+        )
+
+
 def _listed(
     privatizer: Privatizer, texts: Sequence[Any], ids: Any, column: str
 ) -> list[Any]:
@@ -183,6 +194,7 @@ def _listed(
 
 def _pandas(privatizer: Privatizer, series: Any, ids: Any, *, column: str) -> Any:
     """Privatize a pandas Series, with the same index, name and type."""
+    check_index(series, [series.name])
     texts = _listed(privatizer, list(series), ids, column)
     # The categories of a column are its texts, and the release has others.
     is_category = type(series.dtype).__name__ == "CategoricalDtype"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 import pyarrow as pa
 
@@ -94,7 +94,7 @@ def privatize(
     >>> safe["id"].to_pylist(), safe["text"].null_count, list(safe.schema.metadata)
     ([1, 2], 1, [b'mondegreen'])
     """
-    names, made = _logical(columns), privatizer_of(privatizer)
+    names, made = logical_names(cast("Any", columns)), privatizer_of(privatizer)
     both = [name for name in drop if name in names or isinstance(drop, str)]
     if both:
         raise InvalidParameterError("drop", drop, "a sequence of other columns")
@@ -135,7 +135,7 @@ def promises(
     >>> p = mg.Privatizer(mg.mechanism("tree", epsilon=10.0))
     >>> notes = {"mondegreen": promises(["text"], p)}  # write_parquet(metadata=notes)
     """
-    return promised(_logical(columns), privatizer_of(privatizer), earlier)
+    return promised(logical_names(columns), privatizer_of(privatizer), earlier)
 
 
 def register(*libraries: str) -> None:
@@ -218,14 +218,6 @@ def _to_polars() -> None:
         api.register_dataframe_namespace(METADATA_KEY)(FrameAccessor)
         api.register_lazyframe_namespace(METADATA_KEY)(FrameAccessor)
         api.register_series_namespace(METADATA_KEY)(SeriesAccessor)
-
-
-def _logical(columns: Any) -> dict[Any, str]:
-    """Give each column its logical name; none is named twice."""
-    names = logical_names(columns)
-    if len(names) < len(columns):
-        raise InvalidParameterError("columns", "one name twice", "each column once")
-    return names
 
 
 def _present(available: Any, needed: Sequence[Any]) -> list[Any]:

@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from mondegreen.errors import ConfigurationError
-from mondegreen.sampling.noise import KeyedNoise
+from mondegreen.sampling.noise import KeyedNoise, check_variable
 
 Secret = str | Callable[[], bytes | str]
 """The name of an environment variable, or a function that fetches the key."""
@@ -24,12 +24,13 @@ def key_from_environment(name: str) -> KeyedNoise:
 def check_secret(secret: Secret) -> None:
     """Refuse what would carry a key to where it is used, instead of its name.
 
+    A key in the place of its name is refused too, and not shown.
     A function of a module that is imported there is sent as its name. A lambda, a
     method, ``functools.partial`` and a function of a notebook or a script are sent
     whole, with all values that they see.
     """
     if isinstance(secret, str):
-        return
+        return check_variable(secret)
     named: Any = secret
     if isinstance(secret, FunctionType) and named.__module__ != "__main__":
         home: Any = sys.modules.get(named.__module__)

@@ -145,6 +145,21 @@ def _is_key(key: bytes) -> bool:
     return len(key) >= _KEY_BYTES and len(set(key)) >= _LEAST_BYTES
 
 
+def check_variable(name: object) -> None:
+    """Refuse what names no environment variable; it may be a key, and is not shown.
+
+    Raises
+    ------
+    ConfigurationError
+        If it is no such name, or begins like a key in hex digits.
+    """
+    if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
+        raise ConfigurationError(
+            "the key is named by an environment variable: letters, digits and "
+            "underscores, no digit first, such as RELEASE_KEY"
+        )
+
+
 @final
 class KeyedNoise:
     r"""Noise that repeats itself for the same record, for whoever holds the key.
@@ -212,11 +227,7 @@ class KeyedNoise:
             If the variable is not set, or is no key. Its value is not shown, and
             neither is a name that may be a key put there by mistake.
         """
-        if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
-            raise ConfigurationError(
-                "the key is named by an environment variable: letters, digits and "
-                "underscores, no digit first, such as RELEASE_KEY"
-            )
+        check_variable(name)
         value = os.environ.get(name, "").strip()
         problem = "is no key of 64 hex digits" if name in os.environ else "is not set"
         make = "python -c 'import secrets; print(secrets.token_hex(32))'"

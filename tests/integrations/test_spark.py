@@ -180,12 +180,40 @@ def test_every_unkeyed_action_draws_again_in_every_row(private, records, spec):
 
 
 @pytest.mark.parametrize(
-    "made", ["monotonically_increasing_id()", "uuid()", "int(1e9 * rand())"]
+    "made",
+    [
+        "monotonically_increasing_id()",
+        "uuid()",
+        "int(1e9 * rand())",
+        "reflect('java.util.UUID', 'randomUUID')",
+        "concat(id, current_timestamp())",
+        "unix_micros(now()) + id",
+        "id + row_number() over (order by unix_date(current_date()) + id)",
+    ],
 )
 def test_an_id_that_every_run_computes_anew_is_refused(private, records, spec, made):
     numbered = records.selectExpr("text", f"{made} as id")
     with pytest.raises(ConfigurationError, match="computes anew"):
         private(numbered, ["text"], spec=spec, **KEYED)
+
+
+def test_an_id_of_a_function_that_says_that_it_draws_is_refused(private, records, spec):
+    import pyspark.sql.functions as f
+
+    drawn = f.udf(lambda: CANARY).asNondeterministic()()
+    with pytest.raises(ConfigurationError, match="computes anew") as caught:
+        private(records.withColumn("id", drawn), ["text"], spec=spec, **KEYED)
+    assert CANARY not in str(caught.value)
+
+
+def test_what_other_columns_are_made_of_does_not_matter(private, records, spec):
+    given = records.selectExpr(
+        "current_timestamp() as at", "id as n", "uuid() as other", "text"
+    ).where("at > timestamp'2020-01-01'")
+    for id in ("n", "concat(n, input_file_name())"):
+        given = given.selectExpr("*", f"{id} as id")
+        private(given, ["text"], spec=spec, **KEYED)
+        given = given.drop("id")
 
 
 # The key
@@ -272,6 +300,8 @@ def test_neither_does_a_bug(spec, monkeypatch):
         ({"columns": ["Text"]}, MissingColumnError),  # Spark would take it for text
         ({"columns": ["id"]}, InvalidParameterError),
         ({"columns": "text"}, InvalidParameterError),
+        ({"columns": ["text", "text"]}, InvalidParameterError),
+        ({"columns": ["text"], "key_env": spark_here.KEY.hex()}, ConfigurationError),
         ({"columns": ["text"], "drop": ["absent"]}, MissingColumnError),
         ({"columns": ["text"], "drop": ["text"]}, InvalidParameterError),
         ({"columns": ["text"], "drop": "id"}, InvalidParameterError),

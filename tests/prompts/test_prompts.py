@@ -190,6 +190,15 @@ def test_other_people_have_other_noise(guard, field):
     assert one != two != three != one
 
 
+@pytest.mark.parametrize("field", ["user", "safety_identifier", "prompt_cache_key"])
+@pytest.mark.parametrize("value", [1, True, {"id": CANARY}, [CANARY]])
+def test_who_is_named_otherwise_than_by_a_string_is_refused(guard, field, value):
+    with pytest.raises(RefusedRequestError, match=f"{field}: must be a st") as caught:
+        guard.request("chat/completions", chat("bam", **{field: value}))
+    assert CANARY not in str(caught.value)
+    assert guard.request("chat/completions", chat("bam", **{field: None}))
+
+
 def test_a_key_repeats_releases_where_there_is_another_guard(privatizer):
     keyed = [
         PromptGuard(privatizer.with_noise(mg.KeyedNoise(bytes(range(at, at + 32)))))

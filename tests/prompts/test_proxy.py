@@ -371,3 +371,14 @@ def test_plain_http_is_for_this_machine():
 def test_a_base_without_a_path_means_the_first_version():
     assert Upstream("https://x.org").address("models") == "https://x.org/v1/models"
     assert Upstream("https://x.org/a/").address("models") == "https://x.org/a/models"
+
+
+@pytest.mark.parametrize("header", ["OpenAI-Organization", "OpenAI-Project"])
+def test_who_pays_is_an_id_and_no_sentence(address, model, header):
+    body = json.dumps({"model": "stub", "messages": []}).encode()
+    for value in (f"{CANARY} is ill", f"{CANARY}@x", "a" * 65):
+        status, _, said = raw(address, body, **{header: value})
+        assert (status, header.lower() in said.decode()) == (400, True)
+        assert CANARY not in said.decode()
+    assert not model.received
+    assert raw(address, body, **{header: "org-1_a"})[0] == 200

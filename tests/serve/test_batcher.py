@@ -63,9 +63,8 @@ def batch():
 
         async def all_of_them():
             loop = asyncio.get_running_loop()
-            first = asyncio.ensure_future(
-                batcher.privatize(["bad"], ids=["0"]),
-            )
+            ids = ["0"] if isinstance(privatizer.noise, mg.KeyedNoise) else None
+            first = asyncio.ensure_future(batcher.privatize(["bad"], ids=ids))
             await loop.run_in_executor(None, gate.is_reached.wait, 60)
             tasks = [
                 asyncio.ensure_future(batcher.privatize(*request))

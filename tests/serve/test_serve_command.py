@@ -192,3 +192,11 @@ def test_without_its_libraries_it_says_how_to_install_them():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 2, done.stderr
     assert "pip install 'mondegreen[serve]'" in done.stderr
+
+
+def test_the_promise_of_the_guardrail_is_printed_too(run):
+    done, served = run("-e", 10, "--guardrail")
+    guard = served[0].args[0].guardrail
+    assert guard.guarantee.summary() in done.stderr
+    assert "form of requests, repeats" in done.stderr
+    assert "repeats" not in run("-e", 10)[0].stderr

@@ -59,6 +59,14 @@ def test_keyed_noise_gives_what_the_command_gives(
     assert keyed.privatize(*texts, ids=[0, 1, 2, 3]).json()["texts"] != expected
 
 
+@pytest.mark.parametrize("ids", [[CANARY], [None], None])
+def test_ids_without_a_key_are_refused(serve, ids):
+    found = serve().privatize("bad", ids=ids)
+    assert found.status_code == 422
+    assert "ids" in found.json()["error"]
+    assert CANARY not in found.text
+
+
 def test_keyed_noise_without_ids_is_refused(serve, privatizer, key_file):
     keyed = serve(privatizer.with_noise(mg.KeyedNoise.from_file(key_file)))
     found = keyed.privatize(CANARY)

@@ -24,6 +24,7 @@ def key_from_environment(name: str) -> KeyedNoise:
 def check_secret(secret: Secret) -> None:
     """Refuse what would carry a key to where it is used, instead of its name.
 
+    A key in the place of its name is refused too, and not shown.
     A function of a module that is imported there is sent as its name. A lambda, a
     method, ``functools.partial`` and a function of a notebook or a script are sent
     whole, with all values that they see.

@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 # What is computed anew by every run, so that it names no record.
 _UNSTABLE: Final = re.compile(
     r"(?i)\b(monotonically_increasing_id|uuid|randn?|random|spark_partition_id|"
-    r"randstr|shuffle)\("
+    r"randstr|shuffle|reflect|java_method)\("
+)
+_TIMES: Final = re.compile(
+    "now|localtimestamp|current_(date|time|timestamp|batch_timestamp)"
 )
 # Names that Spark hides in its pages and event logs, unless it is told otherwise.
 _REDACTED: Final = "(?i)secret|password|token|access[.]?key"
@@ -278,11 +281,49 @@ def _check_stable(ids: DataFrame) -> None:
     plans = told.getvalue()
     # The last plan has what makes the ids alone; unless Spark has made them for it.
     last = plans.rpartition("== Physical Plan ==")[2]
-    if found := _UNSTABLE.search(plans if "LocalTableScan" in last else last):
+    shown = _UNSTABLE.search(plans if "LocalTableScan" in last else last)
+    if found := shown[1] if shown else next(_drawn(ids), None):
         raise ConfigurationError(
-            f"the ids come from {found[1]}, which every run computes anew, so that a "
+            f"the ids come from {found}, which every run computes anew, so that a "
             "record would have many releases: take an id that is stored with the record"
         )
+
+
+def _drawn(ids: DataFrame) -> Iterator[str]:
+    """Name what makes ids and has another value in another run, as Catalyst says it.
+
+    It is followed from the ids down, by the aliases that they are made of. What a
+    function of Python draws is not seen. Spark Connect shows no such plan.
+    """
+    if (java := getattr(ids, "_jdf", None)) is None:
+        return
+    plans = [java.queryExecution().analyzed()]
+    wanted = {each.exprId().id() for each in _each(plans[0].output())}
+    for plan in plans:  # from the top down
+        for made in _each(plan.expressions()):
+            if made.getClass().getSimpleName() != "Alias":
+                continue
+            if made.exprId().id() in wanted:
+                wanted |= {each.exprId().id() for each in _each(made.references())}
+                yield from _causes(made.child())
+        plans += _each(plan.children())
+
+
+def _causes(expression: Any) -> list[str]:
+    """Name the innermost parts of an expression that differ from run to run."""
+    name, parts = expression.prettyName(), list(_each(expression.children()))
+    if name.startswith("input_file_"):
+        return []  # the same in every run, whatever Catalyst says
+    draws = not expression.deterministic() and all(p.deterministic() for p in parts)
+    own = [name] if draws or _TIMES.fullmatch(name) else []
+    return own + [cause for each in parts for cause in _causes(each)]
+
+
+def _each(sequence: Any) -> Iterator[Any]:
+    """Go through a sequence of Scala."""
+    found = sequence.iterator()
+    while found.hasNext():
+        yield found.next()
 
 
 def _check_types(

@@ -204,8 +204,13 @@ class PromptGuard:
 
 def _identity(client: str, body: Mapping[str, Any]) -> str:
     """Digest who speaks and where: it goes into the key of the noise, nowhere else."""
-    fields = [client, *(body.get(name) for name in _WHO)]
-    data = json.dumps([each if isinstance(each, str) else None for each in fields])
+    fields: list[str | None] = [client]
+    for name in _WHO:
+        value = body.get(name)
+        if not isinstance(value, str | None):  # two people would be one
+            raise RefusedRequestError(name, "must be a string")
+        fields.append(value)
+    data = json.dumps(fields)
     return hashlib.blake2b(data.encode(), digest_size=32).hexdigest()
 
 

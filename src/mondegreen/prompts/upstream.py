@@ -16,7 +16,7 @@ import httpx
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 
 _AUTHORIZATION: Final = re.compile(r"[!-~]{1,32}(?: [!-~]{1,4096})?")
-_ACCOUNT: Final = re.compile(r"[A-Za-z0-9_-]{1,100}")
+_ACCOUNT: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 # What clients say to the upstream in headers: who pays, and nothing else.
 _SENT: Final[Mapping[str, re.Pattern[str]]] = {
     "authorization": _AUTHORIZATION,

@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from mondegreen import __version__
+from mondegreen.sampling.noise import KeyedNoise
 from mondegreen.serve.answers import Refused, answer, as_json, on_error
 from mondegreen.serve.batcher import Batcher
 from mondegreen.serve.explained import explained
@@ -88,7 +89,8 @@ def create_app(settings: Settings) -> FastAPI:
     @app.get("/readyz")
     async def readyz() -> Response:
         """Privatize a public word, and say that it went well."""
-        await batcher.privatize([privatizer.space.words[0]], ["readyz"])
+        ids = ["readyz"] if isinstance(privatizer.noise, KeyedNoise) else None
+        await batcher.privatize([privatizer.space.words[0]], ids)
         return answer({"status": "ready"})
 
     @app.get("/metrics", response_class=Response)

@@ -29,10 +29,10 @@ class PrivatizeRequest(_Form):
     texts: Annotated[list[str | None], _First()] = Field(
         description="Texts; a null stays null.", examples=[["I met Ann in Oslo."]]
     )
-    ids: Annotated[list[str | int], _First()] | None = Field(
-        None,
+    ids: Annotated[list[str | int], _First()] = Field(
+        None,  # absent, and never null: that is an id that got lost
         description="The id of the record of each text. Needed where noise is keyed: "
-        "the same id, column and text repeat their release.",
+        "the same id, column and text repeat their release. Refused where it is not.",
     )
     column: str = Field(
         "text",
@@ -42,7 +42,7 @@ class PrivatizeRequest(_Form):
 
     allowed: ClassVar[dict[str, str]] = {
         "texts": "a list of strings and nulls",
-        "ids": "a list of strings and integers, or null",
+        "ids": "a list of strings and integers",
         "column": f"a string of at most {_LONGEST_NAME} characters",
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
@@ -12,6 +12,9 @@ from mondegreen.cli import options
 from mondegreen.cli.options import File, command, option
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.files import read_bytes
+
+if TYPE_CHECKING:
+    from mondegreen.prompts.guard import PromptGuard
 
 _LONGEST: Final = 16 << 20  # bytes of a file of what is public
 HOST: Final = option(
@@ -152,6 +155,7 @@ def serve(
         raise ConfigurationError("--public and --public-role need --guardrail")
     app: Any = functools.partial(create_app, Settings(privatizer, keys, limits, guard))
     show_promise(privatizer.guarantee, quiet=quiet, verbose=verbose)
+    _show_guard(guard, quiet=quiet, verbose=verbose)
     warnings = [warning]
     if noise is not None and not keys:
         warnings.append(
@@ -169,6 +173,15 @@ def serve(
     run(app, listen, say)
     if not quiet:
         say("Stopped; all that came in was answered.")
+
+
+def _show_guard(guard: PromptGuard | None, *, quiet: bool, verbose: bool) -> None:
+    """Print what the guardrail promises, which leaves more in clear."""
+    from mondegreen.cli.render import say, show_promise
+
+    if guard is not None and not quiet:
+        say("The guardrail, for requests to language models:")
+        show_promise(guard.guarantee, quiet=quiet, verbose=verbose)
 
 
 def public_values(path: str | None) -> list[Any]:

@@ -133,7 +133,7 @@ class Batcher:
         Raises
         ------
         ConfigurationError
-            If noise is keyed and there are no ids, or the other way round.
+            If noise is keyed and there are no ids.
         DataError
             If a text has too many words; the message names it by number.
         MondegreenError
@@ -143,14 +143,9 @@ class Batcher:
         is_keyed = isinstance(self.privatizer.noise, KeyedNoise)
         if is_keyed and records is None:
             raise ConfigurationError("noise is keyed here: send ids, one for each text")
-        if records is not None and not is_keyed:
-            raise ConfigurationError(
-                "noise is fresh here, and the same id would not repeat its release: "
-                "send no ids, or start the service with --key-file"
-            )
         if any(text and len(text) > self._words for text in texts):
             await self.run(lambda: self._check_words(texts))
-        request = _Request(texts, records, column if is_keyed else "")
+        request = _Request(texts, *((records, column) if is_keyed else (None, "")))
         with self._lock:
             if not self._is_working:
                 self._thread.submit(self._work)

@@ -29,10 +29,11 @@ class PrivatizeRequest(_Form):
     texts: Annotated[list[str | None], _First()] = Field(
         description="Texts; a null stays null.", examples=[["I met Ann in Oslo."]]
     )
-    ids: Annotated[list[str | int], _First()] = Field(
-        None,  # absent, and never null: that is an id that got lost
+    ids: Annotated[list[str | int], _First()] | None = Field(
+        None,
         description="The id of the record of each text. Needed where noise is keyed: "
-        "the same id, column and text repeat their release. Refused where it is not.",
+        "the same id, column and text repeat their release. Without a key they change "
+        "nothing: every request is another release, as the guarantee says.",
     )
     column: str = Field(
         "text",
@@ -42,7 +43,7 @@ class PrivatizeRequest(_Form):
 
     allowed: ClassVar[dict[str, str]] = {
         "texts": "a list of strings and nulls",
-        "ids": "a list of strings and integers",
+        "ids": "a list of strings and integers, or null",
         "column": f"a string of at most {_LONGEST_NAME} characters",
     }
 

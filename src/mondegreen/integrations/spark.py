@@ -22,9 +22,8 @@ from mondegreen.errors import (
 )
 from mondegreen.integrations.keys import Secret, check_secret, noise_of
 from mondegreen.integrations.spark_promises import described
-from mondegreen.integrations.spec import Unkeyed, privatizer_of
+from mondegreen.integrations.spec import Unkeyed, named_columns, privatizer_of
 from mondegreen.passes import Pass
-from mondegreen.privatizer.arrow import logical_names
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.sampling.noise import KeyedNoise, OSNoise
 
@@ -114,7 +113,7 @@ def privatize(
         )
         private.write.parquet("private")
     """
-    logical = logical_names(columns)
+    logical = named_columns(columns)
     _check_source(df, id_column, key_env, unkeyed)
     settings = _settings(spec)
     # Any key: what the driver says of the noise is the same, and it draws none.

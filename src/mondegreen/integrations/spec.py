@@ -55,6 +55,8 @@ def privatizer_of(
 def named_columns(columns: Any) -> dict[Any, str]:
     """Give each column its logical name; none is named twice."""
     names = logical_names(columns)
+    if len(names) < len(columns):
+        raise InvalidParameterError("columns", "one name twice", "each column once")
     check_names_of([*names, *names.values()])
     return names
 

@@ -47,8 +47,6 @@ def logical_names(columns: Sequence[str] | Mapping[str, str]) -> dict[str, str]:
         raise InvalidParameterError("columns", "one string", "a sequence of strings")
     own = {} if isinstance(columns, Mapping) else {name: name for name in columns}
     names = dict(columns) if isinstance(columns, Mapping) else own
-    if len(names) < len(columns):
-        raise InvalidParameterError("columns", "one name twice", "each column once")
     if len(set(names.values())) < len(names):
         shared = "one logical name for two columns"
         raise InvalidParameterError("columns", shared, "a name of its own for each")

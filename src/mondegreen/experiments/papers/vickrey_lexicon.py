@@ -9,7 +9,6 @@ from typing import Any, Final
 import numpy as np
 
 from mondegreen.arrays import Floats, Ids
-from mondegreen.calibration.monte_carlo import sampled
 from mondegreen.experiments.bench import Bench
 from mondegreen.experiments.recipe import (
     Measured,
@@ -21,6 +20,7 @@ from mondegreen.experiments.recipe import (
     curve,
     rises,
 )
+from mondegreen.experiments.releases import repeated
 from mondegreen.files import read_lines
 from mondegreen.mechanisms import mechanism
 from mondegreen.space.space import Space
@@ -61,8 +61,8 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     name, parameters = _LAWS[str(point["law"])]
     law = mechanism(name, epsilon=float(point["epsilon"]), **parameters)
     rng, size, runs = np.random.default_rng(seed), space.vocab_size, int(point["runs"])
-    inputs = np.repeat(np.arange(size, dtype=np.int32), runs)
-    outputs = sampled(law.prepare(space), inputs, rng).reshape(size, runs)
+    words = np.arange(size, dtype=np.int32)
+    outputs = repeated(law.prepare(space), words, runs, rng)
     first, second = outputs[:, : runs // 2], outputs[:, runs // 2 :]
     flips = signs[outputs] != signs[:, None]
     return {**_errors(first, second, size), "l_m": float(flips.mean())}

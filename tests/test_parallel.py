@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -51,22 +52,35 @@ def test_no_memory_is_shared_where_the_system_cannot_tell(monkeypatch):
 
 
 def test_a_worker_that_is_free_gets_the_next_batch(monkeypatch):
-    given = {}
-    ask = parallel._Worker.ask
+    others = threading.Semaphore(0)
 
-    def recorded(worker, task):
-        given.setdefault(id(worker), []).append(len(task[0]))
-        return ask(worker, task)
+    class Worker:
+        """One that is busy with batch 0 until the three that wait are done."""
 
-    monkeypatch.setattr(parallel._Worker, "ask", recorded)
-    large = pa.concat_batches([make_batch(0)] * 300)
-    batches = [large, make_batch(1)] * 4
-    for _ in privatize_batches(make_privatizer(), batches, ["text"], jobs=2):
-        pass
-    most = max(map(max, given.values()))
-    assert len(given) == 2
-    # By turns all large batches would go to one of the two.
-    assert all(most in sizes for sizes in given.values())
+        def __init__(self, *_):
+            self.numbers = []
+
+        def ask(self, task):
+            data, *_, number = task
+            self.numbers.append(number)
+            if number == 0:  # by turns, one of the three would wait for this one
+                assert all(others.acquire(timeout=60) for _ in range(3))
+            others.release()
+            return data, 1
+
+        def send(self, settings):
+            pass
+
+        end = close = lambda self: None
+
+    workers = []
+    monkeypatch.setattr(
+        parallel, "_Worker", lambda *_: workers.append(Worker()) or workers[-1]
+    )
+    batches = map(make_batch, range(4))
+    done = list(privatize_batches(make_privatizer(), batches, ["text"], jobs=2))
+    assert len(done) == 4
+    assert sorted(worker.numbers for worker in workers) == [[0], [1, 2, 3]]
 
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs /proc")

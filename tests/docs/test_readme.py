@@ -27,7 +27,8 @@ def test_there_are_exactly_two_set_up_commands_of_one_line():
 
 def test_ci_runs_the_second():
     lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
-    assert set_up_commands()[1] in lines
+    again = " || again .venv"  # what failed, once more
+    assert set_up_commands()[1] in [line.removesuffix(again) for line in lines]
 
 
 def test_ci_names_tests_that_exist_for_other_pythons():

@@ -53,7 +53,7 @@ SMALL = {"texts": 160, "valid": 40, "test": 160, "words": 12}
 
 def test_a_classifier_learns_from_releases_as_far_as_words_stay():
     none, clear, lost = (
-        measured("imdb-utility", {"law": law, "epsilon": epsilon, **SMALL})
+        measured("across-accuracy", {"law": law, "epsilon": epsilon, **SMALL})
         for law, epsilon in (("none", 0), ("CMP", 1000), ("CMP", 0.01))
     )
     assert none["unchanged"] == 1
@@ -66,7 +66,9 @@ def test_a_classifier_learns_from_releases_as_far_as_words_stay():
 
 def test_authors_are_named_without_noise_and_not_at_epsilon_near_zero():
     none, lost = (
-        measured("authorship", {"law": law, "epsilon": 0.01, "texts": 200, "test": 200})
+        measured(
+            "cmp-authorship", {"law": law, "epsilon": 0.01, "texts": 200, "test": 200}
+        )
         for law in ("none", "CMP")
     )
     assert min(none["naive"], none["adaptive"], none["train_time"]) > 0.95
@@ -78,7 +80,9 @@ def test_authors_are_named_without_noise_and_not_at_epsilon_near_zero():
 def test_members_are_told_without_noise_and_not_at_epsilon_near_zero():
     sizes = {"texts": 60, "words": 12, "models": 6, "epochs": 40}
     none, lost = (
-        measured("membership", {"law": law, "epsilon": 0.01, **sizes}, told=False)
+        measured(
+            "across-membership", {"law": law, "epsilon": 0.01, **sizes}, told=False
+        )
         for law in ("none", "TEM")
     )
     for attack in ("shadow", "ratio"):

@@ -1,4 +1,7 @@
-"""One file for each experiment; each holds a recipe and what it measures."""
+"""A room for each paper, and a file for each of its experiments.
+
+A file holds a recipe and what it measures.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +12,27 @@ from mondegreen.errors import UnknownNameError
 from mondegreen.experiments.recipe import Recipe
 
 NAMES: Final = (
-    "authorship",
-    "benchmark-counts",
-    "brr-privacy-ratio",
-    "brr-sizes",
     "cmp-auditor",
+    "cmp-authorship",
     "cmp-deniability",
     "cmp-words",
-    "imdb-utility",
-    "membership",
+    "vickrey-lexicon",
     "tem-cost",
     "tem-threshold",
-    "vickrey-lexicon",
+    "brr-privacy-ratio",
+    "brr-sizes",
+    "benchmark-counts",
+    "across-accuracy",
+    "across-membership",
 )
-"""Names of the recipes; each is a file here, with its dashes as underscores."""
+"""Names of the recipes: room and file, as ``cmp-words`` is in ``cmp/words.py``."""
 
 
 def recipe_named(name: str) -> Recipe:
     """Find a recipe, or say which there are."""
     if name not in NAMES:
         raise UnknownNameError("experiment", name, NAMES)
-    module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
+    room, _, rest = name.partition("-")
+    module = importlib.import_module(f"{__name__}.{room}.{rest.replace('-', '_')}")
     recipe: Recipe = module.RECIPE
     return recipe

@@ -64,7 +64,7 @@ def _adapting_pays(table: Table) -> bool:
 _GRID: Final = (6, 12, 17, 23, 29, 35, 41, 47, 52)
 
 RECIPE: Final = Recipe(
-    name="authorship",
+    name="cmp-authorship",
     paper="Feyisetan et al. 2020",
     title="Who wrote a sentence, by epsilon",
     differs=(

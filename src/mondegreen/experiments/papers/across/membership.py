@@ -139,7 +139,7 @@ _QUICK: Final = {"texts": 300, "words": 30, "models": 16, "epochs": 20}
 _FULL: Final = {"texts": 2000, "words": 200, "models": 64, "epochs": 20}
 
 RECIPE: Final = Recipe(
-    name="membership",
+    name="across-membership",
     paper="Silva Carvalho et al. 2021 and 2023",
     title="Membership inference against a classifier that learned from releases",
     differs=(

@@ -105,7 +105,7 @@ def _closes(table: Table) -> bool:
 
 
 RECIPE: Final = Recipe(
-    name="imdb-utility",
+    name="across-accuracy",
     paper="Silva Carvalho et al. 2021 and 2023, Feyisetan et al. 2020",
     title="Accuracy of a classifier of film reviews by epsilon",
     differs=(

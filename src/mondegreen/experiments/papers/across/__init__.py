@@ -1,0 +1,1 @@
+"""Experiments that several papers make alike."""

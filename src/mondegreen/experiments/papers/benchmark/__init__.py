@@ -1,0 +1,1 @@
+"""The comparative benchmark of Meisenbacher et al. 2024."""

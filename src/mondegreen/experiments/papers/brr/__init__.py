@@ -1,0 +1,1 @@
+"""The experiments of Silva Carvalho et al. 2021."""

@@ -1,0 +1,1 @@
+"""The experiments of Feyisetan et al. 2020."""

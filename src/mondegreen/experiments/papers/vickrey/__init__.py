@@ -1,0 +1,1 @@
+"""The experiments of Xu et al. 2021."""

@@ -111,6 +111,22 @@ def test_a_model_that_exists_is_kept(run, folder):
     assert load_language(folder / "my.lm").about.releases
 
 
+def test_public_texts_and_models_are_not_replaced_by_what_is_made_of_them(run, folder):
+    for name, given in {
+        "raw.csv": ("build", "raw.csv", "--column", "text"),
+        "held.csv": ("mix", "public.lm", "public.lm", "--on", "held.csv"),
+        "public.lm": ("mix", "public.lm", "public.lm", "--on", "raw.csv"),
+    }.items():
+        path = folder / name
+        if not path.exists():
+            path.write_text("text\nof course\n")
+        before = path.read_bytes()
+        refused = run.fails("language", *given, "-o", name, "--force")
+        assert refused.exit_code == 2
+        assert "a file of its own" in refused.stderr
+        assert path.read_bytes() == before
+
+
 def test_an_original_is_no_output(run, folder):
     before = (folder / "raw.csv").read_bytes()
     (folder / "link.lm").hardlink_to(folder / "raw.csv")

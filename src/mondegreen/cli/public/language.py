@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -99,10 +99,10 @@ def build(
     Example: mondegreen language build news.csv --column text -o news.lm --least 2
     """
     from mondegreen.language.build import build_language
-    from mondegreen.language.store import refuse_existing, save_language
+    from mondegreen.language.store import save_language
     from mondegreen.space.store import load_space
 
-    refuse_existing(output, force=force)
+    _check_output(output, public, force=force)
     say(_PUBLIC)
     loaded = load_space(space)
     batches = (
@@ -139,10 +139,10 @@ def mix(
     """
     from mondegreen.language.build import read_words
     from mondegreen.language.mix import mix as mixed
-    from mondegreen.language.store import load_language, refuse_existing, save_language
+    from mondegreen.language.store import load_language, save_language
     from mondegreen.space.store import load_space
 
-    refuse_existing(output, force=force)
+    _check_output(output, [held, first, second], force=force)
     say(_PUBLIC)
     one, other, loaded = load_language(first), load_language(second), load_space(space)
     one.check_space(loaded)
@@ -198,14 +198,11 @@ def adapt(
     from mondegreen.decode.adapt import Adapter
     from mondegreen.decode.released import Released
     from mondegreen.io.open import open_source
-    from mondegreen.io.target import is_same_file
     from mondegreen.language.build import released_words
-    from mondegreen.language.store import load_language, refuse_existing, save_language
+    from mondegreen.language.store import load_language, save_language
     from mondegreen.space.store import load_space
 
-    if is_same_file(release, str(output)):
-        raise InvalidParameterError("--output", str(output), "a file of its own")
-    refuse_existing(output, force=force)
+    _check_output(output, [release], force=force)
     mechanism = options.built(name, epsilon, settings)
     options.check_proved(mechanism, allow_unproved=allow_unproved)
     say(_DRAWS)
@@ -226,6 +223,16 @@ def adapt(
 
 for _verb in (list_languages, info, build, mix, adapt):
     language.add_command(_verb)
+
+
+def _check_output(output: Path, read: Sequence[str], *, force: bool) -> None:
+    """Refuse to replace a file that is read, and without --force any other."""
+    from mondegreen.io.target import is_same_file
+    from mondegreen.language.store import refuse_existing
+
+    if any(is_same_file(path, str(output)) for path in read):
+        raise InvalidParameterError("--output", str(output), "a file of its own")
+    refuse_existing(output, force=force)
 
 
 def _batches(

@@ -6,8 +6,10 @@ import hashlib
 import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
+
+from mondegreen.experiments.code import code_of
 
 if TYPE_CHECKING:
     from mondegreen.experiments.bench import Bench
@@ -81,8 +83,15 @@ class Recipe:
     axes : (str, str, str)
         Name of the point's value along the axis, of the one that tells curves apart,
         and of the measure that is drawn; none where no figure is drawn.
+    needs : sequence of str
+        Libraries that are no part of the package, such as ``torch``.
     version : int
-        Raised when what is measured changes: kept results of another are not used.
+        Raised when what is measured changes outside of the recipe's file: kept runs of
+        another version, or of other code in that file, are not used.
+    alone : bool
+        Whether it measures time, so that nothing else may run beside it.
+    shares : sequence of str
+        Measures that cannot be below 0 or above 1: nor are their intervals.
     """
 
     name: str
@@ -96,13 +105,18 @@ class Recipe:
     published: Sequence[Published] = ()
     shapes: Sequence[Shape] = ()
     axes: tuple[str, str, str] | None = None
-    needs: Sequence[str] = field(default=())  # libraries, such as torch
+    needs: Sequence[str] = ()
     version: int = 1
+    alone: bool = False
+    shares: Sequence[str] = ()
 
     def key(self, point: Point, seed: int) -> str:
-        """Name a run: the same for the same recipe, version, point and seed."""
-        said = json.dumps([self.name, self.version, dict(point), seed], sort_keys=True)
-        return hashlib.sha256(said.encode()).hexdigest()[:16]
+        """Name a run by all that decides what it gives: recipe, code, point and seed.
+
+        The scale is no part of it: what differs between scales stands in the point.
+        """
+        what = [self.name, self.version, code_of(self.measure), place(point), seed]
+        return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
 
 
 def point_key(point: Point) -> str:
@@ -112,6 +126,20 @@ def point_key(point: Point) -> str:
     'epsilon=6.0, dim=50'
     """
     return ", ".join(f"{name}={value}" for name, value in point.items())
+
+
+def place(point: Point) -> str:
+    """Name a point whatever the order of its names, and however numbers are written.
+
+    >>> place({"epsilon": 6.0, "dim": 50}) == place({"dim": 50, "epsilon": 6})
+    True
+    """
+    numbers = {
+        name: value if isinstance(value, str | bool) else float(value)
+        for name, value in point.items()
+        if isinstance(value, str | int | float)
+    }
+    return json.dumps({**point, **numbers}, sort_keys=True)
 
 
 def curve(table: Table, x: str, y: str, **fixed: Any) -> list[float]:

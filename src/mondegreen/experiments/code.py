@@ -14,14 +14,17 @@ from typing import Any
 def code_of(function: Callable[..., Any]) -> str:
     """Write a function and all that it uses of its own file, as plain code.
 
-    Comments, docstrings and layout are no part of it, nor is what other files hold.
+    Comments, docstrings and layout are no part of it, nor is what other files hold. Of
+    a function that stands in no file, or within another, it is what Python runs.
     """
-    file = sys.modules[function.__module__]
     defined = {
         name: node
-        for node in ast.parse(inspect.getsource(file)).body
+        for node in ast.parse(_source(function)).body
         for name in _defines(node)
     }
+    if function.__name__ not in defined:
+        code = function.__code__
+        return repr((code.co_code, code.co_names, code.co_consts))
     used: dict[str, ast.stmt] = {}
     waiting = [function.__name__]
     while waiting:
@@ -30,6 +33,13 @@ def code_of(function: Callable[..., Any]) -> str:
             node = used[name] = defined[name]
             waiting += [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
     return "\n".join(ast.unparse(_bare(used[name])) for name in sorted(used))
+
+
+def _source(function: Callable[..., Any]) -> str:
+    try:
+        return inspect.getsource(sys.modules[function.__module__])
+    except (OSError, TypeError):  # typed in, or loaded from what has no files
+        return ""
 
 
 def _defines(node: ast.stmt) -> Iterator[str]:

@@ -143,6 +143,7 @@ class Result:
             "differs": self.recipe.differs,
             "version": self.recipe.version,
             "axes": self.recipe.axes,
+            "data": list(self.recipe.data),
             "seconds": round(self.seconds, 1),
             "points": [
                 {

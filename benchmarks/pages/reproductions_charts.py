@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from benchmarks.pages.reproductions_rows import Row
+from benchmarks.pages.reproductions_rows import NO_NOISE, READER, Row
 from mondegreen.report.figures import Axis, Chart, Line, Point
 
-NO_NOISE: Final = "none"
 MOST: Final = 8
 """Curves of a figure: more cannot be told apart."""
 
@@ -56,33 +55,45 @@ def _lines(row: Row) -> tuple[Line, ...]:
     x, by, y = row["axes"]
     curves: dict[tuple[str, str], list[Point]] = {}
     for each in row["points"]:
-        point, mean = each["point"], each["measures"].get(y)
-        if mean is None or point.get(by) == NO_NOISE:
+        point, mean, place = each["point"], each["measures"].get(y), _value(each, x)
+        if mean is None or place is None or point.get(by) == NO_NOISE:
             continue
-        rest = _rest(row, point)
-        ends = mean["low"], mean["high"]
-        where = float(point[x]), float(point[x])
-        curve = curves.setdefault((str(point[by]), rest), [])
-        curve.append(Point(where, ends, estimate=mean["value"]))
+        ends, epsilon = (mean["low"], mean["high"]), point.get("epsilon", place)
+        curve = curves.setdefault((str(point[by]), _rest(row, point)), [])
+        known = Point((place, place), ends, float(epsilon), estimate=mean["value"])
+        curve.append(known)
     if len(curves) > MOST:
         parts = Counter(rest for _, rest in curves)
-        most = parts.most_common(1)[0][0]
+        most = max(parts, key=lambda rest: (READER in rest, parts[rest]))
         curves = {key: points for key, points in curves.items() if key[1] == most}
     parts = {rest for _, rest in curves}
     names = {key: ", ".join(key) if len(parts) > 1 else key[0] for key in curves}
     return tuple(
-        Line(names[key], style, tuple(sorted(points, key=lambda point: point.x)))
+        Line(names[key], style, tuple(sorted(points, key=_epsilon)))
         for style, (key, points) in enumerate(curves.items())
     )
 
 
+def _value(each: Row, name: str) -> float | None:
+    """Where a point lies along an axis, which may be what was measured there."""
+    if name in each["point"]:
+        return float(each["point"][name])
+    found = each["measures"].get(name)
+    return None if found is None else float(found["value"])
+
+
+def _epsilon(point: Point) -> float:
+    return point.epsilon or 0.0
+
+
 def _rest(row: Row, point: Row) -> str:
-    """What of a point is neither an axis nor the same everywhere."""
+    """What of a point is neither along the curve nor the same everywhere."""
     every = [each["point"] for each in row["points"]]
     varies = [
         name
         for name in point
-        if name not in row["axes"] and len({str(each.get(name)) for each in every}) > 1
+        if name not in (*row["axes"], "epsilon")
+        and len({str(each.get(name)) for each in every}) > 1
     ]
     return ", ".join(str(point[name]) for name in varies)
 

@@ -8,7 +8,7 @@ from typing import Final
 from benchmarks.pages import reproductions_rows as stored
 from benchmarks.pages.page import DOCS, Table, fill
 from benchmarks.pages.reproductions_charts import charts
-from benchmarks.pages.reproductions_equal import equal_reader, equal_sentence
+from benchmarks.pages.reproductions_equal import equal_reader, equal_sentence, every
 from benchmarks.pages.reproductions_rows import ROOMS, Row, claims, compared, share
 from mondegreen.report.charts import picture
 from mondegreen.wording import amount, figure
@@ -142,9 +142,10 @@ def _numbers(row: Row) -> Iterator[str]:
 
 
 def _texts(row: Row) -> Iterator[str]:
+    """Words that were found, where they are few enough to be read."""
     lines = [list(map(_cell, each)) for each in stored.texts(row)]
-    if lines:
-        yield str(Table(["at", "what", "found"], lines[:LONGEST], (1, 2)))
+    if 0 < len(lines) <= LONGEST:
+        yield str(Table(["at", "what", "found"], lines, (1, 2)))
 
 
 def _of(rows: Sequence[Row], key: str) -> str:
@@ -178,7 +179,7 @@ TABLES: Final = {
     "measured on": measured_on,
     "papers": papers,
 }
-DATA: Final = {"reproductions.csv": stored.numbers}
+DATA: Final = {"reproductions.csv": stored.numbers, "reproductions-equal.csv": every}
 
 
 def main() -> None:

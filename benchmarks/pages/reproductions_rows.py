@@ -26,6 +26,12 @@ ROOMS: Final = {
 OURS: Final = "Ours"
 """Where a claim stands that no paper makes: a check of our own."""
 
+NO_NOISE: Final = "none"
+"""The law of a point where texts stay as they are."""
+
+READER: Final = "reader"
+"""What is said of a point at which the success of a reader is what is equal."""
+
 Row = dict[str, Any]
 
 

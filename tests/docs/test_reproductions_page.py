@@ -171,29 +171,76 @@ def test_curves_are_laws_and_no_noise_is_a_limit() -> None:
     assert [line.name for line in chart.lines][:2] == ["a, 50", "a, 300"]
 
 
-def test_the_best_mechanism_is_named_with_those_that_are_like_it() -> None:
-    def at(law, level, value, by="words a reader recovers"):
-        mean = {"value": value, "low": value - 0.05, "high": value + 0.05, "runs": 3}
-        point = {"by": by, "law": law, "level": level, "texts": "news"}
-        return {"point": point, "measures": {"accuracy": mean}}
+def equal_row():
+    """Two kinds of texts, of which one is known at one level alone."""
 
-    points = [
-        at("CMP", 0.3, 0.6), at("TEM", 0.3, 0.8), at("BRR", 0.3, 0.79),
-        at("CMP", 0.2, 0.9), at("CMP", 0.3, 0.99, by="epsilon"),
-    ]  # fmt: skip
-    row = {
+    def at(law, level, value, by="words a reader recovers", data="news"):
+        mean = {"value": value, "low": value - 0.05, "high": value + 0.05, "runs": 3}
+        epsilon = {"value": 7.0, "low": 7.0, "high": 7.0, "runs": 3}
+        point = {"by": by, "law": law, "level": level, "data": data}
+        measures = {"accuracy": mean, **({"epsilon": epsilon} if level else {})}
+        return {"point": point, "measures": measures, "texts": {}}
+
+    return {
         "recipe": "benchmark-equal",
+        "scale": "quick",
         "axes": ["level", "law", "accuracy"],
-        "points": points,
+        "points": [
+            at("CMP", 0.5, 0.6),
+            at("TEM", 0.5, 0.8),
+            at("TEM", 0.3, 0.5),
+            at("BRR", 0.3, 0.42),
+            at("SynTF", 0.3, 0.3),
+            at("CMP", 0.3, 0.99, by="nominal epsilon"),
+            at("none", 0, 0.9, by="clear text"),
+            at("BRR", 0.4, 0.7, data="films"),
+        ],
     }
-    assert "TEM or BRR (" in equal.equal_sentence([row])
-    lines = equal.equal_reader([row]).splitlines()
-    (cmp,) = [line for line in lines if line.startswith("| CMP")]
-    assert cmp == "| CMP | 0.9 (0.85 to 0.95) | 0.6 (0.55 to 0.65) |"
-    (tem,) = [line for line in lines if line.startswith("| TEM")]
-    assert tem.startswith("| TEM | – | 0.8")
-    assert equal.equal_reader([]) == equal.ABSENT
+
+
+def test_the_best_mechanism_is_named_with_those_that_are_like_it() -> None:
+    row = equal_row()
+    said = equal.equal_sentence([row])
+    assert "TEM or BRR (news, 30% of the words); BRR (films, 40%" in said
     assert equal.equal_sentence([]) == ""
+
+
+def test_mechanisms_stand_side_by_side_at_equal_success_of_a_reader(
+    monkeypatch, results
+) -> None:
+    row = equal_row()
+    lines = equal.equal_reader([row]).splitlines()
+    found = [line for line in lines if line.startswith("| ") and "---" not in line]
+    assert found == [
+        "| news | accuracy, 30% | epsilon, 30% | accuracy, 50% | epsilon, 50% |",
+        "| TEM | 0.5 (0.45 to 0.55) | 7 | 0.8 (0.75 to 0.85) | 7 |",
+        "| BRR | 0.42 (0.37 to 0.47) | 7 | – | – |",
+        "| SynTF | 0.3 (0.25 to 0.35) | 7 | – | – |",
+        "| CMP | – | – | 0.6 (0.55 to 0.65) | 7 |",
+        "| films | accuracy, 40% | epsilon, 40% |",
+        "| BRR | 0.7 (0.65 to 0.75) | 7 |",
+    ]
+    assert lines.count("Without noise: 0.9 (0.85 to 0.95).") == 1
+    assert equal.equal_reader([]) == equal.ABSENT
+    results(row)
+    monkeypatch.setattr(stored, "NAMES", ["benchmark-equal"])
+    table = equal.every()
+    assert [line[1] for line in table.rows].count("CMP") == 2
+    assert table.header[-2:] == ["accuracy, low", "accuracy, high"]
+
+
+def test_a_curve_may_be_over_what_was_measured() -> None:
+    row = {**made_up("cmp-words", 0.5, True), "axes": ["x", "law", "y"]}
+    mean = {"value": 1, "low": 0, "high": 2, "runs": 2}
+    row["points"] = [
+        {
+            "point": {"law": "CMP", "epsilon": epsilon},
+            "measures": {"y": mean, "x": {**mean, "value": value}},
+        }
+        for epsilon, value in ((3, 0.1), (2, 0.4), (1, 0.2))
+    ]
+    (chart,) = drawings.charts([row]).values()
+    assert [point.x[0] for point in chart.lines[0].points] == [0.2, 0.4, 0.1]
 
 
 def test_results_that_are_measured_again_take_the_place_of_the_old(

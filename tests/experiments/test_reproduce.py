@@ -144,6 +144,22 @@ def test_code_is_what_a_function_uses_of_its_file_without_words():
     assert "CALLS = []" in code_of(measure)
 
 
+def test_code_is_also_what_other_files_of_the_experiments_hold():
+    code = code_of(recipe_named("across-accuracy").measure)
+    for used in ("def fitted(", "class BagOfNgrams", "def released(", "LAWS: Final"):
+        assert used in code
+    for other in ("class Recurrent", "class Bench", "class Recipe", "RECIPE"):
+        assert other not in code
+
+
+def test_code_of_what_stands_in_no_file_tells_functions_apart():
+    one, two, same = (
+        eval(text, {"__name__": "__nowhere__"})
+        for text in ("lambda x: x + 1", "lambda x: x + 2", "lambda x: x + 1")
+    )
+    assert code_of(one) == code_of(same) != code_of(two)
+
+
 def test_a_place_is_the_same_however_it_is_written():
     first, second = recipe(), recipe()
     assert first.key({"a": 1, "b": "x"}, 0) == second.key({"b": "x", "a": 1.0}, 0)

@@ -86,8 +86,8 @@ class Recipe:
     needs : sequence of str
         Libraries that are no part of the package, such as ``torch``.
     version : int
-        Raised when what is measured changes outside of the recipe's file: kept runs of
-        another version, or of other code in that file, are not used.
+        Raised when what is measured changes outside of the experiments: kept runs of
+        another version, or of other code among these, are not used.
     alone : bool
         Whether it measures time, so that nothing else may run beside it.
     shares : sequence of str

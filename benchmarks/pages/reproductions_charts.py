@@ -23,14 +23,16 @@ def charts(rows: Sequence[Row]) -> dict[str, Chart]:
     """Figures by file name; a recipe without axes has none."""
     drawn = {}
     for row in rows:
-        if row["axes"] and (lines := _lines(row)):
-            chart = _chart(row, lines)
+        lines, part = _lines(row) if row["axes"] else ((), "")
+        if lines:
+            chart = _chart(row, lines, part)
             drawn[f"{chart.key}.svg"] = chart
     return drawn
 
 
-def _chart(row: Row, lines: tuple[Line, ...]) -> Chart:
+def _chart(row: Row, lines: tuple[Line, ...], part: str) -> Chart:
     x, by, y = row["axes"]
+    across = LABELS.get(x, x.replace("_", " ")) + (f" ({part})" if part else "")
     places = [point.x[0] for line in lines for point in line.points]
     values = [end for line in lines for point in line.points for end in point.y]
     is_share = 0 <= min(values) and max(values) <= 1
@@ -39,15 +41,15 @@ def _chart(row: Row, lines: tuple[Line, ...]) -> Chart:
         f"reproductions-{row['recipe']}",
         title if len(title) <= LONGEST else f"{title[: LONGEST - 1]}…",
         f"{said} Bands are intervals of 95 % over seeds.",
-        Axis(x, is_log=min(places) > 0 and max(places) > 50 * min(places)),
+        Axis(across, is_log=min(places) > 0 and max(places) > 50 * min(places)),
         Axis(LABELS.get(y, y.replace("_", " ")), "share" if is_share else "number"),
         lines,
         _limit(row),
     )
 
 
-def _lines(row: Row) -> tuple[Line, ...]:
-    """A curve for each value of the second axis, in the part of the grid that is drawn.
+def _lines(row: Row) -> tuple[tuple[Line, ...], str]:
+    """A curve for each value of the second axis, and which part of the grid is drawn.
 
     Where other names of the points vary too, each of their values has its own curves if
     all of them can be told apart; else the first part with the most points is drawn.
@@ -62,22 +64,28 @@ def _lines(row: Row) -> tuple[Line, ...]:
         curve = curves.setdefault((str(point[by]), _rest(row, point)), [])
         known = Point((place, place), ends, float(epsilon), estimate=mean["value"])
         curve.append(known)
+    part = ""
     if len(curves) > MOST:
         parts = Counter(rest for _, rest in curves)
-        most = max(parts, key=lambda rest: (READER in rest, parts[rest]))
-        curves = {key: points for key, points in curves.items() if key[1] == most}
-    parts = {rest for _, rest in curves}
-    names = {key: ", ".join(key) if len(parts) > 1 else key[0] for key in curves}
-    return tuple(
-        Line(names[key], style, tuple(sorted(points, key=_epsilon)))
+        part = max(parts, key=lambda rest: (READER in rest, parts[rest]))
+        curves = {key: points for key, points in curves.items() if key[1] == part}
+    several = len({rest for _, rest in curves}) > 1
+    lines = tuple(
+        Line(
+            ", ".join(key) if several else key[0],
+            style,
+            tuple(sorted(points, key=_epsilon)),
+        )
         for style, (key, points) in enumerate(curves.items())
     )
+    return lines, part
 
 
 def _value(each: Row, name: str) -> float | None:
     """Where a point lies along an axis, which may be what was measured there."""
     if name in each["point"]:
-        return float(each["point"][name])
+        value = each["point"][name]
+        return None if isinstance(value, str) else float(value)
     found = each["measures"].get(name)
     return None if found is None else float(found["value"])
 

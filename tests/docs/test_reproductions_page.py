@@ -167,6 +167,7 @@ def test_curves_are_laws_and_no_noise_is_a_limit() -> None:
     ]
     (chart,) = drawings.charts([{**row, "points": many}]).values()
     assert [line.name for line in chart.lines] == list("abcde")
+    assert chart.x.label == "epsilon (50)"
     (chart,) = drawings.charts([{**row, "points": many[:6]}]).values()
     assert [line.name for line in chart.lines][:2] == ["a, 50", "a, 300"]
 

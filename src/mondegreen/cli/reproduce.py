@@ -176,9 +176,9 @@ def _skipped(recipes: Sequence[Recipe], bench: Bench) -> dict[str, str]:
         absent = [library for library in recipe.needs if find_spec(library) is None]
         if absent:
             install = 'pip install "mondegreen[experiments]"'
-            found[recipe.name] = f"no {', '.join(absent)}; {install}"
+            found[recipe.name] = f"no {', '.join(absent)} ({install})"
         elif lacks := bench.lacks(recipe.data):
-            found[recipe.name] = f"no {', '.join(lacks)}; --data names a folder"
+            found[recipe.name] = f"no {', '.join(lacks)} (--data, --fetch)"
     return found
 
 

@@ -119,4 +119,5 @@ RECIPE: Final = Recipe(
             lambda table: all(m["recall_at_10"] >= 0.9 for _, m in table),
         ),
     ),
+    alone=True,
 )

@@ -99,4 +99,5 @@ RECIPE: Final = Recipe(
         ),
     ),
     axes=("epsilon", "law", "again_us"),
+    alone=True,
 )

@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 from mondegreen.experiments.code import code_of
@@ -80,18 +80,15 @@ class Recipe:
         How many runs of each point; 1 where nothing is random.
     data : sequence of str
         Names of the data sets that it reads.
+    alone : bool
+        Whether it measures time, so that nothing else may run beside it.
     axes : (str, str, str)
         Name of the point's value along the axis, of the one that tells curves apart,
         and of the measure that is drawn; none where no figure is drawn.
-    needs : sequence of str
-        Libraries that are no part of the package, such as ``torch``.
-    version : int
-        Raised when what is measured changes outside of the experiments: kept runs of
-        another version, or of other code among these, are not used.
-    alone : bool
-        Whether it measures time, so that nothing else may run beside it.
     shares : sequence of str
-        Measures that cannot be below 0 or above 1: nor are their intervals.
+        Measures in [0, 1], such as accuracies: their intervals end there.
+    version : int
+        Raised when what is measured changes: kept results of another are not used.
     """
 
     name: str
@@ -105,15 +102,16 @@ class Recipe:
     published: Sequence[Published] = ()
     shapes: Sequence[Shape] = ()
     axes: tuple[str, str, str] | None = None
-    needs: Sequence[str] = ()
+    shares: Sequence[str] = ()
+    needs: Sequence[str] = field(default=())  # libraries, such as torch
     version: int = 1
     alone: bool = False
-    shares: Sequence[str] = ()
 
     def key(self, point: Point, seed: int) -> str:
-        """Name a run by all that decides what it gives: recipe, code, point and seed.
+        """Name a run by all that decides what it gives.
 
-        The scale is no part of it: what differs between scales stands in the point.
+        The version need not be raised where the code of the experiments changes: that
+        is part of it. The scale is none: what differs by scale stands in the point.
         """
         what = [self.name, self.version, code_of(self.measure), place(point), seed]
         return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]

@@ -86,6 +86,7 @@ _BECAUSE: Final = (
 
 RECIPE: Final = Recipe(
     name="brr-sizes",
+    alone=True,
     paper="Silva Carvalho et al. 2021",
     title="Sizes of codes beside vectors, what codes keep, and time per word",
     differs=(
@@ -119,5 +120,4 @@ RECIPE: Final = Recipe(
             lambda table: all(m["recall_at_10"] >= 0.9 for _, m in table),
         ),
     ),
-    alone=True,
 )

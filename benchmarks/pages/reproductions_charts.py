@@ -34,15 +34,16 @@ def _chart(row: Row, lines: tuple[Line, ...], part: str) -> Chart:
     x, by, y = row["axes"]
     across = LABELS.get(x, x.replace("_", " ")) + (f" ({part})" if part else "")
     places = [point.x[0] for line in lines for point in line.points]
-    values = [end for line in lines for point in line.points for end in point.y]
-    is_share = 0 <= min(values) and max(values) <= 1
     title, said = row["title"], f"{row['paper']}: {LABELS.get(y, y)} by {x}, by {by}."
     return Chart(
         f"reproductions-{row['recipe']}",
         title if len(title) <= LONGEST else f"{title[: LONGEST - 1]}…",
         f"{said} Bands are intervals of 95 % over seeds.",
         Axis(across, is_log=min(places) > 0 and max(places) > 50 * min(places)),
-        Axis(LABELS.get(y, y.replace("_", " ")), "share" if is_share else "number"),
+        Axis(
+            LABELS.get(y, y.replace("_", " ")),
+            "share" if y in row["shares"] else "number",
+        ),
         lines,
         _limit(row),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -15,7 +16,7 @@ from mondegreen.wording import amount, figure
 
 PAGE: Final = "reproductions.md"
 ASSETS: Final = DOCS / "assets"
-LONGEST: Final = 40
+LONGEST: Final = 60
 """Rows of a table of the page; the data have all."""
 
 
@@ -24,13 +25,14 @@ def in_short() -> str:
     rows = stored.load()
     held, claimed = share(claims(rows), "holds")
     agree, printed = share(compared(rows), "agrees")
-    fails = claimed - held
+    fails, alone = claimed - held, sum(map(stored.agrees_alone, compared(rows)))
     first = (
         f"We measured {amount(len(rows), 'experiment')} of the papers again. **Of "
         f"{amount(claimed, 'claim')} that the papers make, {held} "
         f"{'holds' if held == 1 else 'hold'} here and {fails} "
         f"{'does' if fails == 1 else 'do'} not; of {amount(printed, 'number')} that "
-        f"they print, {agree} {'agrees' if agree == 1 else 'agree'} with ours.** "
+        f"they print, {agree} {'agrees' if agree == 1 else 'agree'} with ours**, "
+        f"{alone} of these by our mean alone, without its interval. "
         f"{equal_sentence(rows)}"
     )
     missing = stored.absent(rows)
@@ -84,7 +86,7 @@ def experiment(row: Row) -> str:
     """Claims, numbers, figure, what differs, and the command."""
     name = row["recipe"]
     parts = [f"### {row['title']} {{ #{name} }}\n", *_claims(row), *_numbers(row)]
-    parts += _texts(row)
+    parts += [f"{_about(row)}\n", *_texts(row)]
     if f"reproductions-{name}.svg" in charts([row]):
         parts.append(f"![{row['title']}](assets/reproductions-{name}.svg)\n")
     parts.append(f"What differs: {_cell(row['differs'])}\n")
@@ -115,6 +117,7 @@ def _numbers(row: Row) -> Iterator[str]:
     known = compared([row])
     shown = known[:: -(-len(known) // LONGEST)] if known else []
     points = [each["point"] for each in row["points"]]
+    why = list(dict.fromkeys(_because(each) for each in known if not each["agrees"]))
     lines = [
         [
             _cell(each["where"]),
@@ -122,7 +125,7 @@ def _numbers(row: Row) -> Iterator[str]:
             f"`{each['measure']}`",
             figure(each["value"]),
             stored.ours(each["ours"]),
-            "yes" if each["agrees"] else "**no**",
+            "yes" if each["agrees"] else f"**no** ({why.index(_because(each)) + 1})",
         ]
         for each in shown
     ]
@@ -135,10 +138,19 @@ def _numbers(row: Row) -> Iterator[str]:
             f"{len(shown)} of {len(known)} numbers, evenly chosen: "
             "[all of them](data/reproductions.csv).\n"
         )
-    why = dict.fromkeys(each["because"] for each in known if not each["agrees"])
     if why:
-        told = "; ".join(each or "not known" for each in why)
-        yield f"Why some do not agree: {_cell(told)}.\n"
+        told = "; ".join(f"({i}) {_cell(each)}" for i, each in enumerate(why, 1))
+        yield f"Why not: {told}.\n"
+
+
+def _because(number: Row) -> str:
+    return str(number["because"]) or "not known"
+
+
+def _about(row: Row) -> str:
+    """What a recipe says of its measures, on one line and as Markdown."""
+    plain = re.sub(r":\w+:`~?([^`]*)`", r"`\1`", row["about"].replace("``", "`"))
+    return f"What is measured: {_cell(' '.join(plain.split()))}"
 
 
 def _texts(row: Row) -> Iterator[str]:

@@ -86,6 +86,12 @@ def paper(row: Row, where: str) -> str:
     return named.get(begins, room(row))
 
 
+def agrees_alone(number: Row) -> bool:
+    """Whether our mean agrees without its interval."""
+    distance = abs(number["ours"]["value"] - number["value"])
+    return bool(distance <= number["tolerance"] * (1 + 1e-9))
+
+
 def share(rows: Sequence[Row], key: str) -> tuple[int, int]:
     """How many claims hold or numbers agree, and of how many."""
     return sum(bool(row[key]) for row in rows), len(rows)

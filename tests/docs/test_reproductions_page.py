@@ -74,13 +74,20 @@ def test_every_experiment_was_measured_and_sixty_numbers_stand_side_by_side() ->
     )
 
 
+def measure(bench, point, seed):
+    """Give ``y``.
+
+    It is a line.
+    """
+
+
 def made_up(name: str, value: float, holds: bool) -> dict[str, object]:
     recipe = Recipe(
         name=name,
         paper="Nobody 2026",
         title="A line",
         differs="All | of it costs $1.",
-        measure=made_up,  # type: ignore[arg-type]
+        measure=measure,
         points={"quick": [{"law": "CMP", "epsilon": 1}, {"law": "none", "epsilon": 0}]},
         seeds={"quick": 2},
         axes=("epsilon", "law", "y"),
@@ -119,7 +126,7 @@ def test_the_first_paragraph_says_what_was_found(results) -> None:
     results(made_up("cmp-words", 0.5, True), made_up("across-accuracy", 0.9, False))
     found = page.in_short()
     assert "Of 2 claims that the papers make, 1 holds here and 1 does not" in found
-    assert "of 2 numbers that they print, 1 agrees with ours" in found
+    assert "of 2 numbers that they print, 1 agrees with ours**, 1 of these" in found
     assert "**CMP** (Feyisetan et al. 2020). Numbers that agree: 1 of 1." in found
     (tem,) = [line for line in found.splitlines() if line.startswith("- **TEM**")]
     assert "Holds: it rises. Does not hold: it rises." in tem
@@ -136,9 +143,10 @@ def test_a_section_says_what_holds_what_agrees_and_why_not(results) -> None:
     assert "## CMP: Feyisetan et al. 2020" in found
     assert "| it rises | TEM, figure 1 | yes |" in found
     assert "| it is there | Ours | **no** |" in found
-    assert "| Table 1 | law=CMP, epsilon=1 | `y` | 0.5 | 0.9 | **no** |" in found
+    assert "| Table 1 | law=CMP, epsilon=1 | `y` | 0.5 | 0.9 | **no** (1) |" in found
     assert "epsilon=9" not in found  # not measured
-    assert "Why some do not agree: dust." in found
+    assert "Why not: (1) dust." in found
+    assert "What is measured: Give `y`. It is a line." in found
     assert "| law=CMP, epsilon=1 | said | a word |" in found
     assert "All \\| of it costs &#36;1." in found
     assert "`mondegreen reproduce cmp-words --scale full`" in found

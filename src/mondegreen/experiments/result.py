@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -142,7 +143,9 @@ class Result:
             "title": self.recipe.title,
             "differs": self.recipe.differs,
             "version": self.recipe.version,
+            "about": inspect.getdoc(self.recipe.measure) or "",
             "axes": self.recipe.axes,
+            "shares": list(self.recipe.shares),
             "data": list(self.recipe.data),
             "seconds": round(self.seconds, 1),
             "points": [

@@ -9,10 +9,12 @@ import os
 import platform
 from pathlib import Path
 
+from mondegreen import __version__
+
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 SHARED = ROOT.parent / "shared" / "data"
-LIBRARIES = ("mondegreen", "numpy", "pyarrow", "faiss-cpu", "randomgen", "regex")
+LIBRARIES = ("numpy", "pyarrow", "faiss-cpu", "randomgen", "regex")
 
 
 def describe() -> dict[str, object]:
@@ -28,7 +30,10 @@ def describe() -> dict[str, object]:
         "cores": os.cpu_count(),
         "load_at_start": os.getloadavg()[0],
         "python": platform.python_version(),
-        "versions": {name: importlib.metadata.version(name) for name in LIBRARIES},
+        "versions": {
+            "mondegreen": __version__,  # also where it is not installed
+            **{name: importlib.metadata.version(name) for name in LIBRARIES},
+        },
     }
 
 

@@ -21,6 +21,7 @@ SCRIPTS = {
         "prompts_page",
         "proxy_page",
         "reading_page",
+        "reproductions_page",
         "sentences_page",
         "service_page",
         "spark_page",

@@ -1,7 +1,12 @@
 """Recipes are run, kept, gone on with, and compared with what was published."""
 
+import itertools
 import json
 import math
+import os
+import pickle
+import time
+from multiprocessing import active_children
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -10,19 +15,40 @@ from click.testing import CliRunner
 
 import mondegreen as mg
 from mondegreen.cli.main import cli
-from mondegreen.errors import ConfigurationError, UnknownNameError
+from mondegreen.errors import ConfigurationError, SourceError, UnknownNameError
+from mondegreen.experiments import kept
 from mondegreen.experiments.bench import Bench, reduced
+from mondegreen.experiments.code import code_of
+from mondegreen.experiments.kept import table_of, write_parquet
 from mondegreen.experiments.papers import NAMES, recipe_named
-from mondegreen.experiments.recipe import Published, Recipe, Shape, curve, rises
+from mondegreen.experiments.recipe import Published, Recipe, Shape, curve, place, rises
 from mondegreen.experiments.result import Mean, Result
-from mondegreen.experiments.run import runs_of, write_parquet
+from mondegreen.experiments.run import run_all, runs_of
 
 CALLS = []
+BROKEN = {}
 
 
 def measure(bench, point, seed):
+    """Give a line."""
+    if point["x"] in BROKEN:
+        raise BROKEN[point["x"]]
     CALLS.append((point["x"], seed))
     return {"y": point["x"] + seed / 10}
+
+
+def unread(bench, point, seed):
+    raise SourceError("made-up", "it has no rows")
+
+
+def where(bench, point, seed):
+    return {"process": os.getpid(), "begun": time.time(), "y": point["x"]}
+
+
+def where_it_waits(bench, point, seed):
+    found = where(bench, point, seed)
+    time.sleep(0.3)
+    return {**found, "ended": time.time()}
 
 
 def recipe(**changed):
@@ -50,6 +76,7 @@ def recipe(**changed):
 @pytest.fixture(autouse=True)
 def forget():
     CALLS.clear()
+    BROKEN.clear()
 
 
 def run(folder, scale="quick", **changed):
@@ -82,24 +109,141 @@ def test_runs_of_another_version_are_not_used(tmp_path):
     assert len(CALLS) == 8
 
 
-def test_an_interrupted_experiment_keeps_what_is_done(tmp_path):
-    def interrupted(bench, point, seed):
-        if point["x"] == 2:
-            raise KeyboardInterrupt
-        return measure(bench, point, seed)
+def test_runs_of_other_code_are_not_used(tmp_path):
+    run(tmp_path)
+    run(tmp_path, measure=unread_no_more)
+    assert len(CALLS) == 4
+    run(tmp_path, title="Another", differs="Much.", published=[], shapes=[])
+    assert len(CALLS) == 4
 
+
+FACTOR = 3
+
+
+def worded(bench, point, seed):
+    return {"y": point["x"], "said": f"word {seed}"}
+
+
+def unread_no_more(bench, point, seed):
+    """Give what a function gives that uses a number of this file."""
+    return {"y": longer(point["x"])}
+
+
+def longer(x):
+    # A comment is no part of the code.
+    return FACTOR * x
+
+
+def test_code_is_what_a_function_uses_of_its_file_without_words():
+    code = code_of(unread_no_more)
+    assert "FACTOR = 3" in code
+    assert "def longer(x)" in code
+    assert "comment" not in code
+    assert "Give what" not in code
+    assert "CALLS" not in code
+    assert "CALLS = []" in code_of(measure)
+
+
+def test_code_is_also_what_other_files_of_the_experiments_hold():
+    code = code_of(recipe_named("across-accuracy").measure)
+    for used in ("def fitted(", "class BagOfNgrams", "def released(", "LAWS: Final"):
+        assert used in code
+    for other in ("class Recurrent", "class Bench", "class Recipe", "RECIPE"):
+        assert other not in code
+
+
+def test_code_of_what_stands_in_no_file_tells_functions_apart():
+    one, two, same = (
+        eval(text, {"__name__": "__nowhere__"})
+        for text in ("lambda x: x + 1", "lambda x: x + 2", "lambda x: x + 1")
+    )
+    assert code_of(one) == code_of(same) != code_of(two)
+
+
+def test_a_place_is_the_same_however_it_is_written():
+    first, second = recipe(), recipe()
+    assert first.key({"a": 1, "b": "x"}, 0) == second.key({"b": "x", "a": 1.0}, 0)
+    assert first.key({"a": 1}, 0) != first.key({"a": 1}, 1)
+    assert first.key({"a": True}, 0) != first.key({"a": 1}, 0)
+
+
+def test_an_interrupted_experiment_keeps_what_is_done(tmp_path):
+    BROKEN[2] = KeyboardInterrupt
     with pytest.raises(KeyboardInterrupt):
-        run(tmp_path, measure=interrupted)
+        run(tmp_path)
     CALLS.clear()
+    BROKEN.clear()
     run(tmp_path)
     assert CALLS == [(2, 0), (2, 1)]
 
 
-def test_an_interrupted_command_says_where_finished_runs_are(tmp_path, monkeypatch):
-    def interrupted(bench, point, seed):
-        raise KeyboardInterrupt
+def every(folder, recipes, **how):
+    return run_all(recipes, "quick", Bench(), folder, lambda message: None, **how)
 
-    found = recipe(measure=interrupted)
+
+def test_an_error_ends_its_recipe_and_no_other(tmp_path):
+    told = []
+    found = every(
+        tmp_path,
+        [recipe(name="bad", measure=unread), recipe(name="good")],
+        finished=lambda recipe, outcome: told.append((recipe.name, type(outcome))),
+    )
+    assert isinstance(found["bad"], SourceError)
+    assert [each.measured["y"] for each in found["good"]] == [1, 1.1, 2, 2.1]
+    assert told == [("bad", SourceError), ("good", list)]
+
+
+@pytest.mark.slow("starts processes")
+def test_processes_give_what_one_gives_and_what_measures_time_runs_alone(tmp_path):
+    alone = recipe(name="alone", measure=where_it_waits, alone=True)
+    several = recipe(name="several", measure=where_it_waits)
+    bad = recipe(name="bad", measure=unread)
+    found = every(tmp_path, [alone, bad, several], jobs=2)
+    assert isinstance(found["bad"], SourceError)
+    by_name = {name: [r.measured for r in found[name]] for name in ("alone", "several")}
+    ids = {name: {m["process"] for m in each} for name, each in by_name.items()}
+    assert os.getpid() not in ids["alone"] | ids["several"]
+    assert len(ids["several"]) == 2
+    assert len(ids["alone"]) == 1
+    ends = sorted((m["begun"], m["ended"]) for m in by_name["alone"])
+    assert all(a[1] <= b[0] for a, b in itertools.pairwise(ends))
+    assert max(m["ended"] for m in by_name["several"]) <= ends[0][0]
+    again = every(tmp_path, [alone, several], jobs=2)
+    assert again["several"] == found["several"]  # read, in the order of the grid
+
+
+@pytest.mark.slow("starts processes")
+def test_an_interrupt_ends_the_processes_and_keeps_what_is_done(tmp_path):
+    def interrupt(message):
+        if message.startswith("1 of"):
+            raise KeyboardInterrupt
+
+    before = set(active_children())
+    with pytest.raises(KeyboardInterrupt):
+        run_all([recipe(measure=where)], "quick", Bench(), tmp_path, interrupt, jobs=2)
+    assert set(active_children()) <= before
+    lines = (tmp_path / "made-up.jsonl").read_text().splitlines()
+    assert len(lines) == 1
+
+
+def test_it_says_how_far_it_is_and_how_long_the_rest_takes(tmp_path):
+    told = []
+    run_all([recipe()], "quick", Bench(), tmp_path, told.append)
+    assert told[0] == "0 of 4 runs"
+    assert told[1] == "1 of 4 runs, about 1 min left: made-up, x=1"
+    assert "4 of 4 runs: made-up, x=2" in told
+    long = recipe(name="long", points={"quick": [{"x": x} for x in range(60)]})
+    told.clear()
+    kept.keep(tmp_path, long, long.key({"x": 0}, 0), kept.Run({"x": 0}, 0, {}, 60.0))
+    BROKEN[1] = KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        run_all([long], "quick", Bench(), tmp_path, told.append)
+    assert told[0] == "1 of 120 runs, about 119 min left"
+
+
+def test_an_interrupted_command_says_where_finished_runs_are(tmp_path, monkeypatch):
+    BROKEN[1] = KeyboardInterrupt
+    found = recipe()
     monkeypatch.setattr("mondegreen.experiments.papers.recipe_named", lambda _: found)
     done = CliRunner().invoke(cli, ["reproduce", "made-up", "--runs", str(tmp_path)])
     assert done.exit_code == 130 or isinstance(done.exception, SystemExit | None)
@@ -122,8 +266,24 @@ def test_the_interval_of_a_mean_holds_it_nineteen_times_in_twenty():
     assert Mean.of([7.0]) == Mean(7.0, 7.0, 7.0, 1)
 
 
+def test_the_interval_of_a_share_is_within_the_shares(tmp_path):
+    free, cut = (Mean.of([0.02, 0.5, 0.97], is_share=each) for each in (False, True))
+    assert free.low < 0
+    assert free.high > 1
+    assert (cut.low, cut.high) == (0, 1)
+    assert Mean.of([0.5, 1.5], is_share=True) == Mean.of([0.5, 1.5])  # is none
+    found = run(tmp_path, points={"quick": [{"x": 0}]})
+    whole, share = (
+        Result.of(recipe(shares=names), found).means[0][1]["y"] for names in ((), "y")
+    )
+    assert whole.low < 0 == share.low
+    assert whole.high == share.high
+
+
 def test_runs_are_written_as_rows(tmp_path):
-    write_parquet(tmp_path / "runs.parquet", recipe(), run(tmp_path))
+    write_parquet(
+        tmp_path / "runs.parquet", table_of("quick", [(recipe(), run(tmp_path))])
+    )
     rows = pq.read_table(tmp_path / "runs.parquet").to_pylist()
     assert [(json.loads(r["point"])["x"], r["seed"], r["value"]) for r in rows] == [
         (1, 0, 1.0),
@@ -134,15 +294,12 @@ def test_runs_are_written_as_rows(tmp_path):
 
 
 def test_texts_are_kept_shown_and_not_averaged(tmp_path):
-    def worded(bench, point, seed):
-        return {"y": point["x"], "said": f"word {seed}"}
-
     for _ in range(2):  # once measured, once read again
         found = run(tmp_path, measure=worded)
         result = Result.of(recipe(), found)
         assert set(result.means[0][1]) == {"y"}
         assert result.to_dict()["points"][1]["texts"] == {"said": "word 0"}
-    write_parquet(tmp_path / "runs.parquet", recipe(), found)
+    write_parquet(tmp_path / "runs.parquet", table_of("quick", [(recipe(), found)]))
     rows = pq.read_table(tmp_path / "runs.parquet").to_pylist()
     assert [(row["value"], row["text"]) for row in rows[:2]] == [
         (1.0, None),
@@ -156,11 +313,13 @@ def test_recipes_are_whole(name):
     assert found.name == name
     assert found.points["quick"]
     assert found.points["full"]
+    assert pickle.loads(pickle.dumps(found.measure)) is found.measure  # for processes
+    assert code_of(found.measure)
     for each in found.published:
         assert math.isfinite(each.value)
         assert each.tolerance >= 0
         every = [*found.points["quick"], *found.points["full"]]
-        assert dict(each.point) in [dict(point) for point in every], each
+        assert place(each.point) in map(place, every), each
 
 
 def test_projected_spaces_keep_the_longest_directions():
@@ -206,4 +365,67 @@ def test_the_command_lists_and_measures(tmp_path, monkeypatch):
     assert "--force" in again.stderr
     shown = CliRunner().invoke(cli, options[:-1])
     assert "does NOT hold" in shown.stdout
-    assert CliRunner().invoke(cli, ["reproduce"]).exit_code == 2
+
+
+@pytest.fixture
+def two(monkeypatch):
+    """Two recipes: one that can always be measured, and one that this test changes."""
+    found = {"first": recipe(name="first"), "second": recipe(name="second")}
+    monkeypatch.setattr("mondegreen.experiments.papers.NAMES", tuple(found))
+    monkeypatch.setattr("mondegreen.experiments.papers.recipe_named", found.get)
+    return found
+
+
+def invoke(folder, *options):
+    return CliRunner().invoke(cli, ["reproduce", "--runs", str(folder), *options])
+
+
+def test_without_a_name_all_are_measured_that_can_be(tmp_path, two):
+    done = invoke(tmp_path, "-o", str(tmp_path / "all.parquet"))
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[1:] == [
+        "first   1 of 2            1 of 2              0",
+        "second  1 of 2            1 of 2              0",
+    ]
+    table = pq.read_table(tmp_path / "all.parquet")
+    assert set(table["recipe"].to_pylist()) == {"first", "second"}
+    two["second"] = recipe(name="second", data=["nowhere"])
+    two["first"] = recipe(name="first", needs=["no_such_library"])
+    assert invoke(tmp_path).exit_code == 2  # nothing can be measured
+    two["first"] = recipe(name="first")
+    done = invoke(tmp_path, "--json")
+    said = json.loads(done.stdout)
+    assert done.exit_code == 0
+    assert [each["recipe"] for each in said["results"]] == ["first"]
+    assert list(said["skipped"]) == ["second"]
+    assert "second is left out: no nowhere" in done.stderr
+
+
+def test_a_recipe_that_fails_is_named_and_the_exit_code_says_so(tmp_path, two):
+    two["second"] = recipe(name="second", measure=unread)
+    done = invoke(tmp_path)
+    assert done.exit_code == 3
+    assert "second FAILED: made-up" in done.stderr
+    assert done.stdout.splitlines()[1].startswith("first ")
+    assert invoke(tmp_path, "second").exit_code == 3
+    BROKEN[2] = ValueError("a text of somebody")
+    done = invoke(tmp_path / "other", "first", "second")
+    assert done.exit_code == 3
+    assert "first FAILED: a bug, ValueError" in done.stderr
+    assert "somebody" not in done.output
+
+
+def test_several_names_are_shown_in_full_and_together(tmp_path, two):
+    done = invoke(tmp_path, "first", "second", "first")
+    assert done.stdout.count("y falls: does NOT hold") == 2
+    assert done.stdout.splitlines()[-1].startswith("second")
+
+
+def test_data_is_here_or_it_is_lacking(tmp_path):
+    (tmp_path / "imdb.parquet").touch()
+    (tmp_path / "vectors").mkdir()
+    names = ("imdb", "vectors", "ag_news")
+    assert Bench(tmp_path).lacks(names) == ["ag_news"]
+    assert Bench().lacks(names) == list(names)
+    again = pickle.loads(pickle.dumps(Bench(tmp_path, fetch=True)))
+    assert again.lacks(("imdb", "nowhere")) == ["nowhere"]

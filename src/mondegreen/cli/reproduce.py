@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -11,16 +12,23 @@ import click
 from mondegreen.cli import options
 from mondegreen.cli.options import File, argument, command, option
 from mondegreen.cli.render import echo_json, echo_table, say, shower
-from mondegreen.errors import ConfigurationError, OptionalDependencyError
+from mondegreen.errors import (
+    ConfigurationError,
+    MondegreenError,
+    OptionalDependencyError,
+)
 
 if TYPE_CHECKING:
-    from mondegreen.experiments.recipe import Recipe
+    from mondegreen.experiments.bench import Bench
+    from mondegreen.experiments.kept import Run
+    from mondegreen.experiments.recipe import Recipe, Scale
     from mondegreen.experiments.result import Compared, Mean, Result
+    from mondegreen.experiments.run import Outcome, Shown
 
 
 @command()
 def reproduce(
-    name: str | None = argument(required=False),
+    names: tuple[str, ...] = argument(nargs=-1, metavar="[NAME]..."),
     scale: Literal["quick", "full"] = option(
         "How much of the grid, and how many runs."
     ),
@@ -37,53 +45,119 @@ def reproduce(
         type=click.Path(file_okay=False, path_type=Path),
         default=None,
     ),
+    jobs: int = option(
+        "Processes that make runs. What measures time runs alone, at the end.",
+        "-j --jobs",
+        default=1,
+    ),
     output: File | None = option("Write every run as Parquet.", "-o --output"),
     force: bool = options.FORCE,
     list_all: bool = option("List the experiments.", "--list"),
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
-    """Measure an experiment of a paper again, and say what agrees.
+    """Measure experiments of papers again, and say what agrees.
 
-    Finished runs are kept: work that was interrupted goes on where it was. Numbers are
-    means over seeds with intervals of 95 %; what a paper prints agrees where it is
-    within the interval, widened by a tolerance that the experiment states.
+    Without a NAME all are measured for which data and libraries are here. Finished
+    runs are kept: work that was interrupted goes on where it was. Numbers are means
+    over seeds with intervals of 95 %; what a paper prints agrees where it is within
+    the interval, widened by a tolerance that the experiment states. The exit code
+    tells whether all was measured, not whether it agrees.
 
     \b
     mondegreen reproduce --list
-    mondegreen reproduce cmp-deniability --data shared/data
+    mondegreen reproduce cmp-words
+    mondegreen reproduce --jobs 2 --data shared/data
     """  # noqa: D301
     from mondegreen.experiments.bench import Bench
     from mondegreen.experiments.papers import NAMES, recipe_named
+
+    recipes = [recipe_named(name) for name in dict.fromkeys(names or NAMES)]
+    if list_all:
+        echo_table([_row(each) for each in recipes], as_json=as_json)
+        return
+    bench, tell = Bench(data, fetch=fetch), _silent if quiet else say
+    skipped = {} if names else _skipped(recipes, bench)
+    recipes = [each for each in recipes if each.name not in skipped]
+    _check(recipes, output, force=force)
+    _introduce(recipes, skipped, tell)
+    done, failed = _measured(recipes, scale, bench, runs, jobs, tell, shower(quiet))
+    if output is not None:
+        _write(output, scale, done)
+    results = [result for result, _ in done]
+    if as_json:
+        told = [each.to_dict() for each in results]
+        why_not = {"skipped": skipped, "failed": dict(map(_why, failed))}
+        every = told[0] if len(names) == 1 else {"results": told, **why_not}
+        echo_json({"scale": scale, **every})
+    else:
+        _print(results, in_full=bool(names))
+    for name, why in map(_why, failed):
+        say(f"{name} FAILED: {why}")
+    if failed:
+        raise click.exceptions.Exit(max(_exit_code(error) for _, error in failed))
+
+
+def _introduce(
+    recipes: Sequence[Recipe], skipped: Mapping[str, str], tell: Shown
+) -> None:
+    for name, why in skipped.items():
+        tell(f"{name} is left out: {why}")
+    if len(recipes) == 1:
+        tell(f"{recipes[0].paper}: {recipes[0].title}. {recipes[0].differs}")
+
+
+def _silent(message: str) -> None:
+    """Say nothing."""
+
+
+def _measured(
+    recipes: Sequence[Recipe],
+    scale: Scale,
+    bench: Bench,
+    runs: Path | None,
+    jobs: int,
+    tell: Shown,
+    show: Shown,
+) -> tuple[list[tuple[Result, list[Run]]], list[tuple[str, Exception]]]:
+    """Measure, and tell of each recipe when it is done; what failed stands apart.
+
+    The error of a recipe that was alone is raised.
+    """
     from mondegreen.experiments.result import Result
-    from mondegreen.experiments.run import runs_of, write_parquet
+    from mondegreen.experiments.run import run_all
     from mondegreen.files import home
 
-    if list_all:
-        echo_table([_row(recipe_named(each)) for each in NAMES], as_json=as_json)
-        return
-    if name is None:
-        raise ConfigurationError("name an experiment; --list shows them")
-    recipe = recipe_named(name)
-    _check(recipe, output, force=force)
-    if not quiet:
-        say(f"{recipe.paper}: {recipe.title}. {recipe.differs}")
-    show = shower(quiet)
-    bench = Bench(data, fetch=fetch)
+    def finished(recipe: Recipe, found: Outcome) -> None:
+        if len(recipes) > 1 and not isinstance(found, Exception):
+            each = Result.of(recipe, found)
+            counts = f"claims {each.held}, numbers {each.agreed}"
+            tell(f"{recipe.name}: {counts}, {each.seconds:.0f} s")
+
     folder = runs or home() / "runs"
     try:
-        found = runs_of(recipe, scale, bench, folder, show)
+        outcomes = run_all(recipes, scale, bench, folder, show, jobs, finished)
     except KeyboardInterrupt:
         say(f"Finished runs are kept in {folder}; call it again to go on.")
         raise
     show("")
-    if output is not None:
-        write_parquet(Path(output), recipe, found)
-    result = Result.of(recipe, found)
-    if as_json:
-        echo_json({"scale": scale, **result.to_dict()})
-    else:
-        _print(result)
+    done, failed = [], []
+    for recipe in recipes:
+        found = outcomes[recipe.name]
+        if not isinstance(found, Exception):
+            done.append((Result.of(recipe, found), found))
+        elif len(recipes) == 1:
+            raise found
+        else:
+            failed.append((recipe.name, found))
+    return done, failed
+
+
+def _write(output: str, scale: Scale, done: Sequence[tuple[Result, list[Run]]]) -> None:
+    from mondegreen.experiments.kept import table_of, write_parquet
+
+    found = [(result.recipe, runs) for result, runs in done]
+    write_parquet(Path(output), table_of(scale, found))
 
 
 def _row(recipe: Recipe) -> dict[str, object]:
@@ -95,29 +169,78 @@ def _row(recipe: Recipe) -> dict[str, object]:
     }
 
 
-def _check(recipe: Recipe, output: str | None, *, force: bool) -> None:
+def _skipped(recipes: Sequence[Recipe], bench: Bench) -> dict[str, str]:
+    """Say why a recipe cannot be measured here, by its name."""
+    found = {}
+    for recipe in recipes:
+        absent = [library for library in recipe.needs if find_spec(library) is None]
+        if absent:
+            install = 'pip install "mondegreen[experiments]"'
+            found[recipe.name] = f"no {', '.join(absent)} ({install})"
+        elif lacks := bench.lacks(recipe.data):
+            found[recipe.name] = f"no {', '.join(lacks)} (--data, --fetch)"
+    return found
+
+
+def _check(recipes: Sequence[Recipe], output: str | None, *, force: bool) -> None:
     """Refuse before anything is measured."""
-    for library in recipe.needs:
-        if find_spec(library) is None:
-            raise OptionalDependencyError(library, "experiments", feature=recipe.name)
+    if not recipes:
+        raise ConfigurationError("no experiment can be measured here")
+    for recipe in recipes:
+        for library in recipe.needs:
+            if find_spec(library) is None:
+                raise OptionalDependencyError(
+                    library, "experiments", feature=recipe.name
+                )
     if output is not None and Path(output).exists() and not force:
         raise ConfigurationError(f"{output} exists; pass --force to replace it")
 
 
-def _print(result: Result) -> None:
-    """Print what was measured, what was published, and the claims."""
-    from mondegreen.experiments.recipe import point_key
+def _why(failed: tuple[str, Exception]) -> tuple[str, str]:
+    """What to print of an error; the message of a bug may quote a text."""
+    name, error = failed
+    if isinstance(error, MondegreenError):
+        return name, str(error)
+    return name, f"a bug, {type(error).__name__}; reproduce it alone to see where"
 
-    echo_table(
-        [
-            {
-                **point,
-                **{name: _shown(mean) for name, mean in means.items()},
-                **result.texts.get(point_key(point), {}),
-            }
-            for point, means in result.means
-        ]
-    )
+
+def _exit_code(error: Exception) -> int:
+    return error.exit_code if isinstance(error, MondegreenError) else 1
+
+
+def _print(results: Sequence[Result], *, in_full: bool) -> None:
+    """Print results in full, where they were asked for by name, and an overview."""
+    for result in results if in_full else ():
+        _print_one(result)
+        if len(results) > 1:
+            click.echo()
+    overview = [
+        {
+            "recipe": each.recipe.name,
+            "claims that hold": each.held,
+            "numbers that agree": each.agreed,
+            "seconds": round(each.seconds),
+        }
+        for each in results
+    ]
+    if overview and (len(results) > 1 or not in_full):
+        echo_table(overview)
+
+
+def _print_one(result: Result) -> None:
+    """Print what was measured, what was published, and the claims."""
+    from mondegreen.experiments.recipe import place
+
+    rows: list[dict[str, object]] = [
+        {
+            **point,
+            **{name: _shown(mean) for name, mean in means.items()},
+            **result.texts.get(place(point), {}),
+        }
+        for point, means in result.means
+    ]
+    columns = dict.fromkeys(name for row in rows for name in row)
+    echo_table([{name: row.get(name) for name in columns} for row in rows])
     if result.compared:
         click.echo()
         echo_table([_compared(each) for each in result.compared])
@@ -139,6 +262,5 @@ def _compared(each: Compared) -> dict[str, object]:
 
 
 def _shown(mean: Mean) -> str:
-    if mean.runs == 1:
-        return f"{mean.value:.4g}"
-    return f"{mean.value:.4g} ({mean.low:.4g} to {mean.high:.4g})"
+    value, low, high = (f"{each:.4g}" for each in (mean.value, mean.low, mean.high))
+    return value if low == high else f"{value} ({low} to {high})"

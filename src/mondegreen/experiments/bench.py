@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -81,6 +82,20 @@ class Bench:
         self.table = functools.cache(self._table)
         self.space = functools.cache(self._space)
         self.labelled = functools.cache(self._labelled)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # what was read stays where it is
+        return functools.partial(Bench, fetch=self._fetch), (self._data,)
+
+    def lacks(self, names: Sequence[str]) -> list[str]:
+        """Those data sets that are neither in the folder nor may be fetched."""
+        return [name for name in names if not (self._has(name) or self._gets(name))]
+
+    def _has(self, name: str) -> bool:
+        places = () if self._data is None else (name, f"{name}.parquet")
+        return any(self.path(each).exists() for each in places)
+
+    def _gets(self, name: str) -> bool:
+        return self._fetch and name in _HUB and find_spec("datasets") is not None
 
     def _table(self, name: str) -> dict[str, list[Any]]:
         """Columns of a data set, as lists."""

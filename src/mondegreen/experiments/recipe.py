@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
+from mondegreen.experiments.code import code_of
+
 if TYPE_CHECKING:
     from mondegreen.experiments.bench import Bench
 
@@ -78,9 +80,13 @@ class Recipe:
         How many runs of each point; 1 where nothing is random.
     data : sequence of str
         Names of the data sets that it reads.
+    alone : bool
+        Whether it measures time, so that nothing else may run beside it.
     axes : (str, str, str)
         Name of the point's value along the axis, of the one that tells curves apart,
         and of the measure that is drawn; none where no figure is drawn.
+    shares : sequence of str
+        Measures in [0, 1], such as accuracies: their intervals end there.
     version : int
         Raised when what is measured changes: kept results of another are not used.
     """
@@ -96,13 +102,19 @@ class Recipe:
     published: Sequence[Published] = ()
     shapes: Sequence[Shape] = ()
     axes: tuple[str, str, str] | None = None
+    shares: Sequence[str] = ()
     needs: Sequence[str] = field(default=())  # libraries, such as torch
     version: int = 1
+    alone: bool = False
 
     def key(self, point: Point, seed: int) -> str:
-        """Name a run: the same for the same recipe, version, point and seed."""
-        said = json.dumps([self.name, self.version, dict(point), seed], sort_keys=True)
-        return hashlib.sha256(said.encode()).hexdigest()[:16]
+        """Name a run by all that decides what it gives.
+
+        The version need not be raised where the code of the experiments changes: that
+        is part of it. The scale is none: what differs by scale stands in the point.
+        """
+        what = [self.name, self.version, code_of(self.measure), place(point), seed]
+        return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
 
 
 def point_key(point: Point) -> str:
@@ -112,6 +124,20 @@ def point_key(point: Point) -> str:
     'epsilon=6.0, dim=50'
     """
     return ", ".join(f"{name}={value}" for name, value in point.items())
+
+
+def place(point: Point) -> str:
+    """Name a point whatever the order of its names, and however numbers are written.
+
+    >>> place({"epsilon": 6.0, "dim": 50}) == place({"dim": 50, "epsilon": 6})
+    True
+    """
+    numbers = {
+        name: value if isinstance(value, str | bool) else float(value)
+        for name, value in point.items()
+        if isinstance(value, str | int | float)
+    }
+    return json.dumps({**point, **numbers}, sort_keys=True)
 
 
 def curve(table: Table, x: str, y: str, **fixed: Any) -> list[float]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, final
 
-from mondegreen.experiments.recipe import Point, Published, Recipe, point_key
-from mondegreen.experiments.run import Run
+from mondegreen.experiments.kept import Run
+from mondegreen.experiments.recipe import Point, Published, Recipe, place
 
 
 @final
@@ -17,7 +18,8 @@ from mondegreen.experiments.run import Run
 class Mean:
     """A mean over seeds, with the interval of Student's t at 95 %.
 
-    With one run there is no interval: both ends are the value itself.
+    With one run there is no interval: both ends are the value itself. Runs that agree
+    have an interval of no width: it tells the spread between seeds and nothing else.
     """
 
     value: float
@@ -26,11 +28,16 @@ class Mean:
     runs: int
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> Mean:
-        """Average.
+    def of(cls, values: Sequence[float], *, is_share: bool = False) -> Mean:
+        """Average; the interval of a share is cut off at 0 and at 1.
+
+        The mean of shares lies between these, so that a cut interval holds it whenever
+        the whole one does.
 
         >>> Mean.of([1.0, 2.0, 3.0])
         Mean(value=2.0, low=-0.484..., high=4.484..., runs=3)
+        >>> Mean.of([0.7, 0.8, 0.99], is_share=True).high
+        1.0
         """
         count = len(values)
         mean = math.fsum(values) / count
@@ -40,7 +47,10 @@ class Mean:
 
         spread = math.fsum((each - mean) ** 2 for each in values) / (count - 1)
         reach = float(t.ppf(0.975, count - 1)) * math.sqrt(spread / count)
-        return cls(mean, mean - reach, mean + reach, count)
+        low, high = mean - reach, mean + reach
+        if is_share and 0 <= min(values) <= max(values) <= 1:
+            low, high = max(0.0, low), min(1.0, high)
+        return cls(mean, low, high, count)
 
 
 @final
@@ -66,7 +76,7 @@ class Result:
     """Means at each point, in the order of the grid, and what they are compared with.
 
     ``shapes`` says of each claim in words whether it holds at the points measured;
-    ``texts`` what the first run of a point gave in words, by :func:`point_key`.
+    ``texts`` what the first run of a point gave in words, by :func:`place`.
     """
 
     recipe: Recipe
@@ -84,7 +94,7 @@ class Result:
         )
         texts: dict[str, dict[str, str]] = defaultdict(dict)
         for run in runs:
-            key = point_key(run.point)
+            key = place(run.point)
             points[key] = run.point
             for name, value in run.measured.items():
                 if isinstance(value, str):
@@ -92,7 +102,10 @@ class Result:
                 else:
                     values[key][name].append(value)
         means = {
-            key: {name: Mean.of(each) for name, each in found.items()}
+            key: {
+                name: Mean.of(each, is_share=name in recipe.shares)
+                for name, each in found.items()
+            }
             for key, found in values.items()
         }
         table = [
@@ -104,12 +117,23 @@ class Result:
             [(points[key], means[key]) for key in means],
             texts,
             [
-                Compared(each, means.get(point_key(each.point), {}).get(each.measure))
+                Compared(each, means.get(place(each.point), {}).get(each.measure))
                 for each in recipe.published
             ],
             [(each.where, each.claim, each.holds(table)) for each in recipe.shapes],
             math.fsum(run.seconds for run in runs),
         )
+
+    @property
+    def held(self) -> str:
+        """How many claims hold, such as ``2 of 3``."""
+        return f"{sum(holds for *_, holds in self.shapes)} of {len(self.shapes)}"
+
+    @property
+    def agreed(self) -> str:
+        """How many published numbers agree, of those that were measured."""
+        known = [each.agrees for each in self.compared if each.agrees is not None]
+        return f"{sum(known)} of {len(known)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Write as JSON values."""
@@ -118,12 +142,17 @@ class Result:
             "paper": self.recipe.paper,
             "title": self.recipe.title,
             "differs": self.recipe.differs,
+            "version": self.recipe.version,
+            "about": inspect.getdoc(self.recipe.measure) or "",
+            "axes": self.recipe.axes,
+            "shares": list(self.recipe.shares),
+            "data": list(self.recipe.data),
             "seconds": round(self.seconds, 1),
             "points": [
                 {
                     "point": dict(point),
                     "measures": {name: asdict(mean) for name, mean in found.items()},
-                    "texts": dict(self.texts.get(point_key(point), {})),
+                    "texts": dict(self.texts.get(place(point), {})),
                 }
                 for point, found in self.means
             ],

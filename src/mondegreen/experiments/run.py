@@ -1,29 +1,35 @@
-"""Runs of a recipe: each is kept as soon as it is done, so that work goes on."""
+"""Recipes are run: here or in processes, and each run is kept as soon as it is done."""
 
 from __future__ import annotations
 
-import json
+import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from multiprocessing import active_children
 from pathlib import Path
-from typing import Any, final
+from typing import TypeAlias, final
 
 from mondegreen.experiments.bench import Bench
-from mondegreen.experiments.recipe import Found, Point, Recipe, Scale, point_key
+from mondegreen.experiments.kept import Run, keep, kept
+from mondegreen.experiments.recipe import Measure, Point, Recipe, Scale, point_key
+from mondegreen.processes import SPAWN, one_thread, without_interrupts
 
-Shown = Callable[[str], None]
+Shown: TypeAlias = Callable[[str], None]
+Outcome: TypeAlias = list[Run] | Exception
+"""All runs of a recipe at a scale, or the error that ended it."""
+
+Finished: TypeAlias = Callable[[Recipe, Outcome], None]
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Run:
-    """What one seed gave at one point, and how long it took."""
-
+class _Task:
+    recipe: Recipe
     point: Point
     seed: int
-    measured: Found
-    seconds: float
+    key: str
 
 
 def runs_of(
@@ -31,87 +37,166 @@ def runs_of(
 ) -> list[Run]:
     """Run a recipe, but for what the folder holds already.
 
-    Each finished run is a line of ``folder/NAME.jsonl``; a line that was cut short is
-    no run. Interrupted work goes on where it was; quick and full share their runs.
+    Interrupted work goes on where it was; quick and full share their runs.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{recipe.name}.jsonl"
-    kept = dict(_kept(path))
-    wanted = [
-        (point, seed)
-        for point in recipe.points[scale]
-        for seed in range(recipe.seeds[scale])
-    ]
-    found = []
-    for turn, (point, seed) in enumerate(wanted):
-        key = recipe.key(point, seed)
-        if key not in kept:
-            show(f"{recipe.name} {turn + 1}/{len(wanted)}: {point_key(point)}")
-            kept[key] = _run(recipe, bench, point, seed)
-            _keep(path, key, kept[key])
-        found.append(kept[key])
+    (found,) = run_all([recipe], scale, bench, folder, show).values()
+    if isinstance(found, Exception):
+        raise found
     return found
 
 
-def _run(recipe: Recipe, bench: Bench, point: Point, seed: int) -> Run:
+def run_all(
+    recipes: Sequence[Recipe],
+    scale: Scale,
+    bench: Bench,
+    folder: Path,
+    show: Shown,
+    jobs: int = 1,
+    finished: Finished = lambda recipe, outcome: None,
+) -> dict[str, Outcome]:
+    """Run recipes, but for what the folder holds already; by the name of each.
+
+    With several ``jobs`` each run is made by one of so many processes, which read data
+    for themselves and compute with one thread. Recipes that are measured ``alone``
+    come last, one run at a time. This process alone writes to the folder. An error
+    ends its recipe and no other. ``finished`` is told of each recipe at its end.
+    """
+    work, outcomes = _Work(recipes, scale, folder, jobs), dict[str, Outcome]()
+
+    def end(recipe: Recipe, error: Exception | None = None) -> None:
+        if recipe.name not in outcomes and (error or not work.missing(recipe)):
+            outcomes[recipe.name] = error or work.runs(recipe)
+            finished(recipe, outcomes[recipe.name])
+
+    for recipe in recipes:
+        end(recipe)
+    for is_alone in (False, True):
+        some = [each for each in recipes if each.alone is is_alone]
+        tasks = [task for recipe in some for task in work.missing(recipe)]
+        show(work.says(outcomes))
+        if jobs == 1:
+            done = _here(tasks, bench, outcomes)
+        else:
+            done = _in_processes(tasks, bench, 1 if is_alone else jobs, outcomes)
+        for task, found in done:
+            if isinstance(found, Run):
+                work.add(task, found)
+            end(task.recipe, found if isinstance(found, Exception) else None)
+            show(f"{work.says(outcomes)}: {task.recipe.name}, {point_key(task.point)}")
+    return {recipe.name: outcomes[recipe.name] for recipe in recipes}
+
+
+@final
+class _Work:
+    """What is to be run, what is known of it, and how long the rest may take."""
+
+    def __init__(
+        self, recipes: Sequence[Recipe], scale: Scale, folder: Path, jobs: int
+    ) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._recipes, self._folder, self._jobs = recipes, folder, jobs
+        self._known = {recipe.name: kept(folder, recipe) for recipe in recipes}
+        self._tasks = {
+            recipe.name: [
+                _Task(recipe, point, seed, recipe.key(point, seed))
+                for point in recipe.points[scale]
+                for seed in range(recipe.seeds[scale])
+            ]
+            for recipe in recipes
+        }
+
+    def missing(self, recipe: Recipe) -> list[_Task]:
+        known = self._known[recipe.name]
+        return [task for task in self._tasks[recipe.name] if task.key not in known]
+
+    def runs(self, recipe: Recipe) -> list[Run]:
+        """In the order of the grid."""
+        known = self._known[recipe.name]
+        return [known[task.key] for task in self._tasks[recipe.name]]
+
+    def add(self, task: _Task, run: Run) -> None:
+        self._known[task.recipe.name][task.key] = run
+        keep(self._folder, task.recipe, task.key, run)
+
+    def says(self, ended: Collection[str]) -> str:
+        """How far it is, as runs of the same recipe took so far, or of any."""
+        took = {
+            name: [run.seconds for run in runs.values()]
+            for name, runs in self._known.items()
+        }
+        every = [seconds for each in took.values() for seconds in each]
+        left, seconds = 0, 0.0
+        for recipe in self._recipes:
+            if recipe.name not in ended:
+                count, like = len(self.missing(recipe)), took[recipe.name] or every
+                left += count
+                jobs = 1 if recipe.alone else self._jobs
+                seconds += count * math.fsum(like) / max(len(like), 1) / jobs
+        whole = sum(map(len, self._tasks.values()))
+        minutes = max(1, math.ceil(seconds / 60))
+        about = f", about {minutes} min left" if left and every else ""
+        return f"{whole - left} of {whole} runs{about}"
+
+
+def _here(
+    tasks: Sequence[_Task], bench: Bench, ended: Collection[str]
+) -> Iterator[tuple[_Task, Run | Exception]]:
+    for task in tasks:
+        if task.recipe.name not in ended:
+            try:
+                yield task, _run(bench, task.recipe.measure, task.point, task.seed)
+            except Exception as error:
+                yield task, error
+
+
+def _in_processes(
+    tasks: Sequence[_Task], bench: Bench, jobs: int, ended: Collection[str]
+) -> Iterator[tuple[_Task, Run | Exception]]:
+    """The same by processes that an interrupt ends; runs come as they are done."""
+    others = set(active_children())
+    pool = ProcessPoolExecutor(jobs, SPAWN, _begin, (bench,))
+    try:
+        with one_thread(), without_interrupts():
+            asked: dict[Future[Run], _Task] = {
+                pool.submit(_work, t.recipe.measure, dict(t.point), t.seed): t
+                for t in tasks
+            }
+        waiting = set(asked)
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for each in (future for future in done if not future.cancelled()):
+                error = each.exception()
+                if isinstance(error, Exception):
+                    yield asked[each], error
+                else:
+                    yield asked[each], each.result()
+            for each in waiting:
+                if asked[each].recipe.name in ended:
+                    each.cancel()
+    except BaseException:
+        for child in set(active_children()) - others:
+            child.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+_own: Bench  # of a process that makes runs
+
+
+def _begin(bench: Bench) -> None:
+    global _own
+    _own = bench
+
+
+def _work(measure: Measure, point: Point, seed: int) -> Run:
+    return _run(_own, measure, point, seed)
+
+
+def _run(bench: Bench, measure: Measure, point: Point, seed: int) -> Run:
     begun = time.perf_counter()
     measured = {
         name: value if isinstance(value, str) else float(value)
-        for name, value in recipe.measure(bench, point, seed).items()
+        for name, value in measure(bench, point, seed).items()
     }
     return Run(point, seed, measured, round(time.perf_counter() - begun, 3))
-
-
-def _keep(path: Path, key: str, run: Run) -> None:
-    """Add a line, behind the end of one that was cut short."""
-    line = json.dumps({"key": key, **asdict(run), "point": dict(run.point)})
-    with path.open("a+b") as file:
-        if file.tell():
-            file.seek(-1, 2)
-            if file.read(1) != b"\n":
-                line = "\n" + line
-        file.write(line.encode() + b"\n")
-
-
-def _kept(path: Path) -> Iterator[tuple[str, Run]]:
-    if not path.is_file():
-        return
-    for line in path.read_text("utf-8").splitlines():
-        try:
-            said: dict[str, Any] = json.loads(line)
-            values = said["point"], said["seed"], said["measured"], said["seconds"]
-            yield said["key"], Run(*values)
-        except (ValueError, KeyError, TypeError):  # the last line of a killed process
-            continue
-
-
-def write_parquet(path: Path, recipe: Recipe, runs: Sequence[Run]) -> None:
-    """Write a row for each measure of each run: ``value`` is a number, or ``text``."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    from mondegreen.files import whole_file
-
-    rows = [
-        {
-            "recipe": recipe.name,
-            "paper": recipe.paper,
-            "point": json.dumps(dict(run.point)),
-            "seed": run.seed,
-            "measure": name,
-            "value": None if isinstance(value, str) else value,
-            "text": value if isinstance(value, str) else None,
-            "seconds": run.seconds,
-        }
-        for run in runs
-        for name, value in run.measured.items()
-    ]
-    names = ("recipe", "paper", "point", "measure", "text")
-    kinds = {
-        **dict.fromkeys(names, pa.string()),
-        "seed": pa.int64(),
-        "value": pa.float64(),
-        "seconds": pa.float64(),
-    }
-    with whole_file(path, 0o644) as file:
-        pq.write_table(pa.Table.from_pylist(rows, pa.schema(kinds)), file)

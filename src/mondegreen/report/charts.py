@@ -170,17 +170,19 @@ def _line(axes: Axes, chart: Chart, line: Line, tips: list[str]) -> None:
     side = 0 if across * up >= 0 else 1
     upper = [(point.x[side], point.y[1]) for point in line.points]
     lower = [(point.x[1 - side], point.y[0]) for point in line.points]
-    look = _look(line)
+    look, edges = _look(line), [lower] if upper == lower else [lower, upper]
+    if all(point.estimate is not None for point in line.points):
+        edges = [[(point.x[0], _height(point)) for point in line.points]]
     if upper != lower:
         above, below = (last, first) if up >= 0 else (first, last)
         corners = (above.x[1 - side], above.y[1]), (below.x[side], below.y[0])
         band = [*upper, corners[up < 0], *reversed(lower), corners[up >= 0]]
         fill: dict[str, Any] = {"color": look["color"], "alpha": 0.16, "lw": 0}
         axes.fill(*zip(*band, strict=True), clip_on=False, **fill)
-    for edge in [lower] if upper == lower else [lower, upper]:
+    for edge in edges:
         if len(edge) > 1:
             _draw(axes, edge, look)
-    pairs = list(zip(line.points, lower, upper, strict=True))
+    pairs = list(zip(line.points, *edges, strict=True))
     for point, *spots in pairs if line.dash is None or len(pairs) == 1 else ():
         _mark(axes, line.style, list(dict.fromkeys(spots)), f"tip-{len(tips)}")
         at = figures.in_words(point.x, chart.x.unit)
@@ -281,6 +283,10 @@ def _middle(ends: Ends) -> float:
     return (ends[0] + ends[1]) / 2
 
 
+def _height(point: Point) -> float:
+    return _middle(point.y) if point.estimate is None else point.estimate
+
+
 def _uncertainty(line: Line) -> float:
     """Tell how much of a curve is not known: nothing of an exact one."""
     return max(high - low for point in line.points for low, high in (point.x, point.y))
@@ -338,7 +344,8 @@ def _ring(drawing: Drawing, axes: Axes, point: Point, ceiling: float | None) -> 
 
 def _end_labels(axes: Axes, lines: Sequence[Line], names: Sequence[str]) -> None:
     """Write names to the right of where curves end, moved apart where they overlap."""
-    ends = [(_middle(line.points[-1].x), _middle(line.points[-1].y)) for line in lines]
+    last = [line.points[-1] for line in lines]
+    ends = [(_middle(point.x), _height(point)) for point in last]
     places = axes.transData.transform(ends)
     order = sorted(range(len(names)), key=lambda place: float(places[place][1]))
     heights: list[float] = []

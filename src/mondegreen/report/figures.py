@@ -39,12 +39,16 @@ class Axis:
 @final
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One place of a curve: the ends of what is known of each coordinate."""
+    """One place of a curve: the ends of what is known of each coordinate.
+
+    Where all points of a curve have an ``estimate`` of y, it is drawn through these.
+    """
 
     x: Ends
     y: Ends
     epsilon: float | None = None
     is_chosen: bool = False
+    estimate: float | None = None
 
 
 @final

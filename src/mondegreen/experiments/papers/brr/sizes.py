@@ -86,6 +86,7 @@ _BECAUSE: Final = (
 
 RECIPE: Final = Recipe(
     name="brr-sizes",
+    alone=True,
     paper="Silva Carvalho et al. 2021",
     title="Sizes of codes beside vectors, what codes keep, and time per word",
     differs=(

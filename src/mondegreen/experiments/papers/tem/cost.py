@@ -78,6 +78,7 @@ def _grid(epsilons: tuple[int, ...]) -> list[Point]:
 
 RECIPE: Final = Recipe(
     name="tem-cost",
+    alone=True,
     paper="Silva Carvalho et al. 2023",
     title="What preparing and sampling cost, beside CMP",
     differs=(

@@ -1,0 +1,135 @@
+"""Measure the papers' experiments again, all or those that are named.
+
+``python -m benchmarks reproductions [NAME]... [--scale full] [--jobs N] [--data FOLDER]
+[--runs FOLDER]`` writes results/reproductions.json, what the runs say together beside
+what was published, and results/reproductions.parquet, every run. What is measured again
+takes the place of the same recipe at the same scale; all other results stay. Runs are
+kept, so that interrupted work goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import json
+import os
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks import machine
+from mondegreen.experiments.bench import Bench
+from mondegreen.experiments.kept import Run, table_of, write_parquet
+from mondegreen.experiments.papers import NAMES, recipe_named
+from mondegreen.experiments.recipe import Recipe, Scale
+from mondegreen.experiments.result import Result
+from mondegreen.experiments.run import Outcome, run_all
+from mondegreen.files import home
+
+RESULT: Final = machine.RESULTS / "reproductions.json"
+RUNS: Final = machine.RESULTS / "reproductions.parquet"
+LIBRARIES: Final = ("torch", "scikit-learn")
+Found = list[tuple[Recipe, Sequence[Run]]]
+
+
+def main() -> int:
+    """Measure, and write what was found; 1 where a recipe could not be measured."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("names", nargs="*", metavar="NAME")
+    options.add_argument("--scale", choices=("quick", "full"), default="quick")
+    options.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    options.add_argument("--data", type=Path, default=machine.SHARED)
+    options.add_argument("--runs", type=Path, default=home() / "runs")
+    said = options.parse_args()
+    recipes = [recipe_named(name) for name in said.names or NAMES]
+    absent = {n for each in recipes for n in each.needs if find_spec(n) is None}
+    if absent:
+        print(f"install first: {', '.join(sorted(absent))}", file=sys.stderr)
+        return 1
+    about = about_machine()
+    found = run_all(
+        recipes, said.scale, Bench(said.data), said.runs, _show, said.jobs, _finished
+    )
+    done: Found = [
+        (recipe, outcome)
+        for recipe in recipes
+        if not isinstance(outcome := found[recipe.name], Exception)
+    ]
+    keep_results(said.scale, done, about)
+    keep_runs(said.scale, done)
+    return int(len(done) < len(recipes))
+
+
+def about_machine() -> dict[str, Any]:
+    """As the other results, and the libraries of the experiments."""
+    described: dict[str, Any] = dict(machine.describe())
+    versions = {name: importlib.metadata.version(name) for name in LIBRARIES}
+    return {**described, "versions": {**described["versions"], **versions}}
+
+
+def _show(message: str) -> None:
+    if message and sys.stderr.isatty():
+        print(f"\r\x1b[K{message}", end="", file=sys.stderr, flush=True)
+
+
+def _finished(recipe: Recipe, outcome: Outcome) -> None:
+    if isinstance(outcome, Exception):
+        print(f"{recipe.name} FAILED: {outcome!r}", file=sys.stderr, flush=True)
+        return
+    each = Result.of(recipe, outcome)
+    told = f"claims {each.held}, numbers {each.agreed}, {each.seconds:.0f} s"
+    print(f"{recipe.name}: {told}", file=sys.stderr, flush=True)
+
+
+def keep_results(scale: Scale, found: Found, about: dict[str, Any]) -> None:
+    """Put results into the file, one a line, in the order of the recipes."""
+    stored = json.loads(RESULT.read_text("utf-8"))["results"] if RESULT.exists() else []
+    known = {(each["recipe"], each["scale"]): each for each in stored}
+    for recipe, runs in found:
+        told = rounded(Result.of(recipe, runs).to_dict())
+        known[recipe.name, scale] = {"scale": scale, **told, "machine": about}
+    order = {name: place for place, name in enumerate(NAMES)}
+    rows = [
+        json.dumps(known[key])
+        for key in sorted(known, key=lambda key: (order.get(key[0], 0), key[1]))
+        if key[0] in order
+    ]
+    whole = f'{{"machine": {json.dumps(about)}, "results": [\n'
+    RESULT.write_text(whole + ",\n".join(rows) + "\n]}\n", encoding="utf-8")
+
+
+def rounded(value: Any) -> Any:
+    """The same with every number to six digits."""
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, dict):
+        return {name: rounded(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(each) for each in value]
+    return value
+
+
+def keep_runs(scale: Scale, found: Found) -> None:
+    """Put runs into the table, in place of those of the same recipes and scale."""
+    table = table_of(scale, found)
+    if RUNS.exists():
+        old = pq.read_table(RUNS)
+        names = {recipe.name for recipe, _ in found}
+        stays = [
+            row["recipe"] in NAMES
+            and (row["recipe"] not in names or row["scale"] != scale)
+            for row in old.select(["recipe", "scale"]).to_pylist()
+        ]
+        table = pa.concat_tables([old.filter(pa.array(stays, pa.bool_())), table])
+    order = [NAMES.index(name) for name in table["recipe"].to_pylist()]
+    rows = sorted(range(len(order)), key=order.__getitem__)
+    write_parquet(RUNS, table.take(pa.array(rows, pa.int64())))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""The figures of the page on reproductions: a curve a law, as the papers draw them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from benchmarks.pages.reproductions_rows import NO_NOISE, READER, Row
+from mondegreen.report.figures import Axis, Chart, Line, Point
+
+MOST: Final = 8
+"""Curves of a figure: more cannot be told apart."""
+
+LABELS: Final = {
+    "n_w": "share of runs where a word stays, N_w",
+    "e_m": "error of the adversary, E_M",
+}
+LONGEST: Final = 72
+
+
+def charts(rows: Sequence[Row]) -> dict[str, Chart]:
+    """Figures by file name; a recipe without axes has none."""
+    drawn = {}
+    for row in rows:
+        lines, part = _lines(row) if row["axes"] else ((), "")
+        if lines:
+            chart = _chart(row, lines, part)
+            drawn[f"{chart.key}.svg"] = chart
+    return drawn
+
+
+def _chart(row: Row, lines: tuple[Line, ...], part: str) -> Chart:
+    x, by, y = row["axes"]
+    across = LABELS.get(x, x.replace("_", " ")) + (f" ({part})" if part else "")
+    places = [point.x[0] for line in lines for point in line.points]
+    title, said = row["title"], f"{row['paper']}: {LABELS.get(y, y)} by {x}, by {by}."
+    return Chart(
+        f"reproductions-{row['recipe']}",
+        title if len(title) <= LONGEST else f"{title[: LONGEST - 1]}…",
+        f"{said} Bands are intervals of 95 % over seeds.",
+        Axis(across, is_log=min(places) > 0 and max(places) > 50 * min(places)),
+        Axis(
+            LABELS.get(y, y.replace("_", " ")),
+            "share" if y in row["shares"] else "number",
+        ),
+        lines,
+        _limit(row),
+    )
+
+
+def _lines(row: Row) -> tuple[tuple[Line, ...], str]:
+    """A curve for each value of the second axis, and which part of the grid is drawn.
+
+    Where other names of the points vary too, each of their values has its own curves if
+    all of them can be told apart; else the first part with the most points is drawn.
+    """
+    x, by, y = row["axes"]
+    curves: dict[tuple[str, str], list[Point]] = {}
+    for each in row["points"]:
+        point, mean, place = each["point"], each["measures"].get(y), _value(each, x)
+        if mean is None or place is None or point.get(by) == NO_NOISE:
+            continue
+        ends, epsilon = (mean["low"], mean["high"]), point.get("epsilon", place)
+        curve = curves.setdefault((str(point[by]), _rest(row, point)), [])
+        known = Point((place, place), ends, float(epsilon), estimate=mean["value"])
+        curve.append(known)
+    part = ""
+    if len(curves) > MOST:
+        parts = Counter(rest for _, rest in curves)
+        part = max(parts, key=lambda rest: (READER in rest, parts[rest]))
+        curves = {key: points for key, points in curves.items() if key[1] == part}
+    several = len({rest for _, rest in curves}) > 1
+    lines = tuple(
+        Line(
+            ", ".join(key) if several else key[0],
+            style,
+            tuple(sorted(points, key=_epsilon)),
+        )
+        for style, (key, points) in enumerate(curves.items())
+    )
+    return lines, part
+
+
+def _value(each: Row, name: str) -> float | None:
+    """Where a point lies along an axis, which may be what was measured there."""
+    if name in each["point"]:
+        value = each["point"][name]
+        return None if isinstance(value, str) else float(value)
+    found = each["measures"].get(name)
+    return None if found is None else float(found["value"])
+
+
+def _epsilon(point: Point) -> float:
+    return point.epsilon or 0.0
+
+
+def _rest(row: Row, point: Row) -> str:
+    """What of a point is neither along the curve nor the same everywhere."""
+    every = [each["point"] for each in row["points"]]
+    varies = [
+        name
+        for name in point
+        if name not in (*row["axes"], "epsilon")
+        and len({str(each.get(name)) for each in every}) > 1
+    ]
+    return ", ".join(str(point[name]) for name in varies)
+
+
+def _limit(row: Row) -> tuple[str, float] | None:
+    """What is measured without noise."""
+    _, by, y = row["axes"]
+    for each in row["points"]:
+        if each["point"].get(by) == NO_NOISE and y in each["measures"]:
+            return "without noise", float(each["measures"][y]["value"])
+    return None

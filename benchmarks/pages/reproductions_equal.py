@@ -1,0 +1,162 @@
+"""All mechanisms at equal success of a reader: the headline of the reproductions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from benchmarks.pages.page import Table
+from benchmarks.pages.reproductions_rows import NO_NOISE, READER, Row, at, load, ours
+from mondegreen.wording import figure
+
+NAME: Final = "benchmark-equal"
+ABSENT: Final = "Not measured yet.\n"
+EPSILON: Final = "epsilon"
+
+Groups = dict[str, dict[str, dict[float, Row]]]
+"""Measures at a point, by the texts, the mechanism and the level."""
+
+
+def equal_reader(rows: Sequence[Row]) -> str:
+    """A table for each kind of texts: mechanisms by levels, the best ones first."""
+    row = _row(rows)
+    if row is None:
+        return ABSENT
+    y = _measure(row)
+    parts = [
+        f"`{y}` with its interval of 95 %, and the epsilon there, where a reader "
+        "recovers that share of the words; – where a mechanism reaches it with no "
+        "epsilon. What else was measured, and other senses of equal: "
+        "[reproductions-equal.csv](data/reproductions-equal.csv).\n"
+    ]
+    for group, laws in _groups(row).items():
+        levels = _levels(laws)
+        ranked = sorted(laws, key=lambda law: -_value(laws[law].get(_main(levels)), y))
+        lines = [
+            [law, *(cell for level in levels for cell in _cells(laws[law], level, y))]
+            for law in ranked
+        ]
+        shares = [f"{level:.0%}" for level in levels]
+        header = [
+            group or "mechanism",
+            *(cell for each in shares for cell in (f"{y}, {each}", f"epsilon, {each}")),
+        ]
+        parts += [str(Table(header, lines)), _without(row, group)]
+    return "\n".join(parts)
+
+
+def equal_sentence(rows: Sequence[Row]) -> str:
+    """Which mechanism keeps most where a reader recovers equally much."""
+    row = _row(rows)
+    if row is None:
+        return ""
+    said = [
+        f"{' or '.join(best)} ({f'{group}, ' if group else ''}{level:.0%} of the words)"
+        for group, level, best in _best(_groups(row), _measure(row))
+    ]
+    return (
+        "At equal success of a reader who sees whole texts, most "
+        f"{_measure(row)} is left by {'; '.join(said)}; those that are named together "
+        "have intervals that overlap."
+    )
+
+
+def every() -> Table:
+    """What was measured at each point, for programs."""
+    row = _row(load())
+    if row is None:
+        return Table(["law"], [])
+    names = list(dict.fromkeys(n for each in row["points"] for n in each["point"]))
+    y = _measure(row)
+    measures = dict.fromkeys(n for each in row["points"] for n in each["measures"])
+    header = [*names, *measures, f"{y}, low", f"{y}, high"]
+    lines = [
+        [
+            *(str(each["point"].get(name, "–")) for name in names),
+            *(_number(each["measures"].get(name), "value") for name in measures),
+            *(_number(each["measures"].get(y), end) for end in ("low", "high")),
+        ]
+        for each in row["points"]
+    ]
+    return Table(header, lines)
+
+
+def _best(groups: Groups, y: str) -> Iterator[tuple[str, float, list[str]]]:
+    """The best mechanism at the main level, with those within its interval."""
+    for group, laws in groups.items():
+        level = _main(_levels(laws))
+        known = {law: each[level][y] for law, each in laws.items() if level in each}
+        first = max(known.values(), key=lambda mean: float(mean["value"]))
+        best = [law for law, mean in known.items() if mean["high"] >= first["low"]]
+        yield group, level, sorted(best, key=lambda law: -float(known[law]["value"]))
+
+
+def _row(rows: Sequence[Row]) -> Row | None:
+    return next((row for row in rows if row["recipe"] == NAME and _groups(row)), None)
+
+
+def _measure(row: Row) -> str:
+    return str(row["axes"][2])
+
+
+def _groups(row: Row) -> Groups:
+    """What was measured at equal success of the reader."""
+    groups: Groups = {}
+    for each in row["points"]:
+        point = each["point"]
+        if _measure(row) in each["measures"] and _is_of_reader(point):
+            laws = groups.setdefault(_group(row, point), {})
+            found = laws.setdefault(str(point["law"]), {})
+            found[float(point["level"])] = each["measures"]
+    return groups
+
+
+def _group(row: Row, point: Row) -> str:
+    """Which texts, and all else that is neither mechanism nor level nor its sense."""
+    apart = ("law", "level", "by")
+    points = [
+        {name: value for name, value in each.items() if name not in apart}
+        for each in (point, *(each["point"] for each in row["points"]))
+    ]
+    found = at(points[0], points[1:]).rpartition("=")[2]
+    return "" if found == "–" else found
+
+
+def _is_of_reader(point: Row) -> bool:
+    return "level" in point and READER in str(point.get("by"))
+
+
+def _without(row: Row, group: str) -> str:
+    """What is measured without noise, on the same texts."""
+    found = [
+        each["measures"][_measure(row)]
+        for each in row["points"]
+        if each["point"].get("law") == NO_NOISE
+        and _group(row, each["point"]) == group
+        and _measure(row) in each["measures"]
+    ]
+    return f"Without noise: {ours(found[0])}.\n" if found else ""
+
+
+def _levels(laws: dict[str, dict[float, Row]]) -> list[float]:
+    return sorted({level for found in laws.values() for level in found})
+
+
+def _main(levels: Sequence[float]) -> float:
+    """The level of which the summary speaks: in the middle, or more private."""
+    return levels[(len(levels) - 1) // 2]
+
+
+def _value(measures: Row | None, y: str) -> float:
+    return float("-inf") if measures is None else float(measures[y]["value"])
+
+
+def _cells(found: dict[float, Row], level: float, y: str) -> tuple[str, str]:
+    if level not in found:
+        return "–", "–"
+    epsilon = found[level].get(EPSILON)
+    return ours(found[level][y]), figure(epsilon["value"]) if epsilon else "–"
+
+
+def _number(mean: Row | None, key: str) -> str:
+    return "–" if mean is None else f"{mean[key]:.6g}"

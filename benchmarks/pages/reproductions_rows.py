@@ -1,0 +1,162 @@
+"""What reproductions.json holds, as rows and as words for its page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from benchmarks import machine
+from benchmarks.pages.page import Table
+from mondegreen.experiments.papers import NAMES
+from mondegreen.experiments.recipe import point_key
+from mondegreen.wording import figure
+
+RESULT: Final = machine.RESULTS / "reproductions.json"
+ROOMS: Final = {
+    "cmp": ("CMP", "Feyisetan et al. 2020"),
+    "vickrey": ("Vickrey", "Xu et al. 2021"),
+    "tem": ("TEM", "Silva Carvalho et al. 2023"),
+    "brr": ("BRR", "Silva Carvalho et al. 2021"),
+    "benchmark": ("Comparative benchmark", "Meisenbacher et al. 2024"),
+    "across": ("Across the papers", "experiments of several"),
+}
+"""Papers by the rooms of their recipes: a short name, and who wrote when."""
+
+OURS: Final = "Ours"
+"""Where a claim stands that no paper makes: a check of our own."""
+
+NO_NOISE: Final = "none"
+"""The law of a point where texts stay as they are."""
+
+READER: Final = "reader"
+"""What is said of a point at which the success of a reader is what is equal."""
+
+Row = dict[str, Any]
+
+
+def load() -> list[Row]:
+    """A result for each recipe that was measured, at the larger scale that was."""
+    stored = json.loads(RESULT.read_text("utf-8"))["results"]
+    by_scale = sorted(stored, key=lambda row: row["scale"] == "full")
+    larger = {row["recipe"]: row for row in by_scale}
+    return [larger[name] for name in NAMES if name in larger]
+
+
+def absent(rows: Sequence[Row]) -> list[str]:
+    """Names of the recipes that were not measured."""
+    return [name for name in NAMES if name not in {row["recipe"] for row in rows}]
+
+
+def room(row: Row) -> str:
+    """Where a result belongs."""
+    return str(row["recipe"].partition("-")[0])
+
+
+def claims(rows: Sequence[Row], of: str | None = None) -> list[Row]:
+    """What papers claim, or one of them; checks of our own are left out."""
+    return [
+        claim
+        for row in rows
+        for claim in row["claims"]
+        if not claim["where"].startswith(OURS)
+        if of is None or of == paper(row, claim["where"])
+    ]
+
+
+def compared(rows: Sequence[Row], of: str | None = None) -> list[Row]:
+    """Published numbers that were measured again, of all papers or of one."""
+    return [
+        number
+        for row in rows
+        for number in row["published"]
+        if number["ours"] is not None
+        if of is None or of == paper(row, number["where"])
+    ]
+
+
+def paper(row: Row, where: str) -> str:
+    """Which paper is meant: of experiments across papers, ``where`` begins with it.
+
+    >>> paper({"recipe": "across-accuracy"}, "TEM, figure 2")
+    'tem'
+    """
+    begins = where.partition(",")[0]
+    named = {short: key for key, (short, _) in ROOMS.items()}
+    return named.get(begins, room(row))
+
+
+def agrees_alone(number: Row) -> bool:
+    """Whether our mean agrees without its interval."""
+    distance = abs(number["ours"]["value"] - number["value"])
+    return bool(distance <= number["tolerance"] * (1 + 1e-9))
+
+
+def share(rows: Sequence[Row], key: str) -> tuple[int, int]:
+    """How many claims hold or numbers agree, and of how many."""
+    return sum(bool(row[key]) for row in rows), len(rows)
+
+
+def ours(mean: Row) -> str:
+    """A mean with its interval, in short."""
+    value, low, high = (figure(mean[key]) for key in ("value", "low", "high"))
+    return value if low == high else f"{value} ({low} to {high})"
+
+
+def at(point: Row, points: Sequence[Row]) -> str:
+    """Where a number stands, by what tells it from the other points.
+
+    >>> at({"law": "CMP", "epsilon": 5}, [{"law": "CMP", "epsilon": 1}])
+    'epsilon=5'
+    """
+    names = [name for each in points for name in each if name in point]
+    fixed = {n for n in names if all(n in p and p[n] == point[n] for p in points)}
+    told = {
+        name: value if isinstance(value := point[name], str) else f"{value:g}"
+        for name in dict.fromkeys([*names, *point])
+        if name not in fixed
+    }
+    return point_key(told) or "–"
+
+
+def texts(row: Row) -> Iterator[tuple[str, str, str]]:
+    """Where, what, and the words that were found there."""
+    points = [each["point"] for each in row["points"]]
+    for each in row["points"]:
+        for name, text in each["texts"].items():
+            yield at(each["point"], points), name, text
+
+
+def runs(row: Row) -> int:
+    """How many runs a result is made of."""
+    most = [
+        max((mean["runs"] for mean in each["measures"].values()), default=1)
+        for each in row["points"]
+    ]
+    return sum(most)
+
+
+def numbers() -> Table:
+    """Every published number that was measured again, beside ours."""
+    header = (
+        "experiment", "scale", "where", "point", "measure", "published", "tolerance",
+        "ours", "low", "high", "runs", "agrees", "because",
+    )  # fmt: skip
+    lines = [
+        [
+            row["recipe"],
+            row["scale"],
+            each["where"],
+            point_key(each["point"]),
+            each["measure"],
+            f"{each['value']:g}",
+            f"{each['tolerance']:g}",
+            *(f"{each['ours'][key]:.6g}" for key in ("value", "low", "high")),
+            str(each["ours"]["runs"]),
+            "yes" if each["agrees"] else "no",
+            each["because"],
+        ]
+        for row in load()
+        for each in compared([row])
+    ]
+    return Table(header, lines)

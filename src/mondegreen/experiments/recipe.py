@@ -81,6 +81,8 @@ class Recipe:
     axes : (str, str, str)
         Name of the point's value along the axis, of the one that tells curves apart,
         and of the measure that is drawn; none where no figure is drawn.
+    shares : sequence of str
+        Measures in [0, 1], such as accuracies: their intervals end there.
     version : int
         Raised when what is measured changes: kept results of another are not used.
     """
@@ -96,6 +98,7 @@ class Recipe:
     published: Sequence[Published] = ()
     shapes: Sequence[Shape] = ()
     axes: tuple[str, str, str] | None = None
+    shares: Sequence[str] = ()
     needs: Sequence[str] = field(default=())  # libraries, such as torch
     version: int = 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from mondegreen.experiments.recipe import Point
 from mondegreen.mechanisms import mechanism
 from mondegreen.mechanisms.base import State
 from mondegreen.space.space import Space
+from mondegreen.space.store import codes_of
 
 LAWS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "CMP": ("laplace", {}),
@@ -31,6 +33,9 @@ LAWS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
 
 NO_NOISE: Final = "none"
 """Stands for a mechanism that releases texts as they are."""
+
+BY_RATIO: Final = "BRR by ratio"
+"""BRR at the epsilon that its paper's privacy ratio calls equal to one of CMP."""
 
 
 def prepared(law: str, epsilon: float, space: Space) -> State:
@@ -52,11 +57,35 @@ def released(texts: Labelled, state: State | None, rng: Generator) -> Labelled:
     return texts.with_words(sampled(state, texts.flat, rng))
 
 
+def equal_by_ratio(space: Space, by: str) -> tuple[float, float]:
+    """Euclidean and Hamming distances whose products with epsilon are set equal.
+
+    ``by`` is "mean", over all pairs of words, those of a word with itself included, or
+    "largest". The ratio equals bounds of the loss, not what becomes of words.
+    """
+    binary, others = codes_of(space).geometry, (space.vocab_size - 1) / space.vocab_size
+    if by == "mean":
+        return space.geometry.mean * others, binary.mean * others
+    return space.geometry.diameter, binary.diameter
+
+
 def release_at(point: Point, space: Space) -> State | None:
-    """The mechanism ``law`` of a point at its ``epsilon``; None for no noise."""
-    if point["law"] == NO_NOISE:
+    """The mechanism ``law`` of a point at its ``epsilon``; None for no noise.
+
+    It is kept, with the laws of words that it has computed, for the seeds of a point.
+    """
+    law, epsilon = str(point["law"]), float(point["epsilon"])
+    if law == NO_NOISE:
         return None
-    return prepared(str(point["law"]), float(point["epsilon"]), space)
+    if law == BY_RATIO:
+        euclidean, hamming = equal_by_ratio(space, "mean")
+        law, epsilon = "BRR", epsilon * euclidean / hamming
+    return _kept(law, epsilon, space)
+
+
+@functools.lru_cache(maxsize=1)
+def _kept(law: str, epsilon: float, space: Space) -> State:
+    return prepared(law, epsilon, space)
 
 
 def laws_by_epsilon(

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mondegreen.arrays import Floats, Ids
+from mondegreen.attacks.learnt.ranking import Ranking
 
 _BINS = 100
 _TOP = 5000
@@ -32,18 +34,11 @@ def histogram(ranks: Ids, bins: int = _BINS, top: int = _TOP) -> Floats:
 
 def by_ranks(
     members: Sequence[Ids], others: Sequence[Ids], asked: Sequence[Ids], seed: int
-) -> tuple[Floats, Floats]:
-    """Score users, and decide on them, by the ranks of their words.
+) -> Floats:
+    """Score users by the ranks of their words; above 0 the machine says member.
 
     ``members`` and ``others`` are users of shadow models, trained with and without
     their texts. Needs scikit-learn.
-
-    Returns
-    -------
-    scores : float64 array, shape (asked,)
-        The larger, the likelier a member.
-    decided : float64 array, shape (asked,)
-        1 where the machine says member, else 0.
     """
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -55,4 +50,22 @@ def by_ranks(
     machine.fit(known, is_member)
     users = np.stack([histogram(each) for each in asked])
     scores: Floats = machine.decision_function(users)
-    return scores, (scores > 0).astype(np.float64)
+    return scores
+
+
+def judged(scores: Floats, member: NDArray[np.bool_]) -> dict[str, float]:
+    """Precision, recall, accuracy and area of scores that name members above 0.
+
+    Precision is 0 where no user is named.
+
+    >>> judged(np.array([2.0, -1.0, 1.0, -3.0]), np.array([True, True, False, False]))
+    {'precision': 0.5, 'recall': 0.5, 'accuracy': 0.5, 'auc': 0.75}
+    """
+    decided = scores > 0
+    right = float(decided[member].sum())
+    return {
+        "precision": right / max(float(decided.sum()), 1.0),
+        "recall": right / float(member.sum()),
+        "accuracy": float((decided == member).mean()),
+        "auc": Ranking.of(scores[member], scores[~member]).auc,
+    }

@@ -30,7 +30,7 @@ class NextWord(nn.Module):
 
 
 def next_word_ranks(
-    texts: Sequence[Ids], size: int, seed: int, training: Training
+    texts: Sequence[Ids], size: int, seed: int, training: Training, dim: int = 64
 ) -> Callable[[Sequence[Ids]], list[Ids]]:
     """Train on texts of words below ``size``; the result tells ranks of true words.
 
@@ -39,7 +39,7 @@ def next_word_ranks(
     epochs are trained. The same seed gives the same model.
     """
     with repeatable(seed) as device:
-        model = NextWord(size).to(device)
+        model = NextWord(size, dim).to(device)
         optimizer = torch.optim.Adam(model.parameters(), lr=training.rate)
         loss_of = nn.CrossEntropyLoss(ignore_index=PAD)
         for _ in range(training.epochs):

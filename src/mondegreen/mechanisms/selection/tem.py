@@ -46,7 +46,9 @@ class Tem(base.AbstractMechanism):
 
     *Numerics.* Integer weights. A ``beta`` below about :math:`V^2 / 2^{48}` lowers
     :math:`\gamma` to :math:`\ln(2^{48} / V) / c`, which the guarantee states: the
-    promise gets stronger, and the chance to leave exceeds ``beta``.
+    promise gets stronger, and the chance to leave exceeds ``beta``. For
+    a larger ``beta`` rounding may add a share of it, which ``docs/proofs/tem.md``
+    bounds.
 
     *Differs from the paper.* The claim. The published pseudocode, Gumbel noise on
     scores and on one score for "far away", has exactly this law.

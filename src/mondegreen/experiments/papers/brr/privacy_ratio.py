@@ -9,8 +9,7 @@ import numpy as np
 
 from mondegreen.experiments.bench import Bench
 from mondegreen.experiments.recipe import Measured, Point, Recipe, Shape, Table
-from mondegreen.experiments.releases import prepared, repeated
-from mondegreen.space.store import codes_of
+from mondegreen.experiments.releases import equal_by_ratio, prepared, repeated
 
 _WORDS, _RUNS = 100, 50
 
@@ -22,14 +21,8 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     distance, over all pairs of words, the pairs of a word with itself included.
     """
     space, rng = bench.space("glove-300"), np.random.default_rng(seed)
-    binary, size = codes_of(space).geometry, space.vocab_size
-    euclidean, hamming = {
-        "mean": (
-            space.geometry.mean * (size - 1) / size,
-            binary.mean * (size - 1) / size,
-        ),
-        "largest": (space.geometry.diameter, binary.diameter),
-    }[str(point["by"])]
+    size = space.vocab_size
+    euclidean, hamming = equal_by_ratio(space, str(point["by"]))
     epsilon = float(point["epsilon"])
     same = epsilon * euclidean / hamming
     words = rng.choice(size, min(_WORDS, size), replace=False).astype(np.int32)
@@ -85,4 +78,5 @@ RECIPE: Final = Recipe(
         ),
     ),
     axes=("epsilon", "by", "n_w_brr"),
+    shares=("n_w_cmp", "n_w_brr"),
 )

@@ -1,8 +1,9 @@
-"""TEM, theorem 2: the mass beyond the threshold is at most beta."""
+"""TEM, theorem 2: the mass beyond the threshold, beside beta."""
 
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Final
 
 import numpy as np
@@ -19,14 +20,15 @@ from mondegreen.experiments.recipe import (
 from mondegreen.mechanisms.base import space_distances
 from mondegreen.mechanisms.selection.tem import Tem
 
-_WORDS: Final = 150
+_WORDS: Final = 100
 
 
 def measure(bench: Bench, point: Point, seed: int) -> Measured:
-    """Exact mass beyond the threshold of 150 random words, from the law itself.
+    """Exact mass beyond the threshold of 100 random words, from the law itself.
 
-    ``worst`` is the largest; the theorem is tight where no other word is within the
-    threshold, ``alone`` of the words.
+    ``worst`` is the largest, and ``excess`` what it is above beta, as a share of beta,
+    where it is; the theorem is tight where no other word is within the threshold,
+    ``alone`` of the words. ``excess_bound`` is what is proved of the integer law.
     """
     space, rng = bench.space("glove-300"), np.random.default_rng(seed)
     size = space.vocab_size
@@ -35,23 +37,23 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     threshold = law.threshold(size)
     every = np.arange(size, dtype=np.int32)
     far = space_distances(space, words, every) > threshold
-    mass = (np.exp(law.prepare(space).log_prob(words)) * far).sum(axis=1)
+    state, half = law.prepare(space), float(point["epsilon"]) / 2
+    mass = (np.exp(state.log_prob(words)) * far).sum(axis=1)
+    # docs/proofs/tem.md: the rate is lowered for the rounding to integers.
+    bound = (half - state.law.rate) * threshold + state.law.kappa / 2
     return {
         "threshold": threshold,
         "threshold_times_epsilon": threshold * float(point["epsilon"]),
         "worst": float(mass.max()),
         "mean": float(mass.mean()),
         "alone": float(((~far).sum(axis=1) == 1).mean()),
-        "worst_of_beta": float(mass.max()) / float(point["beta"]),
+        "excess": max(float(mass.max()) / law.beta - 1, 0.0),
+        "excess_bound": math.expm1(bound),
     }
 
 
-# The rate is lowered by what rounding to integers may add to the loss: 2e-4 nats.
-_ROUNDING: Final = 2e-4
-
-
 def _bounded(table: Table) -> bool:
-    return all(m["worst_of_beta"] <= 1 + _ROUNDING for _, m in table)
+    return all(m["excess"] <= m["excess_bound"] < 1e-3 for _, m in table)
 
 
 def _grid(epsilons: tuple[int, ...], betas: tuple[float, ...]) -> list[Point]:
@@ -74,7 +76,7 @@ RECIPE: Final = Recipe(
         "quick": _grid((1, 5, 22), (0.001, 0.1)),
         "full": _grid((1, 3, 5, 8, 12, 17, 22, 35), (1e-6, 0.001, 0.01, 0.1)),
     },
-    seeds={"quick": 2, "full": 5},
+    seeds={"quick": 3, "full": 5},
     published=[
         Published(
             "Theorem 2, where no word is within the threshold",
@@ -85,7 +87,27 @@ RECIPE: Final = Recipe(
             "the rate of the integer law is lowered for its rounding",
         )
         for beta in (0.001, 0.1)
+    ]
+    + [
+        Published(
+            "Code of the comparative benchmark",
+            {"beta": 0.001, "epsilon": epsilon},
+            "threshold",
+            value,
+            0.05,
+            "34,573 words for 33,860",
+        )
+        for epsilon, value in ((1, 34.7), (5, 6.9))
     ],
-    shapes=(Shape("Theorem 2", "no word leaves more often than beta", _bounded),),
+    shapes=(
+        Shape(
+            "Theorem 2",
+            "no word leaves more often than beta, but for less than a thousandth of "
+            "beta by rounding to integers",
+            _bounded,
+        ),
+    ),
+    shares=("worst", "mean", "alone"),
+    version=3,
     axes=("epsilon", "beta", "worst"),
 )

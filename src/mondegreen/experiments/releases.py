@@ -33,10 +33,14 @@ NO_NOISE: Final = "none"
 """Stands for a mechanism that releases texts as they are."""
 
 
-def prepared(law: str, epsilon: float, space: Space) -> State:
-    """A mechanism by the name in the papers, ready for a space."""
+def prepared(law: str, epsilon: float, space: Space, **more: Any) -> State:
+    """A mechanism by the name in the papers, ready for a space.
+
+    ``more`` are parameters of the mechanism, such as its decoder.
+    """
     name, parameters = LAWS[law]
-    return mechanism(name, epsilon=float(epsilon), **parameters).prepare(space)
+    own = {"epsilon": float(epsilon), **parameters, **more}
+    return mechanism(name, **own).prepare(space)
 
 
 def repeated(state: State, words: Ids, runs: int, rng: Generator) -> Ids:
@@ -52,11 +56,11 @@ def released(texts: Labelled, state: State | None, rng: Generator) -> Labelled:
     return texts.with_words(sampled(state, texts.flat, rng))
 
 
-def release_at(point: Point, space: Space) -> State | None:
+def release_at(point: Point, space: Space, **more: Any) -> State | None:
     """The mechanism ``law`` of a point at its ``epsilon``; None for no noise."""
     if point["law"] == NO_NOISE:
         return None
-    return prepared(str(point["law"]), float(point["epsilon"]), space)
+    return prepared(str(point["law"]), float(point["epsilon"]), space, **more)
 
 
 def laws_by_epsilon(

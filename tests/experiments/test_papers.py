@@ -136,18 +136,6 @@ def test_the_ratio_makes_the_bounds_of_both_losses_equal():
         assert bounds[0] == pytest.approx(bounds[1])
 
 
-def test_a_word_becomes_itself_at_large_epsilon_and_anything_near_zero():
-    stays, lost = (
-        measured("cmp-words", {"word": "w7", "dim": 300, "epsilon": e, "runs": 300})
-        for e in (1000, 0.01)
-    )
-    assert stays == {"n_w": 1, "s_w": 1, "near": 0, "outputs": "w7 1.00"}
-    assert lost["n_w"] < 0.2
-    assert lost["s_w"] > 50
-    assert 0 < lost["near"] < 0.5
-    assert lost["outputs"].count(",") == 4
-
-
 def test_the_mean_is_over_all_pairs_a_word_and_itself_included():
     bench = MadeUp()
     points = bench.made.vectors.astype(float)

@@ -1,4 +1,4 @@
-"""Answers ranked for questions: one encoder for both, and cosines (Feng et al. 2015)."""
+"""Answers ranked for questions: one encoder, and cosines (Feng et al. 2015)."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def _halves(table: Table) -> list[float]:
 
 
 def _collapses(table: Table) -> bool:
-    """Whether half of the runs keep the word at one scaled epsilon, within a quarter."""
+    """Whether that is one number for all spaces, within a quarter."""
     halves = _halves(table)
     return max(halves) <= 1.25 * min(halves)
 

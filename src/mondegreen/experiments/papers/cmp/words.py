@@ -106,8 +106,8 @@ RECIPE: Final = Recipe(
     differs=(
         "The embedded GloVe 840B, so other neighbours at other distances; the paper "
         "shows some outputs of each word, here are the most frequent ones. Quick: 300 "
-        "dimensions, and the part of the grid where words change, with epsilon 9, which "
-        "the paper has not."
+        "dimensions, and the part of the grid where words change, with epsilon 9, "
+        "which the paper has not."
     ),
     measure=measure,
     points={

@@ -48,18 +48,6 @@ def measured(name, point, seed=0, told=True):
     return found
 
 
-def test_a_word_becomes_itself_at_large_epsilon_and_anything_near_zero():
-    stays, lost = (
-        measured("cmp-words", {"word": "w7", "dim": 300, "epsilon": e, "runs": 300})
-        for e in (1000, 0.01)
-    )
-    assert stays == {"n_w": 1, "s_w": 1, "near": 0, "outputs": "w7 1.00"}
-    assert lost["n_w"] < 0.2
-    assert lost["s_w"] > 50
-    assert 0 < lost["near"] < 0.5
-    assert lost["outputs"].count(",") == 4
-
-
 def test_a_release_keeps_lengths_and_labels():
     bench = MadeUp()
     texts = bench.labelled("imdb", "train", most=20).cut(5)

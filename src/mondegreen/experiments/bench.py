@@ -29,6 +29,12 @@ _HUB: Final = {
 }
 """Data sets that the library ``datasets`` can fetch, by their name here."""
 
+_W2V: Final = {"w2v": None, "w2v_frequent": 20_000}
+"""How many words of word2vec on film reviews, the most frequent ones.
+
+To measure the distances of all takes minutes, and rare words have poor vectors.
+"""
+
 
 @final
 @dataclass(frozen=True)
@@ -136,37 +142,58 @@ class Bench:
         return self._data / name
 
     def _labelled(
-        self, name: str, split: str | None, space: str = "glove-300", most: int = 0
+        self,
+        name: str,
+        split: str | None,
+        space: str = "glove-300",
+        most: int = 0,
+        column: str = "text",
     ) -> Labelled:
         """Texts of a split as words of a space; the first ``most``, 0 for all.
 
         Line breaks of web pages are markup, not words. Labels are numbered in the
-        order of their names.
+        order of their names, whether or not these texts have them all.
         """
         table = self.table(name)
-        splits = table.get("split", [split] * len(table["text"]))
+        splits = table.get("split", [split] * len(table[column]))
         rows = [i for i, each in enumerate(splits) if split is None or each == split]
         rows = rows[: most or None]
         if not rows:
             raise SourceError(name, f"it has no rows of the split {split}")
-        texts = [table["text"][i].replace("<br />", " ") for i in rows]
+        texts = [table[column][i].replace("<br />", " ") for i in rows]
+        _, labels = np.unique(table["label"], return_inverse=True)
+        return Labelled(self._words(texts, space), labels[rows])
+
+    def named_labels(self, name: str, space: str = "glove-300") -> Labelled:
+        """Names of the labels of a data set as texts, in their order."""
+        names = sorted(set(self.table(name)["label"]))
+        texts = [each.replace("-", " ") for each in names]
+        return Labelled(self._words(texts, space), np.arange(len(names)))
+
+    def _words(self, texts: list[str], space: str) -> list[Ids]:
         tokens = tokenize(texts)
         codes = np.asarray(Lookup(self.space(space), "word", ()).codes(tokens))
-        ends = np.cumsum(tokens.counts())
-        _, labels = np.unique([table["label"][i] for i in rows], return_inverse=True)
-        return Labelled(np.split(codes.astype(np.int32), ends[:-1]), labels)
+        return np.split(codes.astype(np.int32), np.cumsum(tokens.counts())[:-1])
 
     def _space(self, name: str) -> Space:
-        """A space: ``glove-DIM`` or ``w2v-DIM``, by PCA, or one of the store."""
+        """A space: ``glove-DIM``, ``w2v-DIM``, ``w2v_frequent-DIM``, or of the store.
+
+        Fewer dimensions than 300 are by PCA.
+        """
         family, _, dim = name.partition("-")
         if family == "glove" and dim.isdigit():
             return reduced(load_space(DEFAULT_SPACE), int(dim), name)
-        if family == "w2v" and dim.isdigit():
-            words = read_lines(self.path("vectors/w2v_imdb.words.txt"))
-            vectors = np.load(self.path("vectors/w2v_imdb_300d.npy"))[: len(words)]
-            whole = Space.from_arrays("w2v-300", words, vectors.astype(np.float32))
-            return reduced(whole, int(dim), name)
+        if family in _W2V and dim.isdigit():
+            return self._w2v(family, int(dim), name)
         return load_space(name)
+
+    def _w2v(self, family: str, dim: int, name: str) -> Space:
+        if dim != 300:
+            return reduced(self.space(f"{family}-300"), dim, name)
+        named = read_lines(self.path("vectors/w2v_imdb.words.txt"))
+        words = [word for word in named if word][: _W2V[family]]
+        vectors = np.load(self.path("vectors/w2v_imdb_300d.npy"))[: len(words)]
+        return Space.from_arrays(name, words, vectors.astype(np.float32))
 
 
 def reduced(space: Space, dim: int, name: str) -> Space:

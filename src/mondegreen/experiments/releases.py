@@ -38,10 +38,14 @@ BY_RATIO: Final = "BRR by ratio"
 """BRR at the epsilon that its paper's privacy ratio calls equal to one of CMP."""
 
 
-def prepared(law: str, epsilon: float, space: Space) -> State:
-    """A mechanism by the name in the papers, ready for a space."""
+def prepared(law: str, epsilon: float, space: Space, **more: Any) -> State:
+    """A mechanism by the name in the papers, ready for a space.
+
+    ``more`` are parameters of the mechanism, such as its decoder.
+    """
     name, parameters = LAWS[law]
-    return mechanism(name, epsilon=float(epsilon), **parameters).prepare(space)
+    own = {"epsilon": float(epsilon), **parameters, **more}
+    return mechanism(name, **own).prepare(space)
 
 
 def repeated(state: State, words: Ids, runs: int, rng: Generator) -> Ids:
@@ -69,7 +73,7 @@ def equal_by_ratio(space: Space, by: str) -> tuple[float, float]:
     return space.geometry.diameter, binary.diameter
 
 
-def release_at(point: Point, space: Space) -> State | None:
+def release_at(point: Point, space: Space, **more: Any) -> State | None:
     """The mechanism ``law`` of a point at its ``epsilon``; None for no noise.
 
     It is kept, with the laws of words that it has computed, for the seeds of a point.
@@ -80,12 +84,12 @@ def release_at(point: Point, space: Space) -> State | None:
     if law == BY_RATIO:
         euclidean, hamming = equal_by_ratio(space, "mean")
         law, epsilon = "BRR", epsilon * euclidean / hamming
-    return _kept(law, epsilon, space)
+    return _kept(law, epsilon, space, **more)
 
 
 @functools.lru_cache(maxsize=1)
-def _kept(law: str, epsilon: float, space: Space) -> State:
-    return prepared(law, epsilon, space)
+def _kept(law: str, epsilon: float, space: Space, **more: Any) -> State:
+    return prepared(law, epsilon, space, **more)
 
 
 def laws_by_epsilon(

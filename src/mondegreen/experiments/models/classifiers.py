@@ -14,6 +14,7 @@ from mondegreen.experiments.bench import Labelled
 from mondegreen.experiments.models.training import (
     PAD,
     Training,
+    embedding,
     loss_of,
     probabilities,
     repeatable,
@@ -67,11 +68,7 @@ class Recurrent(nn.Module):
         is_frozen: bool = False,
     ) -> None:
         super().__init__()
-        table = torch.zeros(len(vectors) + 1, vectors.shape[1])
-        table[1:] = torch.from_numpy(vectors.astype("float32"))
-        self.vectors = nn.Embedding.from_pretrained(
-            table, freeze=is_frozen, padding_idx=PAD
-        )
+        self.vectors = embedding(vectors, is_frozen=is_frozen)
         self.lstm = nn.LSTM(
             vectors.shape[1], hidden, batch_first=True, bidirectional=both_ways
         )

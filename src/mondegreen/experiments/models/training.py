@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from mondegreen.arrays import Floats, Ids, slices
+from mondegreen.arrays import Floats, Ids, Vectors, slices
 from mondegreen.experiments.bench import Labelled
 
 PAD: Final = 0
@@ -56,6 +56,13 @@ def padded(texts: Sequence[Ids], longest: int, device: torch.device) -> torch.Te
     return torch.from_numpy(rows).to(device)
 
 
+def embedding(vectors: Vectors, *, is_frozen: bool) -> nn.Embedding:
+    """A layer that looks up the vectors of words, numbered from 1 as in texts."""
+    table = torch.zeros(len(vectors) + 1, vectors.shape[1])
+    table[1:] = torch.from_numpy(vectors.astype("float32"))
+    return nn.Embedding.from_pretrained(table, freeze=is_frozen, padding_idx=PAD)
+
+
 def train(
     model: nn.Module,
     train: Labelled,
@@ -70,12 +77,30 @@ def train(
     """
     model.to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=training.rate)
+    return until_no_better(
+        model,
+        training,
+        lambda: _epoch(model, optimizer, train, training, device),
+        None if valid is None else lambda: _loss(model, valid, training, device),
+    )
+
+
+def until_no_better(
+    model: nn.Module,
+    training: Training,
+    epoch: Callable[[], None],
+    loss: Callable[[], float] | None,
+) -> nn.Module:
+    """Run epochs until the loss has not fallen for ``patience`` of them.
+
+    Returns the model as it was at the lowest loss; without one, after the last epoch.
+    """
     best, kept, waited = float("inf"), model.state_dict(), 0
     for _ in range(training.epochs):
-        _epoch(model, optimizer, train, training, device)
-        if valid is None:
+        epoch()
+        if loss is None:
             continue
-        now = _loss(model, valid, training, device)
+        now = loss()
         if now < best:
             best, kept, waited = now, copy.deepcopy(model.state_dict()), 0
         else:

@@ -12,9 +12,12 @@ from mondegreen.errors import UnknownNameError
 from mondegreen.experiments.recipe import Recipe
 
 NAMES: Final = (
+    "cmp-answers",
     "cmp-auditor",
     "cmp-authorship",
     "cmp-deniability",
+    "cmp-distances",
+    "cmp-utility",
     "cmp-words",
     "vickrey-lexicon",
     "tem-cost",

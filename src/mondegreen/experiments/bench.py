@@ -141,15 +141,26 @@ class Bench:
         _, labels = np.unique([table["label"][i] for i in rows], return_inverse=True)
         return Labelled(np.split(codes.astype(np.int32), ends[:-1]), labels)
 
+    def vectors(self, name: str) -> tuple[Sequence[str], Vectors]:
+        """Words and vectors of ``glove-300`` or ``w2v-300``, for a space of some.
+
+        To measure the distances of a whole space takes a minute.
+        """
+        if name != "w2v-300":
+            space = self.space(name)
+            return space.words, space.vectors
+        named = read_lines(self.path("vectors/w2v_imdb.words.txt"))
+        words = [word for word in named if word]  # the last line is empty
+        table = np.load(self.path("vectors/w2v_imdb_300d.npy"))[: len(words)]
+        return words, table.astype(np.float32)
+
     def _space(self, name: str) -> Space:
         """A space: ``glove-DIM`` or ``w2v-DIM``, by PCA, or one of the store."""
         family, _, dim = name.partition("-")
         if family == "glove" and dim.isdigit():
             return reduced(load_space(DEFAULT_SPACE), int(dim), name)
         if family == "w2v" and dim.isdigit():
-            words = read_lines(self.path("vectors/w2v_imdb.words.txt"))
-            vectors = np.load(self.path("vectors/w2v_imdb_300d.npy"))[: len(words)]
-            whole = Space.from_arrays("w2v-300", words, vectors.astype(np.float32))
+            whole = Space.from_arrays("w2v-300", *self.vectors("w2v-300"))
             return reduced(whole, int(dim), name)
         return load_space(name)
 

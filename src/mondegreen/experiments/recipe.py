@@ -79,8 +79,9 @@ class Recipe:
     data : sequence of str
         Names of the data sets that it reads.
     axes : (str, str, str)
-        Name of the point's value along the axis, of the one that tells curves apart,
-        and of the measure that is drawn; none where no figure is drawn.
+        Name of the point's value along the axis, or of a measure there, of the value
+        that tells curves apart, and of the measure that is drawn; none where no figure
+        is drawn.
     version : int
         Raised when what is measured changes: kept results of another are not used.
     """

@@ -17,6 +17,8 @@ NAMES: Final = (
     "cmp-deniability",
     "cmp-words",
     "vickrey-lexicon",
+    "vickrey-selection",
+    "vickrey-utility",
     "tem-cost",
     "tem-threshold",
     "brr-privacy-ratio",

@@ -175,6 +175,19 @@ class Bench:
         codes = np.asarray(Lookup(self.space(space), "word", ()).codes(tokens))
         return np.split(codes.astype(np.int32), np.cumsum(tokens.counts())[:-1])
 
+    def vectors(self, name: str) -> tuple[Sequence[str], Vectors]:
+        """Words and vectors of ``glove-300`` or ``w2v-300``, for a space of some.
+
+        To measure the distances of a whole space takes a minute.
+        """
+        if name != "w2v-300":
+            space = self.space(name)
+            return space.words, space.vectors
+        named = read_lines(self.path("vectors/w2v_imdb.words.txt"))
+        words = [word for word in named if word]  # the last line is empty
+        table = np.load(self.path("vectors/w2v_imdb_300d.npy"))[: len(words)]
+        return words, table.astype(np.float32)
+
     def _space(self, name: str) -> Space:
         """A space: ``glove-DIM``, ``w2v-DIM``, ``w2v_frequent-DIM``, or of the store.
 
@@ -190,10 +203,9 @@ class Bench:
     def _w2v(self, family: str, dim: int, name: str) -> Space:
         if dim != 300:
             return reduced(self.space(f"{family}-300"), dim, name)
-        named = read_lines(self.path("vectors/w2v_imdb.words.txt"))
-        words = [word for word in named if word][: _W2V[family]]
-        vectors = np.load(self.path("vectors/w2v_imdb_300d.npy"))[: len(words)]
-        return Space.from_arrays(name, words, vectors.astype(np.float32))
+        most = _W2V[family]
+        words, vectors = self.vectors("w2v-300")
+        return Space.from_arrays(name, words[:most], vectors[:most])
 
 
 def reduced(space: Space, dim: int, name: str) -> Space:

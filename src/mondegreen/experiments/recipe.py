@@ -83,8 +83,9 @@ class Recipe:
     alone : bool
         Whether it measures time, so that nothing else may run beside it.
     axes : (str, str, str)
-        Name of the point's value along the axis, of the one that tells curves apart,
-        and of the measure that is drawn; none where no figure is drawn.
+        Name of the point's value along the axis, or of a measure there, of the value
+        that tells curves apart, and of the measure that is drawn; none where no figure
+        is drawn.
     shares : sequence of str
         Measures in [0, 1], such as accuracies: their intervals end there.
     version : int

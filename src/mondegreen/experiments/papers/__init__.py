@@ -20,6 +20,8 @@ NAMES: Final = (
     "cmp-utility",
     "cmp-words",
     "vickrey-lexicon",
+    "vickrey-selection",
+    "vickrey-utility",
     "tem-cost",
     "tem-threshold",
     "brr-privacy-ratio",

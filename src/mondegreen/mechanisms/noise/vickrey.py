@@ -123,7 +123,7 @@ class Vickrey(AbstractNoise):
 
         def decode(points: Vectors, search: NeighbourSearch, uniforms: Floats) -> Ids:
             words, distances = nearest_words(space, search, points, k)
-            return choose_neighbour(words, self._law(distances), uniforms)
+            return choose_neighbour(words, self.chances(distances), uniforms)
 
         if self.lambda_:
             state = mahalanobis_state(self, space, self.lambda_)
@@ -131,8 +131,12 @@ class Vickrey(AbstractNoise):
             state = self.laplace_state(space)
         return replace(state, decode=decode, uniforms=1)
 
-    def _law(self, distances: Floats) -> Floats:
-        """Probabilities of the neighbours at these distances, (T, k)."""
+    def chances(self, distances: Floats) -> Floats:
+        """Tell how likely each neighbour is to be released, from its distance, (T, k).
+
+        >>> Vickrey(epsilon=1.0, t=0.5).chances(np.array([[1.0, 3.0]])).tolist()
+        [[0.75, 0.25]]
+        """
         if not isinstance(self.t, tuple):
             return two_neighbours(distances, self.t)
         scores = -np.array(self.t[: distances.shape[1]]) * distances

@@ -1,0 +1,180 @@
+"""Vickrey by one search for all its settings: noisy points, and the words near them.
+
+The noise of Vickrey does not depend on ``t``, and given a noisy point the chance of
+each output is known. So one search serves every ``t``, every number of neighbours and
+the printed form, and outputs are counted by their chances instead of being drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Floats, Ids
+from mondegreen.mechanisms import mechanism
+from mondegreen.mechanisms.base import AbstractMechanism
+from mondegreen.mechanisms.noise.vickrey import (
+    Vickrey,
+    choose_neighbour,
+    nearest_words,
+)
+from mondegreen.scores.held_out import crossed_errors, table_of_runs
+from mondegreen.space.space import Space
+
+NOISES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "Laplace": {},
+    "Mahalanobis": {"lambda_": 0.2},
+}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How one of the words near a noisy point is chosen.
+
+    ``t`` is that of :class:`~mondegreen.mechanisms.noise.vickrey.Vickrey`: a number, or
+    a rate for each neighbour. ``is_printed`` leaves the input out, as the paper's
+    algorithms do, so that no epsilon holds.
+    """
+
+    t: float | tuple[float, ...] = 0.0
+    is_printed: bool = False
+
+    def mechanism(self, noise: str, epsilon: float) -> AbstractMechanism:
+        """Name the mechanism that chooses so: what it promises is known by it."""
+        if self.is_printed:
+            return mechanism("vickrey_literal", epsilon=epsilon, t=self.t)
+        return mechanism("vickrey", epsilon=epsilon, t=self.t, **NOISES[noise])
+
+
+SETTINGS: Final[Mapping[str, tuple[str, Choice]]] = {
+    "Laplace": ("Laplace", Choice()),
+    "Mahalanobis": ("Mahalanobis", Choice()),
+    **{f"t={t:g}": ("Laplace", Choice(t)) for t in (0.25, 0.5, 0.75, 1.0)},
+    "t=0.5 on Mahalanobis": ("Mahalanobis", Choice(0.5)),
+    # Rates of 0: each of the k nearest is as likely. One of them alone is Laplace.
+    **{f"any of {k} nearest": ("Laplace", Choice((0.0,) * k)) for k in (2, 3, 4, 5)},
+    **{
+        f"printed, t={t:g}": ("Laplace", Choice(t, is_printed=True))
+        for t in (0.0, 0.25, 0.5, 0.75, 1.0)
+    },
+}
+"""Noise and choice by the name of a curve; one number is the weight of the second."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Noisy points of inputs, ``(points,)``, as words near them, ``(points, k)``.
+
+    The points of each input are in both halves of them, so that what an adversary
+    learns from one half is asked on the other.
+    """
+
+    inputs: Ids
+    words: Ids
+    distances: Floats
+    size: int
+
+    @classmethod
+    def of(
+        cls,
+        space: Space,
+        noise: str,
+        epsilon: float,
+        inputs: Ids,
+        rng: Generator,
+        k: int = 5,
+    ) -> Neighbours:
+        """Add noise to each input, and find the k words nearest to the point.
+
+        A choice needs as many as it has neighbours; a printed one needs three.
+        """
+        state = Vickrey(epsilon=epsilon, **NOISES[noise]).prepare(space)
+        found = [
+            nearest_words(space, state.search, points, k)
+            for points, _ in state.noisy(inputs, rng)
+        ]
+        words, distances = map(np.concatenate, zip(*found, strict=True))
+        return cls(inputs, words, distances, space.vocab_size)
+
+    def chances(self, choice: Choice) -> tuple[Ids, Floats]:
+        """Give the words that may be released for each point, and their chances."""
+        words, distances = (
+            self._others() if choice.is_printed else (self.words, self.distances)
+        )
+        count = len(choice.t) if isinstance(choice.t, tuple) else 2
+        law = Vickrey(epsilon=1.0, t=choice.t).chances(distances[:, :count])
+        return words[:, :count], law
+
+    def _others(self) -> tuple[Ids, Floats]:
+        """The two words nearest to each point that are not its input."""
+        is_other = self.words != self.inputs[:, None]
+        order = np.argsort(~is_other, axis=1, kind="stable")[:, :2]
+        rows = np.arange(len(order))[:, None]
+        return self.words[rows, order], self.distances[rows, order]
+
+    def released(self, choice: Choice, rng: Generator) -> Ids:
+        """Draw the word that is released for each point."""
+        words, law = self.chances(choice)
+        return choose_neighbour(words, law, rng.random((len(words), 1)))
+
+    def alike(self, choice: Choice, classes: NDArray[Any]) -> Floats:
+        """Tell, for each point, the chance of an output of the class of its input."""
+        words, law = self.chances(choice)
+        same = classes[words] == classes[self.inputs][:, None]
+        found: Floats = (same * law).sum(axis=1)
+        return found
+
+    def errors(
+        self, choice: Choice, prior: Floats | None = None
+    ) -> tuple[float, float]:
+        """Compute :math:`E_M` and the error of the best guess, each half by the other.
+
+        ``prior`` is that of the inputs, ``(V,)``, which have as many points each; all
+        are as likely if not given.
+        """
+        words, law = self.chances(choice)
+        if prior is not None:
+            law = law * prior[self.inputs][:, None]
+        tables = [
+            table_of_runs(
+                np.repeat(self.inputs[half], words.shape[1]),
+                words[half].ravel(),
+                law[half].ravel(),
+                self.size,
+            )
+            for half in np.array_split(np.arange(len(words)), 2)
+        ]
+        return crossed_errors(*tables)
+
+
+def printed_selection(
+    loss: Callable[[float, float], float],
+    error: Callable[[float, float], float],
+    budget: float,
+    ts: Sequence[float],
+    within: tuple[float, float],
+) -> tuple[float, float] | None:
+    """Choose t and epsilon by Algorithm 2 of Xu et al. 2021, as it is printed.
+
+    Epsilon is doubled at t = 0 until the loss fits the budget; then the t of largest
+    error is taken whose loss fits at that very epsilon. ``loss`` and ``error`` are
+    asked at (t, epsilon); ``within`` holds the first epsilon and the last one to try,
+    which the paper does not have: None where its loop would go on.
+
+    >>> printed_selection(lambda t, e: t + 3 / e, lambda t, e: t, 0.5, (0, 1), (1, 64))
+    (0, 8)
+    """
+    epsilon, last = within
+    while loss(0.0, epsilon) > budget:
+        epsilon *= 2
+        if epsilon > last:
+            return None
+    fitting = [t for t in ts if loss(t, epsilon) <= budget]
+    return max(fitting, key=lambda t: error(t, epsilon)), epsilon

@@ -1,0 +1,288 @@
+"""The experiments of the Vickrey paper, on made-up words whose ends are known."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+import mondegreen as mg
+from mondegreen.experiments import neighbours
+from mondegreen.experiments.bench import Labelled
+from mondegreen.experiments.neighbours import SETTINGS, Choice, Neighbours
+from mondegreen.experiments.papers import recipe_named
+from mondegreen.experiments.papers.vickrey import lexicon, selection, utility
+from mondegreen.mechanisms import mechanism
+from mondegreen.scores.held_out import held_out_errors, table_of_runs
+
+SIZE = 60
+
+
+class MadeUp:
+    """Words of opinion far from each other; texts whose class their words tell."""
+
+    def __init__(self, folder=None):
+        vectors = np.random.default_rng(0).normal(size=(SIZE, 6)).astype(np.float32)
+        self.words = [f"w{i}" for i in range(SIZE)]
+        self.made = mg.Space.from_arrays("made-up", self.words, vectors)
+        self.folder = folder
+        if folder is not None:
+            (folder / "opinion_lexicon").mkdir()
+            for name, first in (("positive", 0), ("negative", 1)):
+                lines = ["; a comment", *self.words[first::2], "elsewhere"]
+                path = folder / "opinion_lexicon" / f"{name}-words.txt"
+                path.write_text("\n".join(lines) + "\n")
+
+    def path(self, name):
+        return self.folder / name
+
+    def space(self, name):
+        return self.made
+
+    def vectors(self, name):
+        return self.made.words, self.made.vectors
+
+    def labelled(self, name, split, space="glove-300", most=0):
+        rng = np.random.default_rng([len(name), *map(ord, split)])
+        labels = rng.integers(0, 2, most)
+        words = [rng.integers(0, SIZE, 12) // 2 * 2 + label for label in labels]
+        return Labelled([each.astype(np.int32) for each in words], labels)
+
+
+@pytest.fixture
+def bench(tmp_path):
+    return MadeUp(tmp_path)
+
+
+def near(bench, epsilon, runs=400, noise="Laplace", k=5):
+    inputs = np.tile(np.arange(SIZE, dtype=np.int32), runs)
+    rng = np.random.default_rng(3)
+    return Neighbours.of(bench.made, noise, epsilon, inputs, rng, k=k)
+
+
+@pytest.mark.parametrize("law", sorted(SETTINGS))
+def test_one_search_has_the_law_of_each_mechanism(bench, law):
+    noise, choice = SETTINGS[law]
+    found = near(bench, 4.0, noise=noise)
+    words, chances = found.chances(choice)
+    assert chances.sum(axis=1) == pytest.approx(1)
+    state = choice.mechanism(noise, 4.0).prepare(bench.made)
+    outputs = state.sample(found.inputs, np.random.default_rng(4))
+    drawn = found.released(choice, np.random.default_rng(5))
+    every = np.arange(SIZE)
+    expected = np.bincount(words.ravel(), chances.ravel(), SIZE) / len(outputs)
+    stays = float(found.alike(choice, every).mean())
+    for sample in (outputs, drawn):
+        assert (sample == found.inputs).mean() == pytest.approx(stays, abs=0.015)
+        shares = np.bincount(sample, minlength=SIZE) / len(sample)
+        assert np.abs(shares - expected).max() < 0.005
+
+
+def test_the_printed_form_is_not_the_sound_one_and_promises_nothing(bench):
+    found = near(bench, 4.0)
+    every = np.arange(SIZE)
+    printed = found.alike(SETTINGS["printed, t=0.5"][1], every)
+    assert (printed == 0).all()
+    assert found.alike(SETTINGS["t=0.5"][1], every).mean() > 0.1
+    made = SETTINGS["printed, t=0.5"][1].mechanism("Laplace", 4.0)
+    assert not made.prepare(bench.made).guarantee.is_private
+
+
+def test_a_prior_weighs_the_inputs(bench):
+    found, choice = near(bench, 1e-3), Choice(0.5)
+    prior = np.full(SIZE, 0.1 / (SIZE - 1))
+    prior[7] = 0.9
+    assert found.errors(choice)[1] > 0.9
+    assert found.errors(choice, prior)[1] == pytest.approx(0.1, abs=0.03)
+
+
+def test_errors_are_those_of_the_outputs_that_are_drawn(bench):
+    found, choice = near(bench, 5.0), Choice(0.5)
+    drawn = found.released(choice, np.random.default_rng(1))
+    halves = np.array_split(np.arange(len(drawn)), 2)
+    tables = [
+        table_of_runs(found.inputs[h], drawn[h], np.ones(len(h)), SIZE) for h in halves
+    ]
+    assert found.errors(choice) == pytest.approx(held_out_errors(*tables), abs=0.02)
+
+
+def point(recipe, **changed):
+    return {**recipe.points["quick"][0], **changed}
+
+
+def test_words_of_opinion_stay_at_large_epsilon_and_are_lost_near_zero(bench):
+    assert lexicon.opinions(bench, "glove-300")[0].vocab_size == SIZE
+    stays, lost, second = (
+        lexicon.measure(bench, point(lexicon.RECIPE, law=law, epsilon=e, runs=40), 0)
+        for law, e in (("Laplace", 1e4), ("Laplace", 1e-3), ("t=1", 1e4))
+    )
+    assert (stays["e_m"], stays["e_bayes"], stays["l_m"]) == (0, 0, 0)
+    assert stays["n_w"] == 1
+    assert lost["e_m"] > 0.95
+    assert lost["e_bayes"] > 0.9
+    assert lost["l_m"] == pytest.approx(0.5, abs=0.1)
+    assert second["n_w"] == 0
+    assert second["e_bayes"] < 0.6  # the neighbour that is always taken tells
+    assert stays["promise"] == "10000 per unit"
+    printed = point(lexicon.RECIPE, law="printed, t=0.5", epsilon=1e-3)
+    assert lexicon.measure(bench, printed, 0)["promise"] == "infinite loss"
+
+
+def test_laws_that_share_their_noise_are_searched_once(bench, monkeypatch):
+    calls, true = [], neighbours.nearest_words
+    monkeypatch.setattr(
+        neighbours, "nearest_words", lambda *a: calls.append(1) or true(*a)
+    )
+    for law in ("Laplace", "t=0.5", "any of 3 nearest", "printed, t=0.5"):
+        lexicon.measure(bench, point(lexicon.RECIPE, law=law, epsilon=3.5, runs=2), 0)
+    assert len(calls) == 1
+
+
+def test_the_printed_loop_takes_one_epsilon_and_may_not_end():
+    asked = []
+
+    def loss(t, epsilon):
+        asked.append(epsilon)
+        return 0.3 * t + 1 / epsilon
+
+    def error(t, epsilon):
+        return t
+
+    ts = (0.0, 0.25, 0.5)
+    assert neighbours.printed_selection(loss, error, 0.21, ts, (1, 99)) == (0.25, 8)
+    assert max(asked) == 8
+    with_floor = lambda t, epsilon: 0.3  # noqa: E731
+    assert neighbours.printed_selection(with_floor, error, 0.2, ts, (1, 99)) is None
+
+
+def test_the_safe_choice_fits_and_the_printed_form_does_not_end(bench):
+    sizes = {"looks": 20, "checks": 60, "budget": 0.25}
+    safe, sound, printed = (
+        selection.measure(bench, point(selection.RECIPE, by=by, **sizes), 0)
+        for by in ("safe", "printed, of the sound form", "printed, of the printed form")
+    )
+    assert safe["ended"] == safe["fits"] == sound["ended"] == 1
+    assert safe["l_m"] <= 0.25
+    assert safe["e_m"] >= sound["e_m"] - 0.02
+    assert printed["ended"] == 0  # without noise it loses 0.4 here
+    assert printed["l_m"] > 0.25
+
+
+SMALL = {
+    "train": 160,
+    "valid": 40,
+    "test": 160,
+    "words": 12,
+    "vocabulary": SIZE,
+    "inputs": SIZE,
+    "runs": 20,
+}
+
+
+@pytest.mark.parametrize("model", ["bag", "bilstm"])
+def test_a_classifier_loses_nothing_without_noise_and_all_near_zero(model):
+    bench = MadeUp()
+    none, clear, lost = (
+        utility.measure(
+            bench,
+            {"data": "tweets", "model": model, "law": law, "epsilon": e, **SMALL},
+            0,
+        )
+        for law, e in (("none", 0), ("Laplace", 1e4), ("Laplace", 1e-3))
+    )
+    assert none["loss"] < 0.1
+    assert clear == none
+    assert (clear["e_m"], clear["unchanged"]) == (0, 1)
+    assert 0.35 < lost["loss"] < 0.65
+    assert lost["e_m"] > 0.9
+    assert lost["e_bayes"] > 0.9
+    assert 0.4 < none["chance"] <= 0.5
+
+
+def test_words_beyond_the_vocabulary_are_one_unknown_word():
+    bench = MadeUp()
+    few = {"data": "tweets", "model": "bag", "epsilon": 3, **SMALL, "vocabulary": 30}
+    texts = utility._texts(bench, few)
+    assert max(each.flat.max() for each in texts.values()) == 30
+    found = utility.measure(bench, {**few, "law": "t=0.5"}, 0)
+    assert found["unchanged"] < 0.5  # the unknown word is no output
+    prior = utility._prior(texts["train"].flat, {**few, "inputs": 10})
+    assert prior.sum() == pytest.approx(1)
+    assert len(prior) == 30
+    counts = np.bincount(texts["train"].flat, minlength=31)[:30]
+    assert np.count_nonzero(prior) >= 10  # with those as frequent as the tenth
+    assert counts[prior > 0].min() > counts[prior == 0].max()
+
+
+@pytest.mark.parametrize(
+    "name", ["vickrey-lexicon", "vickrey-selection", "vickrey-utility"]
+)
+def test_each_point_is_known_and_each_published_number_has_a_point(name):
+    recipe = recipe_named(name)
+    assert recipe.name == name
+    for scale, points in recipe.points.items():
+        assert len({str(sorted(p.items())) for p in points}) == len(points), scale
+        known = {str(p["law"]) for p in points if "law" in p} - {"none"}
+        assert known <= set(SETTINGS)
+    every = [*recipe.points["quick"], *recipe.points["full"]]
+    assert all(dict(each.point) in every for each in recipe.published)
+    assert all(each.because for each in recipe.published)
+
+
+def table_of(values):
+    """Points of the lexicon by law and epsilon."""
+    names = ("e_m", "e_bayes", "l_m", "n_w")
+    return [
+        (
+            {"law": law, "vectors": "glove-300", "epsilon": epsilon},
+            dict(zip(names, found, strict=False)),
+        )
+        for (law, epsilon), found in values.items()
+    ]
+
+
+def test_the_claims_of_the_lexicon_can_fail():
+    order = lexicon._ordered("Laplace", "t=0.5")
+    good = {("Laplace", 5): [0.5], ("t=0.5", 5): [0.8]}
+    assert order(table_of(good))
+    assert not order(table_of({**good, ("t=0.5", 5): [0.3]}))
+    laplace = {("Laplace", 5): [0.9, 0.9, 0.4], ("Laplace", 9): [0.1, 0.1, 0.0]}
+    gain = {**laplace, ("t=0.5", 9): [0.5, 0.5, 0.05]}
+    assert lexicon._half_the_loss(table_of(gain), "e_m")
+    none = {**laplace, ("t=0.5", 9): [0.5, 0.5, 0.15]}
+    assert not lexicon._half_the_loss(table_of(none), "e_m")
+    losses = {("t=0.25", 9): 0.01, ("t=1", 9): 0.05}
+    printed = {(f"printed, {law}", e): x for (law, e), x in losses.items()}
+    both = {k: [0, 0, v] for k, v in {**losses, **printed}.items()}
+    assert not lexicon._not_as_printed(table_of(both))
+    both["printed, t=0.25", 9] = [0, 0, 0.04]
+    assert lexicon._not_as_printed(table_of(both))
+    neighbours_ = ("Laplace", *(f"any of {k} nearest" for k in (2, 3, 4, 5)))
+    for values, holds in (([0, 5, 7, 8, 8.5], True), ([0, 1, 7, 8, 9], False)):
+        rows = zip(neighbours_, values, strict=True)
+        table = table_of({(law, 9): [x / 10] for law, x in rows})
+        assert lexicon._little_beyond(table) is holds
+
+
+def test_the_gain_of_utility_is_over_laplace_at_the_same_error():
+    def table(loss):
+        rows = [("none", 0, 0.2), ("Laplace", 0.8, 0.5), ("t=0.5", 0.4, loss)]
+        return [
+            ({"data": "d", "model": "m", "law": law}, {"e_m": e, "loss": x})
+            for law, e, x in rows
+        ]
+
+    better = utility._better("e_m")
+    assert better(table(0.22))
+    assert not better(table(0.34))
+
+
+def test_mahalanobis_noise_is_that_of_the_mechanism(bench):
+    made = SETTINGS["Mahalanobis"][1].mechanism("Mahalanobis", 4.0)
+    state = made.prepare(bench.made)
+    other = mechanism("mahalanobis", epsilon=4.0, lambda_=0.2).prepare(bench.made)
+    ids = np.repeat(np.arange(SIZE, dtype=np.int32), 200)
+    shares = [
+        (each.sample(ids, np.random.default_rng(0)) == ids).mean()
+        for each in (state, other)
+    ]
+    assert shares[0] == pytest.approx(shares[1], abs=0.02)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -30,6 +30,9 @@ from mondegreen.scores.interval import Ends
 
 KEYS: Final = ("reader", "worst_word")
 """Targets that an adversary measures."""
+
+ALONE: Final = "how frequent words are"
+"""What the reader knows who guesses each word from its own output."""
 
 _FEWEST: Final = 2000
 _AT_ONCE: Final = 10_000
@@ -100,15 +103,22 @@ def read(
     state: State, pairs: Pairs, language: NGrams, rng: np.random.Generator
 ) -> Attack:
     """Draw a release, and let the strongest reader that knows a model guess it."""
-    prior = language.frequencies()
-    channel = channel_of(state, prior, CANDIDATES)
-    alone = channel.candidates[channel.observation, 0]
-    readers: dict[str, Reader] = {
-        "how frequent words are": TableReader(alone),
+    readers = readers_of(state, language)
+    return reader(pairs.drawn(state, rng), readers, language.frequencies())
+
+
+def readers_of(state: State, language: NGrams) -> Mapping[str, Reader]:
+    """Who reads a release with a public model; the one :data:`ALONE` sees no context.
+
+    That one is the Bayes adversary of single words, with the frequencies of the model:
+    the best where the law is closed, and learned from public draws elsewhere.
+    """
+    channel = channel_of(state, language.frequencies(), CANDIDATES)
+    return {
+        ALONE: TableReader(channel.candidates[channel.observation, 0]),
         "a language model": SentenceReader(channel, language),
         **at_face_value(state),
     }
-    return reader(pairs.drawn(state, rng), readers, prior)
 
 
 def success_against(

@@ -25,6 +25,7 @@ LAWS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "TEM": ("tem", {}),
     "SanText": ("exponential", {}),
     "SynTF": ("syntf", {}),
+    "truncated Gumbel": ("truncated_gumbel", {}),
     "BRR": ("brr", {}),
     "calibrated": ("calibrated", {}),
     "tree": ("tree", {}),

@@ -27,6 +27,7 @@ NAMES: Final = (
     "brr-privacy-ratio",
     "brr-sizes",
     "benchmark-counts",
+    "benchmark-equal",
     "across-accuracy",
     "across-membership",
 )

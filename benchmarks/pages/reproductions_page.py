@@ -16,6 +16,11 @@ from mondegreen.wording import amount, figure
 
 PAGE: Final = "reproductions.md"
 ASSETS: Final = DOCS / "assets"
+VERDICTS: Final = (
+    ({True}, "Holds"),
+    ({False}, "Does not hold"),
+    ({True, False}, "Holds in one experiment and not in another"),
+)
 LONGEST: Final = 60
 """Rows of a table of the page; the data have all."""
 
@@ -46,8 +51,11 @@ def _paper_in_short(rows: Sequence[Row], paper: str) -> str:
     if not known and not printed:
         return ""
     said = [f"- **{ROOMS[paper][0]}** ({ROOMS[paper][1]})."]
-    for holds, begins in ((True, "Holds"), (False, "Does not hold")):
-        some = dict.fromkeys(c["claim"] for c in known if c["holds"] is holds)
+    found: dict[str, set[bool]] = {}
+    for claim in known:
+        found.setdefault(claim["claim"], set()).add(claim["holds"])
+    for verdict, begins in VERDICTS:
+        some = [claim for claim, held in found.items() if held == verdict]
         if some:
             said.append(f"{begins}: {_cell('; '.join(some))}.")
     if printed:

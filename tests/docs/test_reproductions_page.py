@@ -97,6 +97,7 @@ def made_up(name: str, value: float, holds: bool) -> dict[str, object]:
         ],
         shapes=[
             Shape("TEM, figure 1", "it rises", lambda table: holds),
+            Shape("TEM, figure 1", "it is so", lambda table: True),
             Shape("Ours", "it is there", lambda table: False),
         ],
     )
@@ -123,18 +124,19 @@ def results(monkeypatch, tmp_path):
 
 
 def test_the_first_paragraph_says_what_was_found(results) -> None:
-    results(made_up("cmp-words", 0.5, True), made_up("across-accuracy", 0.9, False))
+    rows = made_up("cmp-words", 0.5, True), made_up("across-accuracy", 0.9, False)
+    results(*rows)
     found = page.in_short()
-    assert "Of 2 claims that the papers make, 1 holds here and 1 does not" in found
+    assert "Of 4 claims that the papers make, 3 hold here and 1 does not" in found
     assert "of 2 numbers that they print, 1 agrees with ours**, 1 of these" in found
     assert "**CMP** (Feyisetan et al. 2020). Numbers that agree: 1 of 1." in found
     (tem,) = [line for line in found.splitlines() if line.startswith("- **TEM**")]
-    assert "Holds: it rises. Does not hold: it rises." in tem
+    assert "Holds: it is so. Holds in one experiment and not in another: it r" in tem
     assert "cmp-auditor" in found.partition("Not measured yet: ")[2]
-    results(made_up("cmp-words", 0.9, False))
-    assert (
-        "0 hold here and 1 does not; of 1 number that they print, 0" in page.in_short()
-    )
+    results(rows[1])
+    found = page.in_short()
+    assert "1 holds here and 1 does not; of 1 number that they print, 0" in found
+    assert "Holds: it is so. Does not hold: it rises." in found
 
 
 def test_a_section_says_what_holds_what_agrees_and_why_not(results) -> None:

@@ -96,7 +96,8 @@ def _row(rows: Sequence[Row]) -> Row | None:
 
 
 def _measure(row: Row) -> str:
-    return str(row["axes"][2])
+    """What is compared: what is drawn, or accuracy where nothing is."""
+    return str(row["axes"][2]) if row["axes"] else "accuracy"
 
 
 def _groups(row: Row) -> Groups:

@@ -213,6 +213,7 @@ def test_the_best_mechanism_is_named_with_those_that_are_like_it() -> None:
     row = equal_row()
     said = equal.equal_sentence([row])
     assert "TEM or BRR (news, 30% of the words); BRR (films, 40%" in said
+    assert equal.equal_sentence([{**row, "axes": None}]) == said
     assert equal.equal_sentence([]) == ""
 
 

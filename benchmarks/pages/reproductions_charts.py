@@ -112,7 +112,10 @@ def _epsilon(point: Point) -> float:
 
 
 def _rest(row: Row, point: Row) -> str:
-    """What of a point is neither along the curve nor the same everywhere."""
+    """What of a point is neither along the curve nor the same everywhere.
+
+    Numbers are left out where words alone tell all of these parts of the grid apart.
+    """
     every = [each["point"] for each in row["points"]]
     varies = [
         name
@@ -121,7 +124,12 @@ def _rest(row: Row, point: Row) -> str:
         and len({str(each.get(name)) for each in every}) > 1
     ]
     words = [name for name in varies if isinstance(point[name], str)]
-    return ", ".join(str(point[name]) for name in (words or varies))
+    whole, short = (
+        {tuple(str(each.get(name)) for name in names) for each in every}
+        for names in (varies, words)
+    )
+    enough = words if len(whole) == len(short) else varies
+    return ", ".join(str(point[name]) for name in enough)
 
 
 def _is_clear(row: Row, point: Row) -> bool:

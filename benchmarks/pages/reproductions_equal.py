@@ -58,8 +58,8 @@ def equal_sentence(rows: Sequence[Row]) -> str:
     ]
     return (
         "At equal success of a reader who sees whole texts, most "
-        f"{_measure(row)} is left by {'; '.join(said)}; of those that are named together "
-        "the intervals overlap."
+        f"{_measure(row)} is left by {'; '.join(said)}; where several are named "
+        "their intervals overlap."
     )
 
 

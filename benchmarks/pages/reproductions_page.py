@@ -27,7 +27,7 @@ def in_short() -> str:
     agree, printed = share(compared(rows), "agrees")
     fails, alone = claimed - held, sum(map(stored.agrees_alone, compared(rows)))
     by_paper = [
-        f"{_of(some, 'holds')} cases ({name})"
+        f"{name} {_of(some, 'holds')}"
         for paper, (name, _) in ROOMS.items()
         if (some := claims(rows, paper))
     ]
@@ -37,8 +37,8 @@ def in_short() -> str:
         f"{'holds' if held == 1 else 'hold'} here and {fails} "
         f"{'does' if fails == 1 else 'do'} not; of {amount(printed, 'number')} that "
         f"they print, {agree} {'agrees' if agree == 1 else 'agree'} with ours**, "
-        f"{alone} of these by our mean alone, without its interval. By paper, claims "
-        f"hold in {', '.join(by_paper)}. "
+        f"{alone} of these by our mean alone, without its interval. Claims that hold, by "
+        f"paper: {', '.join(by_paper)}. "
         f"{equal_sentence(rows)}"
     )
     missing = stored.absent(rows)

@@ -133,7 +133,7 @@ def test_the_first_paragraph_says_what_was_found(results) -> None:
     assert "| **CMP**, Feyisetan et al. 2020 | – | – | 1 of 1 |" in found
     (tem,) = [line for line in found.splitlines() if line.startswith("| **TEM**")]
     assert "| • it is so | • it rises (in one experiment; in another it does) |" in tem
-    assert "By paper, claims hold in 3 of 4 cases (TEM)." in found
+    assert "Claims that hold, by paper: TEM 3 of 4." in found
     assert "cmp-auditor" in found.partition("Not measured yet: ")[2]
     results(rows[1])
     found = page.in_short()

@@ -37,9 +37,8 @@ def in_short() -> str:
         f"{'holds' if held == 1 else 'hold'} here and {fails} "
         f"{'does' if fails == 1 else 'do'} not; of {amount(printed, 'number')} that "
         f"they print, {agree} {'agrees' if agree == 1 else 'agree'} with ours**, "
-        f"{alone} of these by our mean alone, without its interval. Claims that hold, by "
-        f"paper: {', '.join(by_paper)}. "
-        f"{equal_sentence(rows)}"
+        f"{alone} of these by our mean alone, without its interval. Claims that hold, "
+        f"by paper: {', '.join(by_paper)}. {equal_sentence(rows)}"
     )
     missing = stored.absent(rows)
     rest = f"\nNot measured yet: {_codes(missing)}.\n" if missing else ""

@@ -49,6 +49,11 @@ speed:
     {{python}} -m benchmarks speed_page
     {{python}} tests/speed/ratios.py --record
 
+# The papers, measured again (40 minutes), and their page.
+papers:
+    {{python}} -m benchmarks reproductions
+    {{python}} -m benchmarks reproductions_page
+
 # The embedded default space, from public GloVe vectors.
 space vectors:
     .venv/bin/mondegreen space build {{vectors}} --name glove-840b-34k --allow-nbsp \

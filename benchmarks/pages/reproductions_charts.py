@@ -13,9 +13,25 @@ MOST: Final = 8
 """Curves of a figure: more cannot be told apart."""
 
 LABELS: Final = {
-    "n_w": "share of runs where a word stays, N_w",
+    "adaptive": "sentences whose author is named, adaptive adversary",
+    "again_us": "microseconds a word, once prepared",
+    "again_us_to_cmp": "time of a word, once prepared, over that of CMP",
+    "both": "accuracy, trained on releases and asked with releases",
+    "budget": "budget of loss",
+    "dim": "dimensions of the vectors",
     "e_m": "error of the adversary, E_M",
+    "l_m": "loss, L_M",
+    "loss": "error rate of the classifier",
+    "n_w": "share of runs where a word stays, N_w",
+    "n_w_brr": "share of runs where a word stays, BRR",
+    "naive_auc": "area under the curve, auditor trained on clear texts",
+    "nearest_50": "median distance of the nearest word",
+    "puc_50": "composite score PUC, alpha = 0.5",
+    "ratio_adaptive_auc": "area under the curve, likelihood ratio, adaptive",
+    "test_mrr": "mean reciprocal rank (MRR), asked with releases",
+    "worst": "largest mass beyond the threshold",
 }
+"""What is written at an axis; else its name."""
 LONGEST: Final = 72
 
 
@@ -59,7 +75,7 @@ def _lines(row: Row) -> tuple[tuple[Line, ...], str]:
     curves: dict[tuple[str, str], list[Point]] = {}
     for each in row["points"]:
         point, mean, place = each["point"], each["measures"].get(y), _value(each, x)
-        if mean is None or place is None or point.get(by) == NO_NOISE:
+        if mean is None or place is None or _is_clear(row, point):
             continue
         ends, epsilon = (mean["low"], mean["high"]), point.get("epsilon", place)
         curve = curves.setdefault((str(point[by]), _rest(row, point)), [])
@@ -96,7 +112,10 @@ def _epsilon(point: Point) -> float:
 
 
 def _rest(row: Row, point: Row) -> str:
-    """What of a point is neither along the curve nor the same everywhere."""
+    """What of a point is neither along the curve nor the same everywhere.
+
+    Numbers are left out where words alone tell all of these parts of the grid apart.
+    """
     every = [each["point"] for each in row["points"]]
     varies = [
         name
@@ -104,13 +123,25 @@ def _rest(row: Row, point: Row) -> str:
         if name not in (*row["axes"], "epsilon")
         and len({str(each.get(name)) for each in every}) > 1
     ]
-    return ", ".join(str(point[name]) for name in varies)
+    words = [name for name in varies if isinstance(point[name], str)]
+    whole, short = (
+        {tuple(str(each.get(name)) for name in names) for each in every}
+        for names in (varies, words)
+    )
+    enough = words if len(whole) == len(short) else varies
+    return ", ".join(str(point[name]) for name in enough)
+
+
+def _is_clear(row: Row, point: Row) -> bool:
+    return NO_NOISE in (point.get(row["axes"][1]), point.get("law"))
 
 
 def _limit(row: Row) -> tuple[str, float] | None:
-    """What is measured without noise."""
-    _, by, y = row["axes"]
-    for each in row["points"]:
-        if each["point"].get(by) == NO_NOISE and y in each["measures"]:
-            return "without noise", float(each["measures"][y]["value"])
-    return None
+    """What is measured without noise, where that is one number for all curves."""
+    y = row["axes"][2]
+    found = {
+        float(each["measures"][y]["value"])
+        for each in row["points"]
+        if _is_clear(row, each["point"]) and y in each["measures"]
+    }
+    return ("without noise", found.pop()) if len(found) == 1 else None

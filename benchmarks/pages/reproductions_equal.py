@@ -12,6 +12,8 @@ from mondegreen.wording import figure
 NAME: Final = "benchmark-equal"
 ABSENT: Final = "Not measured yet.\n"
 EPSILON: Final = "epsilon"
+FEW: Final = 4
+"""Mechanisms that a sentence names."""
 
 Groups = dict[str, dict[str, dict[float, Row]]]
 """Measures at a point, by the texts, the mechanism and the level."""
@@ -51,14 +53,20 @@ def equal_sentence(rows: Sequence[Row]) -> str:
     if row is None:
         return ""
     said = [
-        f"{' or '.join(best)} ({f'{group}, ' if group else ''}{level:.0%} of the words)"
+        f"{_named(best)} ({f'{group}, ' if group else ''}{level:.0%} of the words)"
         for group, level, best in _best(_groups(row), _measure(row))
     ]
     return (
         "At equal success of a reader who sees whole texts, most "
-        f"{_measure(row)} is left by {'; '.join(said)}; those that are named together "
-        "have intervals that overlap."
+        f"{_measure(row)} is left by {'; '.join(said)}; where several are named "
+        "their intervals overlap."
     )
+
+
+def _named(best: Sequence[str]) -> str:
+    if len(best) > FEW:
+        return f"{best[0]}, and {len(best) - 1} others with intervals that reach it"
+    return " or ".join(filter(None, [", ".join(best[:-1]), best[-1]]))
 
 
 def every() -> Table:
@@ -96,7 +104,8 @@ def _row(rows: Sequence[Row]) -> Row | None:
 
 
 def _measure(row: Row) -> str:
-    return str(row["axes"][2])
+    """What is compared: what is drawn, or accuracy where nothing is."""
+    return str(row["axes"][2]) if row["axes"] else "accuracy"
 
 
 def _groups(row: Row) -> Groups:

@@ -26,33 +26,54 @@ def in_short() -> str:
     held, claimed = share(claims(rows), "holds")
     agree, printed = share(compared(rows), "agrees")
     fails, alone = claimed - held, sum(map(stored.agrees_alone, compared(rows)))
+    by_paper = [
+        f"{name} {_of(some, 'holds')}"
+        for paper, (name, _) in ROOMS.items()
+        if (some := claims(rows, paper))
+    ]
     first = (
         f"We measured {amount(len(rows), 'experiment')} of the papers again. **Of "
         f"{amount(claimed, 'claim')} that the papers make, {held} "
         f"{'holds' if held == 1 else 'hold'} here and {fails} "
         f"{'does' if fails == 1 else 'do'} not; of {amount(printed, 'number')} that "
         f"they print, {agree} {'agrees' if agree == 1 else 'agree'} with ours**, "
-        f"{alone} of these by our mean alone, without its interval. "
-        f"{equal_sentence(rows)}"
+        f"{alone} of these by our mean alone, without its interval. Claims that hold, "
+        f"by paper: {', '.join(by_paper)}. {equal_sentence(rows)}"
     )
     missing = stored.absent(rows)
     rest = f"\nNot measured yet: {_codes(missing)}.\n" if missing else ""
-    lines = [_paper_in_short(rows, paper) for paper in ROOMS]
-    return "\n".join([f"{first.rstrip()}\n", *filter(None, lines), rest])
+    header = ["paper", "what holds here", "what does not", "numbers that agree"]
+    lines = [line for paper in ROOMS if (line := _paper_in_short(rows, paper))]
+    table = str(Table(header, lines, (1, 2)))
+    return "\n".join(filter(None, [f"{first.rstrip()}\n", table, rest]))
 
 
-def _paper_in_short(rows: Sequence[Row], paper: str) -> str:
+def _paper_in_short(rows: Sequence[Row], paper: str) -> list[str]:
+    """A row of claims; those with two verdicts stand among what does not hold."""
     known, printed = claims(rows, paper), compared(rows, paper)
     if not known and not printed:
-        return ""
-    said = [f"- **{ROOMS[paper][0]}** ({ROOMS[paper][1]})."]
-    for holds, begins in ((True, "Holds"), (False, "Does not hold")):
-        some = dict.fromkeys(c["claim"] for c in known if c["holds"] is holds)
-        if some:
-            said.append(f"{begins}: {_cell('; '.join(some))}.")
-    if printed:
-        said.append(f"Numbers that agree: {_of(printed, 'agrees')}.")
-    return " ".join(said)
+        return []
+    found: dict[str, set[bool]] = {}
+    for claim in known:
+        found.setdefault(_cell(claim["claim"]), set()).add(claim["holds"])
+    holds = [claim for claim, verdicts in found.items() if verdicts == {True}]
+    fails = [
+        f"{claim} (in one experiment; in another it does)"
+        if True in verdicts
+        else claim
+        for claim, verdicts in found.items()
+        if False in verdicts
+    ]
+    name, who = ROOMS[paper]
+    return [
+        f"**{name}**, {who}",
+        *(_listed(each) for each in (holds, fails)),
+        _of(printed, "agrees"),
+    ]
+
+
+def _listed(claims: Sequence[str]) -> str:
+    return "<br>".join(f"• {claim}" for claim in claims) or "–"
 
 
 def overview() -> Table:

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import pickle
+import signal
 import time
 from multiprocessing import active_children
 
@@ -23,7 +24,7 @@ from mondegreen.experiments.kept import table_of, write_parquet
 from mondegreen.experiments.papers import NAMES, recipe_named
 from mondegreen.experiments.recipe import Published, Recipe, Shape, curve, place, rises
 from mondegreen.experiments.result import Mean, Result
-from mondegreen.experiments.run import run_all, runs_of
+from mondegreen.experiments.run import _next, _Task, run_all, runs_of
 
 CALLS = []
 BROKEN = {}
@@ -43,6 +44,10 @@ def unread(bench, point, seed):
 
 def where(bench, point, seed):
     return {"process": os.getpid(), "begun": time.time(), "y": point["x"]}
+
+
+def killed(bench, point, seed):
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def where_it_waits(bench, point, seed):
@@ -210,6 +215,25 @@ def test_processes_give_what_one_gives_and_what_measures_time_runs_alone(tmp_pat
     assert max(m["ended"] for m in by_name["several"]) <= ends[0][0]
     again = every(tmp_path, [alone, several], jobs=2)
     assert again["several"] == found["several"]  # read, in the order of the grid
+
+
+@pytest.mark.slow("starts processes")
+def test_a_process_that_is_killed_ends_its_recipe_and_no_other(tmp_path):
+    recipes = [recipe(name="bad", measure=killed), recipe(name="good", measure=where)]
+    found = every(tmp_path, recipes, jobs=2)
+    assert isinstance(found["bad"], ConfigurationError)
+    assert "fewer jobs" in str(found["bad"])
+    assert len(found["good"]) == 4
+
+
+def test_a_worker_stays_with_a_recipe_and_helps_where_none_is_left():
+    one, two = recipe(name="one"), recipe(name="two")
+    left = [_Task(one, {"x": 1}, 0, "a"), _Task(one, {"x": 2}, 0, "b")]
+    left += [_Task(two, {"x": 1}, 0, "c"), _Task(two, {"x": 2}, 0, "d")]
+    assert _next(left, "", ()).key == "a"
+    assert _next(left, "two", {"one"}).key == "c"
+    assert _next(left, "", {"one"}).key == "c"
+    assert _next(left, "", {"one", "two"}).key == "d"
 
 
 @pytest.mark.slow("starts processes")

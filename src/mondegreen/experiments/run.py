@@ -6,11 +6,13 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import active_children
 from pathlib import Path
 from typing import TypeAlias, final
 
+from mondegreen.errors import ConfigurationError
 from mondegreen.experiments.bench import Bench
 from mondegreen.experiments.kept import Run, keep, kept
 from mondegreen.experiments.recipe import Measure, Point, Recipe, Scale, point_key
@@ -152,33 +154,65 @@ def _here(
 def _in_processes(
     tasks: Sequence[_Task], bench: Bench, jobs: int, ended: Collection[str]
 ) -> Iterator[tuple[_Task, Run | Exception]]:
-    """The same by processes that an interrupt ends; runs come as they are done."""
-    others = set(active_children())
-    pool = ProcessPoolExecutor(jobs, SPAWN, _begin, (bench,))
+    """The same by processes that an interrupt ends; runs come as they are done.
+
+    A process stays with a recipe as long as it can: recipes keep what several of their
+    runs need, such as a model that was trained on clear texts.
+    """
+    others, left = set(active_children()), list(tasks)
+    every = [_Worker(bench) for _ in range(min(jobs, len(tasks)))]
+    idle, busy = list(every), dict[Future[Run], tuple[_Worker, _Task]]()
     try:
-        with one_thread(), without_interrupts():
-            asked: dict[Future[Run], _Task] = {
-                pool.submit(_work, t.recipe.measure, dict(t.point), t.seed): t
-                for t in tasks
-            }
-        waiting = set(asked)
-        while waiting:
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            for each in (future for future in done if not future.cancelled()):
-                error = each.exception()
-                if isinstance(error, Exception):
-                    yield asked[each], error
-                else:
-                    yield asked[each], each.result()
-            for each in waiting:
-                if asked[each].recipe.name in ended:
-                    each.cancel()
+        while left or busy:
+            while left and idle:
+                worker = idle.pop()
+                taken = {task.recipe.name for _, task in busy.values()}
+                task = _next(left, worker.recipe, taken)
+                left.remove(task)
+                busy[worker.run(task)] = worker, task
+            for future in wait(busy, return_when=FIRST_COMPLETED).done:
+                worker, task = busy.pop(future)
+                idle.append(worker)
+                yield task, worker.end(future)
+            left = [task for task in left if task.recipe.name not in ended]
     except BaseException:
         for child in set(active_children()) - others:
             child.terminate()
         raise
     finally:
-        pool.shutdown(cancel_futures=True)
+        for worker in every:
+            worker.pool.shutdown(cancel_futures=True)
+
+
+def _next(left: Sequence[_Task], own: str, taken: Collection[str]) -> _Task:
+    """What goes on with a worker's own recipe, or begins one; else what helps."""
+    for task in left:
+        if task.recipe.name == own:
+            return task
+    return next((task for task in left if task.recipe.name not in taken), left[-1])
+
+
+@final
+class _Worker:
+    """One process; another takes its place if it is killed, as where memory ends."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench, self.recipe = bench, ""
+        self.pool = ProcessPoolExecutor(1, SPAWN, _begin, (bench,))
+
+    def run(self, task: _Task) -> Future[Run]:
+        self.recipe = task.recipe.name
+        with one_thread(), without_interrupts():
+            measure, point = task.recipe.measure, dict(task.point)
+            return self.pool.submit(_work, measure, point, task.seed)
+
+    def end(self, future: Future[Run]) -> Run | Exception:
+        error = future.exception()
+        if isinstance(error, BrokenProcessPool):
+            self.pool = ProcessPoolExecutor(1, SPAWN, _begin, (self._bench,))
+            why = "its process was killed, as where memory ends: try fewer jobs"
+            return ConfigurationError(f"{self.recipe}: {why}")
+        return error if isinstance(error, Exception) else future.result()
 
 
 _own: Bench  # of a process that makes runs

@@ -6,11 +6,13 @@ import pytest
 pytest.importorskip("torch")
 
 import mondegreen as mg
+from mondegreen.errors import InvalidParameterError
 from mondegreen.experiments import neighbours
 from mondegreen.experiments.bench import Labelled
 from mondegreen.experiments.neighbours import SETTINGS, Choice, Neighbours
 from mondegreen.experiments.papers import recipe_named
-from mondegreen.experiments.papers.vickrey import lexicon, selection, utility
+from mondegreen.experiments.papers.vickrey import claims, lexicon, selection, utility
+from mondegreen.experiments.selection import printed_selection
 from mondegreen.mechanisms import mechanism
 from mondegreen.scores.held_out import held_out_errors, table_of_runs
 
@@ -105,6 +107,11 @@ def test_errors_are_those_of_the_outputs_that_are_drawn(bench):
     assert found.errors(choice) == pytest.approx(held_out_errors(*tables), abs=0.02)
 
 
+def test_an_adversary_learns_of_every_word_that_he_is_asked(bench):
+    with pytest.raises(InvalidParameterError, match="both halves"):
+        near(bench, 5.0, runs=1).errors(Choice(0.5))
+
+
 def point(recipe, **changed):
     return {**recipe.points["quick"][0], **changed}
 
@@ -121,6 +128,8 @@ def test_words_of_opinion_stay_at_large_epsilon_and_are_lost_near_zero(bench):
     assert lost["e_bayes"] > 0.9
     assert lost["l_m"] == pytest.approx(0.5, abs=0.1)
     assert second["n_w"] == 0
+    half = point(lexicon.RECIPE, law="t=0.5", epsilon=1e6, runs=2)
+    assert lexicon.measure(bench, half, 0)["n_w"] > 0.99  # t = 1 alone has a floor
     assert second["e_bayes"] < 0.6  # the neighbour that is always taken tells
     assert stays["promise"] == "10000 per unit"
     printed = point(lexicon.RECIPE, law="printed, t=0.5", epsilon=1e-3)
@@ -148,10 +157,10 @@ def test_the_printed_loop_takes_one_epsilon_and_may_not_end():
         return t
 
     ts = (0.0, 0.25, 0.5)
-    assert neighbours.printed_selection(loss, error, 0.21, ts, (1, 99)) == (0.25, 8)
+    assert printed_selection(loss, error, 0.21, ts, (1, 99)) == (0.25, 8)
     assert max(asked) == 8
     with_floor = lambda t, epsilon: 0.3  # noqa: E731
-    assert neighbours.printed_selection(with_floor, error, 0.2, ts, (1, 99)) is None
+    assert printed_selection(with_floor, error, 0.2, ts, (1, 99)) is None
 
 
 def test_the_safe_choice_fits_and_the_printed_form_does_not_end(bench):
@@ -240,40 +249,44 @@ def table_of(values):
     ]
 
 
-def test_the_claims_of_the_lexicon_can_fail():
-    order = lexicon._ordered("Laplace", "t=0.5")
+def test_the_claims_can_fail():
+    order = claims.ordered(("Laplace", "t=0.5"))
     good = {("Laplace", 5): [0.5], ("t=0.5", 5): [0.8]}
     assert order(table_of(good))
     assert not order(table_of({**good, ("t=0.5", 5): [0.3]}))
-    laplace = {("Laplace", 5): [0.9, 0.9, 0.4], ("Laplace", 9): [0.1, 0.1, 0.0]}
-    gain = {**laplace, ("t=0.5", 9): [0.5, 0.5, 0.05]}
-    assert lexicon._half_the_loss(table_of(gain), "e_m")
-    none = {**laplace, ("t=0.5", 9): [0.5, 0.5, 0.15]}
-    assert not lexicon._half_the_loss(table_of(none), "e_m")
+    falling = {("Laplace", 5): [0.9], ("Laplace", 9): [0.1]}
+    assert claims.falls("e_m")(table_of(falling))
+    assert not claims.falls("e_m")(table_of({**falling, ("Laplace", 9): [0.95]}))
     losses = {("t=0.25", 9): 0.01, ("t=1", 9): 0.05}
     printed = {(f"printed, {law}", e): x for (law, e), x in losses.items()}
     both = {k: [0, 0, v] for k, v in {**losses, **printed}.items()}
-    assert not lexicon._not_as_printed(table_of(both))
+    assert not claims._not_as_printed(table_of(both))
     both["printed, t=0.25", 9] = [0, 0, 0.04]
-    assert lexicon._not_as_printed(table_of(both))
-    neighbours_ = ("Laplace", *(f"any of {k} nearest" for k in (2, 3, 4, 5)))
+    assert claims._not_as_printed(table_of(both))
+    laws = ("Laplace", *(f"any of {k} nearest" for k in (2, 3, 4, 5)))
     for values, holds in (([0, 5, 7, 8, 8.5], True), ([0, 1, 7, 8, 9], False)):
-        rows = zip(neighbours_, values, strict=True)
+        rows = zip(laws, values, strict=True)
         table = table_of({(law, 9): [x / 10] for law, x in rows})
-        assert lexicon._little_beyond(table) is holds
+        assert claims.less_and_less(laws)(table) is holds
 
 
-def test_the_gain_of_utility_is_over_laplace_at_the_same_error():
-    def table(loss):
-        rows = [("none", 0, 0.2), ("Laplace", 0.8, 0.5), ("t=0.5", 0.4, loss)]
-        return [
-            ({"data": "d", "model": "m", "law": law}, {"e_m": e, "loss": x})
-            for law, e, x in rows
-        ]
+def test_half_the_loss_is_that_of_laplace_at_the_same_error():
+    laplace = {("Laplace", 5): [0.9, 0.9, 0.4], ("Laplace", 9): [0.1, 0.1, 0.0]}
+    gain = claims.half_the_loss("e_m", "l_m")
+    assert gain(table_of({**laplace, ("t=0.5", 9): [0.5, 0.5, 0.05]}))
+    assert not gain(table_of({**laplace, ("t=0.5", 9): [0.5, 0.5, 0.15]}))
+    # What is lost without noise does not count, nor what is within the slack.
+    noisy = {**laplace, ("none", 0): [0.0, 0.0, 0.1]}
+    added = claims.half_the_loss("e_m", "l_m", 0.06)
+    assert added(table_of({**noisy, ("t=0.5", 9): [0.5, 0.5, 0.11]}))
+    assert not added(table_of({**noisy, ("t=0.5", 9): [0.5, 0.5, 0.19]}))
 
-    better = utility._better("e_m")
-    assert better(table(0.22))
-    assert not better(table(0.34))
+
+def test_a_test_on_each_part_fails_where_one_part_does():
+    parts = [({"data": d, "law": "x"}, {"y": y}) for d, y in (("a", 1), ("b", 2))]
+    below = claims.each(lambda table: all(m["y"] < 2 for _, m in table), "data")
+    assert below(parts[:1])
+    assert not below(parts)
 
 
 def test_mahalanobis_noise_is_that_of_the_mechanism(bench):

@@ -228,11 +228,11 @@ def calibrate_vickrey(
     Where this ends without a setting, the next t is taken. ``solve(t, is_thorough)``
     searches epsilon at one t; ``prior`` is that of the inference error.
 
-    Differs from the paper besides: the doubling ends, since for t > 0 the loss has a
-    floor that no epsilon gets below; losses are compared at the upper end of their
-    interval; prior and loss come from PUBLIC text, since what is tuned on private text
-    tells about it. The numbers of the setting that is returned are drawn anew, after
-    the choice.
+    Differs from the paper besides: the doubling ends, since at t = 1 the loss has a
+    floor that no epsilon gets below, and in the printed form of Vickrey at every t;
+    losses are compared at the upper end of their interval; prior and loss come from
+    PUBLIC text, since what is tuned on private text tells about it. The numbers of the
+    setting that is returned are drawn anew, after the choice.
     """
     found = [(t, solve(t, False)) for t in T_GRID]
     found.sort(key=lambda each: preference(each[1].chosen, targets, prior))

@@ -7,7 +7,7 @@ the printed form, and outputs are counted by their chances instead of being draw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, final
 
@@ -16,6 +16,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Floats, Ids
+from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms import mechanism
 from mondegreen.mechanisms.base import AbstractMechanism
 from mondegreen.mechanisms.noise.vickrey import (
@@ -139,6 +140,10 @@ class Neighbours:
         ``prior`` is that of the inputs, ``(V,)``, which have as many points each; all
         are as likely if not given.
         """
+        halves = np.array_split(np.arange(len(self.inputs)), 2)
+        first, second = (np.unique(self.inputs[half]) for half in halves)
+        if not np.array_equal(first, second):
+            raise InvalidParameterError("inputs", "others", "the same in both halves")
         words, law = self.chances(choice)
         if prior is not None:
             law = law * prior[self.inputs][:, None]
@@ -149,32 +154,6 @@ class Neighbours:
                 law[half].ravel(),
                 self.size,
             )
-            for half in np.array_split(np.arange(len(words)), 2)
+            for half in halves
         ]
         return crossed_errors(*tables)
-
-
-def printed_selection(
-    loss: Callable[[float, float], float],
-    error: Callable[[float, float], float],
-    budget: float,
-    ts: Sequence[float],
-    within: tuple[float, float],
-) -> tuple[float, float] | None:
-    """Choose t and epsilon by Algorithm 2 of Xu et al. 2021, as it is printed.
-
-    Epsilon is doubled at t = 0 until the loss fits the budget; then the t of largest
-    error is taken whose loss fits at that very epsilon. ``loss`` and ``error`` are
-    asked at (t, epsilon); ``within`` holds the first epsilon and the last one to try,
-    which the paper does not have: None where its loop would go on.
-
-    >>> printed_selection(lambda t, e: t + 3 / e, lambda t, e: t, 0.5, (0, 1), (1, 64))
-    (0, 8)
-    """
-    epsilon, last = within
-    while loss(0.0, epsilon) > budget:
-        epsilon *= 2
-        if epsilon > last:
-            return None
-    fitting = [t for t in ts if loss(t, epsilon) <= budget]
-    return max(fitting, key=lambda t: error(t, epsilon)), epsilon

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -12,15 +12,15 @@ import numpy as np
 from mondegreen.arrays import Floats, Ids
 from mondegreen.experiments.bench import Bench, Labelled
 from mondegreen.experiments.neighbours import SETTINGS, Neighbours
-from mondegreen.experiments.recipe import (
-    Measured,
-    Point,
-    Recipe,
-    Shape,
-    Table,
-    curve,
-    rises,
+from mondegreen.experiments.papers.vickrey.claims import (
+    TS,
+    Test,
+    each,
+    falls,
+    half_the_loss,
+    ordered,
 )
+from mondegreen.experiments.recipe import Measured, Point, Recipe, Shape
 from mondegreen.experiments.releases import NO_NOISE
 from mondegreen.space.space import Space
 
@@ -28,7 +28,6 @@ _SLACK: Final = 0.06
 """Twice the standard error of a difference of two error rates on some 400 texts."""
 
 _SPLITS: Final = ("train", "valid", "test")
-_TS: Final = ("t=0.25", "t=0.5", "t=0.75", "t=1")
 
 
 @functools.lru_cache(maxsize=2)
@@ -135,65 +134,8 @@ def _loss(
     return 1 - accuracy(told(texts["test"]), texts["test"])
 
 
-def _each(test: Callable[[Table], bool]) -> Callable[[Table], bool]:
-    """The test for each data set and model, texts without noise left out."""
-
-    def holds(table: Table) -> bool:
-        kinds = {(p["data"], p["model"]) for p, _ in table}
-        return all(
-            test([(p, m) for p, m in table if (p["data"], p["model"]) == kind])
-            for kind in kinds
-        )
-
-    return holds
-
-
-def _falls(name: str, slack: float) -> Callable[[Table], bool]:
-    def test(table: Table) -> bool:
-        laws = {p["law"] for p, _ in table}
-        curves = (curve(table, "epsilon", name, law=law) for law in laws)
-        return all(rises(each[::-1], slack) for each in curves)
-
-    return _each(test)
-
-
-def _in_order(name: str, slack: float) -> Callable[[Table], bool]:
-    """Whether a larger t has no smaller a value at the same epsilon, up to 0.75."""
-
-    def test(table: Table) -> bool:
-        values = [
-            {p["epsilon"]: m[name] for p, m in table if p["law"] == law}
-            for law in ("Laplace", *_TS[:3])
-        ]
-        return all(
-            b[epsilon] >= a[epsilon] - slack
-            for a, b in itertools.pairwise(values)
-            for epsilon in b
-        )
-
-    return _each(test)
-
-
-def _added(table: Table, error: str) -> list[tuple[float, float]]:
-    """What t > 0 adds to the loss without noise, and what Laplace does so protected."""
-    least = next(m["loss"] for p, m in table if p["law"] == NO_NOISE)
-    laplace = [(m[error], m["loss"]) for p, m in table if p["law"] == "Laplace"]
-    errors, losses = zip(*sorted([(0.0, least), *laplace]), strict=True)
-    return [
-        (m["loss"] - least, float(np.interp(m[error], errors, losses)) - least)
-        for p, m in table
-        if p["law"] in _TS and m[error] <= errors[-1]
-    ]
-
-
-def _better(error: str) -> Callable[[Table], bool]:
-    """Whether some t adds half as much loss as Laplace, beyond noise, or less."""
-    return _each(
-        lambda table: any(
-            ours <= theirs / 2 and theirs - ours > _SLACK
-            for ours, theirs in _added(table, error)
-        )
-    )
+def _each(test: Test) -> Test:
+    return each(test, "data", "model")
 
 
 def _points(
@@ -215,7 +157,7 @@ def _points(
 _LAWS: Final = (
     (NO_NOISE, 0),
     *(("Laplace", epsilon) for epsilon in (10, 15, 40)),
-    *((law, 40) for law in _TS),
+    *((law, 40) for law in TS),
     *((law, 15) for law in ("t=0.5", "t=0.75")),
     ("Mahalanobis", 15),
     ("t=0.5 on Mahalanobis", 40),
@@ -223,7 +165,7 @@ _LAWS: Final = (
 _ALL_LAWS: Final = (
     (NO_NOISE, 0),
     *itertools.product(
-        ("Laplace", "Mahalanobis", *_TS, "t=0.5 on Mahalanobis"),
+        ("Laplace", "Mahalanobis", *TS, "t=0.5 on Mahalanobis"),
         (5, 10, 15, 20, 30, 40, 60, 100),
     ),
 )
@@ -271,28 +213,28 @@ RECIPE: Final = Recipe(
     seeds={"quick": 3, "full": 5},
     data=("imdb", "disaster_tweets"),
     shapes=(
-        Shape("Section 5", "loss falls with epsilon", _falls("loss", _SLACK)),
-        Shape("Section 5", "E_M falls with epsilon", _falls("e_m", 0.01)),
+        Shape("Text", "loss falls with epsilon", _each(falls("loss", _SLACK))),
+        Shape("Text", "E_M falls with epsilon", _each(falls("e_m"))),
         Shape(
-            "Section 5",
+            "Text",
             "at the same epsilon a larger t has the larger E_M, up to 0.75",
-            _in_order("e_m", 0.01),
+            _each(ordered(("Laplace", *TS[:3]))),
         ),
         Shape(
-            "Section 5",
+            "Text",
             "at the same epsilon a larger t has the larger loss, up to 0.75",
-            _in_order("loss", _SLACK),
+            _each(ordered(("Laplace", *TS[:3]), "loss", _SLACK)),
         ),
         Shape(
             "Abstract",
             "at the same E_M some t > 0 adds half as much loss as Laplace noise, or "
             "less, for every data set and model",
-            _better("e_m"),
+            _each(half_the_loss("e_m", "loss", _SLACK)),
         ),
         Shape(
             "Ours",
             "so it does where the best guess errs as often",
-            _better("e_bayes"),
+            _each(half_the_loss("e_bayes", "loss", _SLACK)),
         ),
     ),
     axes=("epsilon", "law", "loss"),

@@ -87,6 +87,7 @@ def test_a_question_with_too_few_right_answers_is_left_out():
     assert found.questions.labels.tolist() == [0, 0]
 
 
+@pytest.mark.slow("a model that learns, and one that cannot")
 def test_a_model_ranks_what_can_be_told_and_nothing_else():
     for told, least, most in ((True, 0.9, 1.0), (False, 0.2, 0.4)):
         tell = matched(

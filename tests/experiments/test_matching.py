@@ -87,9 +87,12 @@ def test_a_question_with_too_few_right_answers_is_left_out():
     assert found.questions.labels.tolist() == [0, 0]
 
 
+@pytest.mark.slow("a model that learns, and one that cannot")
 def test_a_model_ranks_what_can_be_told_and_nothing_else():
     for told, least, most in ((True, 0.9, 1.0), (False, 0.2, 0.4)):
-        tell = matched(VECTORS, asked(120, 1, told), asked(60, 2, told), 0, TRAINING)
+        tell = matched(
+            VECTORS, asked(120, 1, told), asked(60, 2, told), 0, TRAINING, 16
+        )
         test = asked(200, 3, told)
         scores = tell(test)
         assert scores.shape == (200, 10)
@@ -101,7 +104,7 @@ def test_a_seed_gives_the_same_model_and_another_another():
     known, valid, test = asked(60, 1), asked(30, 2), asked(20, 3)
     state = torch.random.get_rng_state()
     first, again, other = (
-        matched(VECTORS, known, valid, seed, TRAINING)(test) for seed in (0, 0, 1)
+        matched(VECTORS, known, valid, seed, TRAINING, 16)(test) for seed in (0, 0, 1)
     )
     assert (first == again).all()
     assert (first != other).any()

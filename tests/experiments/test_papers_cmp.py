@@ -20,7 +20,8 @@ class MadeUp:
     """Texts whose label is told by their words; a pair of columns says the same."""
 
     def __init__(self):
-        vectors = np.random.default_rng(0).normal(size=(SIZE, 6))
+        vectors = np.random.default_rng(0).normal(size=(SIZE, 8))
+        vectors += 3 * np.eye(8)[np.arange(SIZE) % 8]
         words = [f"w{i}" for i in range(SIZE)]
         self.made = mg.Space.from_arrays("made-up", words, vectors)
 
@@ -30,8 +31,8 @@ class MadeUp:
     def labelled(self, name, split, space="glove-300", most=0, column="text"):
         rng = np.random.default_rng([len(name), *map(ord, split)])
         kinds = 2 if name == "imdb" else 8
-        labels = np.arange(most or 200) % kinds
-        if name == "mrpc":  # all of one kind, so that texts are told by themselves
+        labels = np.arange(most or 900) % kinds
+        if name == "mrpc":  # the same words in both columns, and all say the same
             labels[:] = 1
         words = [rng.integers(0, SIZE, 8) for _ in labels]
         if name != "mrpc":
@@ -59,7 +60,7 @@ def holds(name, part, table):
 
 
 def test_distances_are_those_of_all_pairs_of_the_words():
-    found = measured("cmp-distances", {"vectors": "glove", "dim": 6, "words": SIZE})
+    found = measured("cmp-distances", {"vectors": "glove", "dim": 8, "words": SIZE})
     points = MadeUp().made.vectors.astype(float)
     table = np.linalg.norm(points[:, None] - points, axis=2)
     apart = np.sort(table, axis=1)[:, 1:]
@@ -67,7 +68,7 @@ def test_distances_are_those_of_all_pairs_of_the_words():
     assert found["nearest_05"] == pytest.approx(np.percentile(apart[:, 0], 5), rel=1e-5)
     assert found["hundredth_50"] == pytest.approx(np.median(apart[:, 99]), rel=1e-5)
     assert found["pair_95"] == pytest.approx(np.percentile(apart, 95), rel=0.02)
-    assert found["epsilon"] == pytest.approx(2 * 7**0.5 / np.median(apart[:, 0]))
+    assert found["epsilon"] == pytest.approx(2 * 9**0.5 / np.median(apart[:, 0]))
 
 
 def test_claims_about_distances_can_fail():
@@ -92,7 +93,7 @@ def test_claims_about_distances_can_fail():
 
 
 def test_words_stay_at_large_epsilon_and_seldom_near_zero():
-    sizes = {"vectors": "glove", "dim": 6, "words": 50, "runs": 100}
+    sizes = {"vectors": "glove", "dim": 8, "words": 50, "runs": 100}
     stay, lost = (
         measured("cmp-deniability", {"epsilon": epsilon, **sizes})
         for epsilon in (1000, 0.01)
@@ -101,7 +102,7 @@ def test_words_stay_at_large_epsilon_and_seldom_near_zero():
     assert lost["n_w"] < 0.05
     assert lost["s_w"] > 20
     nearest = MadeUp().made.geometry.nearest
-    assert stay["scaled"] == pytest.approx(1000 * nearest / 6**0.5)
+    assert stay["scaled"] == pytest.approx(1000 * nearest / 8**0.5)
     assert stay["formula"] == pytest.approx(2 * (2 * math.log(SIZE)) ** 0.5)
 
 
@@ -182,8 +183,10 @@ def test_reviews_are_told_without_noise_and_not_at_epsilon_near_zero():
     assert none["chance"] == 0.5
     assert min(none["both"], none["test"], none["train"]) > 0.9
     assert lost["unchanged"] < 0.05
-    for name in ("both", "test", "train"):
-        assert 0.3 < lost[name] < 0.7
+    # Not training alone: clear texts of a class are alike, and told alike by a model
+    # that learned nothing, so that nearly all or nearly none may be right by chance.
+    for name in ("both", "test"):
+        assert 0.34 < lost[name] < 0.66  # four deviations
 
 
 def reviews(train, unchanged=0.5):
@@ -215,14 +218,13 @@ def test_claims_about_reviews_can_fail():
 def test_answers_rank_first_without_noise_and_by_chance_near_epsilon_zero(task):
     none, lost = (
         measured(
-            "cmp-answers", {"task": task, "law": law, "epsilon": 0.01, "texts": 240}
+            "cmp-answers", {"task": task, "law": law, "epsilon": 0.01, "texts": 480}
         )
         for law in ("none", "CMP")
     )
     assert none["unchanged"] == 1
-    if task != "paraphrase":  # whose made-up pairs have nothing in common
-        for name in ("both", "train", "test"):
-            assert none[f"{name}_mrr"] > 0.9, name
+    for name in ("both", "train", "test"):
+        assert none[f"{name}_mrr"] > 0.9, name
     for name in ("both_mrr", "test_mrr", "both_map", "test_map", "tf_idf_mrr"):
         chance = lost["chance_map" if name.endswith("map") else "chance_mrr"]
         assert lost[name] == pytest.approx(chance, abs=0.12), name

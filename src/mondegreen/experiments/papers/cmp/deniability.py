@@ -83,12 +83,14 @@ def _shifted(table: Table, vectors: str, dim: int) -> bool:
 
 def _halves(table: Table) -> list[float]:
     """Where half of the runs keep the word in each space, in scaled epsilon."""
-    return [
-        float(np.interp(0.5, *(curve(table, "epsilon", name, **at) for name in names)))
-        for vectors, dim in sorted(_spaces(table))
-        for at in [{"vectors": vectors, "dim": dim}]
-        for names in [("n_w", "scaled")]
-    ]
+    found = []
+    for vectors, dim in sorted(_spaces(table)):
+        stays, scaled = (
+            curve(table, "epsilon", name, vectors=vectors, dim=dim)
+            for name in ("n_w", "scaled")
+        )
+        found.append(float(np.interp(0.5, stays, scaled)))
+    return found
 
 
 def _collapses(table: Table) -> bool:

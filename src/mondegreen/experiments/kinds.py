@@ -23,9 +23,6 @@ from mondegreen.space.tree_build import build_tree
 _BITS: Final = 256
 """Of the codes of BRR, as in its paper."""
 
-_TREE: Final[dict[str, int]] = {"leaf": 12, "branch": 16, "family": 8}
-"""As the tree of the package is built, but for classes of words."""
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -98,8 +95,8 @@ def frequent_words(
         texts = bench.labelled(
             name, "train", f"glove-{sizes.dim}", sizes.train + sizes.public
         )
-        words = texts.at(slice(sizes.train, None)).flat
-        share += np.bincount(words, minlength=len(share)) / len(words)
+        public = texts.at(slice(sizes.train, None)).flat
+        share += np.bincount(public, minlength=len(share)) / len(public)
     order = np.argsort(-share[:-1], kind="stable")[: sizes.vocabulary]
     places = np.full(len(share), -1)
     places[order] = np.arange(len(order))
@@ -107,7 +104,9 @@ def frequent_words(
     name = f"frequent-{len(order)}-of-{whole.name}"
     space = with_codes(Space.from_arrays(name, words, whole.vectors[order]), bits=_BITS)
     often = share[order] / share[order].sum()
-    return with_tree(space, build_tree(space, **_TREE, worth=_worth(often))), places
+    # As the tree of the package is built, but for the classes of words.
+    tree = build_tree(space, leaf=12, branch=16, family=8, worth=_worth(often))
+    return with_tree(space, tree), places
 
 
 def _worth(often: Floats) -> Worth:

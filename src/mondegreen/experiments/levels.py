@@ -12,7 +12,7 @@ Look: TypeAlias = Callable[[float], Mapping[str, float] | None]
 
 _RANGE: Final = (1e-6, 1e8)
 _STALE: Final = 0.02
-"""Share of what is missing that a step outwards must add, or it is the third in vain."""
+"""Share of what is missing that a step outwards must add, or it was in vain."""
 
 _VAIN: Final = 3
 _ROUNDS: Final = 14
@@ -83,7 +83,7 @@ class Curve:
         return [each for each in found if each is not None]
 
     def _end(self, name: str, level: float, *, up: bool) -> Reached | str:
-        """The look nearest to a level on one side of it; looks outwards until one is."""
+        """The nearest look on one side of a level; looks outwards until there is."""
         known = self._known(name)
         if not known:
             return "there is no mechanism at any epsilon"

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Floats, Ids
 from mondegreen.attacks.adversary import ALONE, readers_of
 from mondegreen.attacks.outputs import IMPOSSIBLE, has_closed_law, pass_over
 from mondegreen.attacks.reader import Reader
@@ -21,13 +21,13 @@ from mondegreen.experiments.levels import Curve, Reached
 from mondegreen.experiments.recipe import Measured
 from mondegreen.experiments.releases import prepared, released
 from mondegreen.mechanisms.base import State
-from mondegreen.scores.corpus import cosines
 from mondegreen.space.space import Space
 
 Level: TypeAlias = tuple[str, float]
 """A sense of protection, and how much of it."""
 
 Readers: TypeAlias = tuple[State, Mapping[str, Reader]]
+"""A mechanism at an epsilon, and who reads its releases, by what they know."""
 
 NOMINAL: Final = "nominal epsilon"
 CERTIFIED: Final = "certified loss"
@@ -76,7 +76,7 @@ def _exact_loss(state: State) -> float:
 
 @functools.lru_cache(maxsize=16)
 def readers_at(kind: Kind, law: str, epsilon: float) -> Readers:
-    """A mechanism, and who reads its releases, as the last ones were."""
+    """Prepare a mechanism and its readers; the last ones are kept."""
     state = prepared(law, epsilon, kind.space)
     return state, readers_of(state, kind.language)
 
@@ -105,25 +105,6 @@ def recovered(
         READER: max(shares.values()),
         "by chance": by_chance,
     }
-
-
-def read_word_by_word(texts: Labelled, readers: Mapping[str, Reader]) -> Labelled:
-    """Put the likeliest input in place of each released word: costs no privacy."""
-    return texts.with_words(readers[ALONE].guesses(texts.flat, ends_of(texts)))
-
-
-def text_cosine(kind: Kind, clear: Labelled, other: Labelled) -> float:
-    """The mean cosine of texts and others, each the mean of its vectors.
-
-    From the mean of public text, which all texts share.
-    """
-    vectors = kind.space.vectors.astype(np.float64)
-    vectors -= kind.language.frequencies()[:-1] @ vectors
-    left, right = (
-        np.array([vectors[words].mean(axis=0) for words in texts.words])
-        for texts in (clear, other)
-    )
-    return float(np.nanmean(cosines(left, right)))
 
 
 @functools.lru_cache(maxsize=64)

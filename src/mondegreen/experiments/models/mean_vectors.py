@@ -46,8 +46,3 @@ def fitted_mean(
         return found
 
     return tell
-
-
-def accuracy(told: Floats, texts: Labelled) -> float:
-    """The share of texts whose likeliest class is the true one."""
-    return float((told.argmax(axis=1) == texts.labels).mean())

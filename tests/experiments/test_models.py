@@ -12,6 +12,7 @@ from mondegreen.experiments.models.classifiers import (  # noqa: E402
     accuracy,
     fitted,
 )
+from mondegreen.experiments.models.mean_vectors import fitted_mean  # noqa: E402
 from mondegreen.experiments.models.next_word import next_word_ranks  # noqa: E402
 from mondegreen.experiments.models.training import PAD, Training, padded  # noqa: E402
 
@@ -91,3 +92,15 @@ def test_a_language_model_ranks_the_words_it_saw_first_and_others_anywhere():
     assert np.concatenate(ranks(other)).max() < SIZE
     for one, same in zip(ranks(other), again(other), strict=True):
         np.testing.assert_array_equal(one, same)
+
+
+def test_mean_vectors_tell_what_can_be_learnt_and_nothing_else():
+    pytest.importorskip("sklearn")
+    vectors = VECTORS + np.repeat([[2.0], [-2.0]], SIZE // 2, axis=0)
+    for told, least, most in ((True, 0.95, 1.0), (False, 0.35, 0.65)):
+        tell = fitted_mean(vectors, texts(200, 1, told), texts(80, 2, told))
+        asked = texts(200, 3, told)
+        assert least <= accuracy(tell(asked), asked) <= most
+    odd = Labelled([np.array([SIZE], np.int32), np.array([], np.int32)], np.zeros(2))
+    unknown, nothing = tell(odd)
+    np.testing.assert_array_equal(unknown, nothing)  # both are a vector of zeros

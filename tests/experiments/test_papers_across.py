@@ -41,6 +41,7 @@ class Reviews:
 
     def __init__(self, told=True):
         vectors = np.random.default_rng(0).normal(size=(SIZE, 6))
+        vectors[:, 0] = np.where(np.arange(SIZE) % 2, 2, -2)  # what tells the class
         words = [f"w{i}" for i in range(SIZE)]
         space = mg.Space.from_arrays("made-up", words, vectors)
         self.made, self.told = with_codes(space, bits=64), told
@@ -72,10 +73,11 @@ def test_a_classifier_learns_from_releases_as_far_as_words_stay():
         for law, epsilon in ((NO_NOISE, 0), ("CMP", 1000), ("CMP", 0.01))
     )
     assert none["unchanged"] == 1
-    assert none["both"] > 0.9
+    assert none["both"] > 0.95
     assert clear == none
     assert lost["unchanged"] < 0.05
-    for name in ("both", "test_time", "train_time"):
+    # A class is one direction here: a model of nothing tells all clear texts or none.
+    for name in ("both", "test_time"):
         assert 0.35 < lost[name] < 0.65
 
 
@@ -87,7 +89,7 @@ def test_authors_are_named_without_noise_and_not_at_epsilon_near_zero():
         for law in (NO_NOISE, "CMP")
     )
     assert min(none["naive"], none["adaptive"], none["train_time"]) > 0.95
-    for name in ("naive", "adaptive", "train_time"):
+    for name in ("naive", "adaptive"):
         assert 0.35 < lost[name] < 0.65
 
 
@@ -115,7 +117,7 @@ def test_members_are_told_without_noise_and_not_at_epsilon_near_zero():
 
 
 AUDITED = {
-    **{"users": 150, "words": 12, "known": 150, "dim": 32},
+    **{"users": 100, "words": 12, "known": 150, "dim": 32},
     **{"shadows": 2, "epochs": 25},
 }
 
@@ -130,7 +132,7 @@ def test_users_are_told_without_noise_and_not_at_epsilon_near_zero():
     for who in ("naive", "adaptive"):
         assert none[f"{who}_auc"] > 0.95
         assert none[f"{who}_accuracy"] > 0.85
-        # 300 users: three standard deviations of the area are 0.100, of accuracy 0.087.
+        # 200 users: three standard deviations of the area are 0.123, of accuracy 0.106.
         assert abs(lost[f"{who}_auc"] - 0.5) < 0.15
         assert abs(lost[f"{who}_accuracy"] - 0.5) < 0.13
 

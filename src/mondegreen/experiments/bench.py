@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Vectors
@@ -55,6 +56,10 @@ class Labelled:
     def cut(self, longest: int) -> Labelled:
         """The last words of the same texts, at most ``longest``: reviews end so."""
         return Labelled([each[-longest:] for each in self.words], self.labels)
+
+    def drawn(self, count: int, rng: Generator) -> Labelled:
+        """So many of the texts at random, or all where there are fewer."""
+        return self.at(rng.permutation(len(self))[:count])
 
     def with_words(self, flat: Ids) -> Labelled:
         """The same texts with other words, such as those of a release."""

@@ -60,7 +60,7 @@ class Auditing:
 
     def model(self, texts: Labelled, change: Change, rng: Generator) -> Audited:
         """Draw users, change the texts of half of them, and train on these."""
-        users = texts.at(rng.permutation(len(texts))[: 2 * self.users])
+        users = texts.drawn(2 * self.users, rng)
         member = rng.permutation(np.arange(len(users)) % 2 == 0)
         learned = change(users.at(np.flatnonzero(member)))
         told = next_word_ranks(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeAlias, final
 
 import numpy as np
@@ -15,7 +15,6 @@ from mondegreen.experiments.models.training import (
     PAD,
     Training,
     embedding,
-    loss_of,
     probabilities,
     repeatable,
     train,
@@ -104,18 +103,6 @@ def fitted(
         return probabilities(model, texts, training, device)
 
     return tell
-
-
-def best_fitted(
-    build: Build,
-    known: Labelled,
-    valid: Labelled,
-    seed: int,
-    trainings: Sequence[Training],
-) -> Callable[[Labelled], Floats]:
-    """Train in several ways; the model of the least loss on ``valid``, and no other."""
-    models = [fitted(build, known, valid, seed, each) for each in trainings]
-    return min(models, key=lambda tell: loss_of(tell(valid), valid))
 
 
 def accuracy(told: Floats, texts: Labelled) -> float:

@@ -17,21 +17,37 @@ from mondegreen.experiments.models.classifiers import BagOfNgrams, fitted
 from mondegreen.experiments.models.training import Training
 
 Tell = Callable[[Labelled], Floats]
+"""What a model says of texts, (texts, classes)."""
+
 Change = Callable[[Labelled], Labelled]
+"""What becomes of texts before a model learns from them."""
 
 
-class Shadows(NamedTuple):
-    """Features of members of shadow models, and of others; a model each."""
+class Adversary(NamedTuple):
+    """What shadow models taught: Shokri's attack, and the likelihood ratio.
+
+    ``members`` and ``others`` are features, of each shadow model, of texts that it was
+    trained on and not; ``confidences``, (models, texts), are those of models that
+    ``chosen`` says were trained on which of the texts that are asked about.
+    """
 
     members: Sequence[Floats]
     others: Sequence[Floats]
-
-
-class Ratios(NamedTuple):
-    """Confidences, (models, texts), and which texts each model was trained on."""
-
     confidences: Floats
     chosen: NDArray[np.bool_]
+
+    def scores(self, told: Floats, texts: Labelled, seed: int) -> dict[str, Floats]:
+        """Score texts by what the target says of them: the larger, the likelier in."""
+        features = membership.features(told, texts.labels)
+        confidence = membership.confidence(told, texts.labels)
+        return {
+            "shadow": membership.by_shadow_models(
+                self.members, self.others, features, seed
+            ),
+            "ratio": membership.by_likelihood_ratio(
+                self.confidences, self.chosen, confidence
+            ),
+        }
 
 
 @final
@@ -39,13 +55,22 @@ class Ratios(NamedTuple):
 class Learner:
     """A bag of n-grams that is trained on texts until it knows them.
 
-    ``size`` is the number of words, the unknown one included; ``words`` those of a
-    text that are read.
+    Parameters
+    ----------
+    size : int
+        Number of words, the unknown one included.
+    words : int
+        Words of a text that are read.
+    models, shadows : int
+        Models that an adversary trains for the likelihood ratio, an even number, and
+        for Shokri's attack.
     """
 
     size: int
-    epochs: int
     words: int
+    epochs: int
+    models: int
+    shadows: int
 
     def model(self, texts: Labelled, rng: Generator) -> Tell:
         """Train on texts as they are given; the model tells classes of others."""
@@ -55,43 +80,33 @@ class Learner:
     def _built(self, classes: int) -> BagOfNgrams:
         return BagOfNgrams(self.size, classes, dim=16, buckets=1 << 12)
 
-    def shadows(
+    def adversaries(
         self,
-        texts: Labelled,
-        asked: Sequence[Labelled],
-        models: int,
+        pool: Sequence[Labelled],
+        apart: Sequence[Labelled],
         change: Change,
         rng: Generator,
-    ) -> list[Shadows]:
-        """Train shadow models on changed halves of texts, and ask about all of them.
+    ) -> list[Adversary]:
+        """Train on changed texts, and ask; an adversary for each form that is asked in.
 
-        ``asked`` are the texts in the forms that they are asked in; for each there are
-        features.
+        ``pool`` are texts that the target may have learned from, in each form, clear
+        texts first; ``apart`` others in the same forms.
         """
-        found = [Shadows([], []) for _ in asked]
-        for _ in range(models):
-            order = rng.permutation(len(texts))
-            mine, rest = np.array_split(order, 2)
-            model = self.model(change(texts.at(mine)), rng)
-            for (members, others), form in zip(found, asked, strict=True):
+        features: list[tuple[list[Floats], list[Floats]]] = [([], []) for _ in apart]
+        for _ in range(self.shadows):
+            mine, rest = np.array_split(rng.permutation(len(apart[0])), 2)
+            model = self.model(change(apart[0].at(mine)), rng)
+            for (members, others), form in zip(features, apart, strict=True):
                 told = membership.features(model(form), form.labels)
                 members.append(told[mine])
                 others.append(told[rest])
-        return found
-
-    def ratios(
-        self,
-        texts: Labelled,
-        asked: Sequence[Labelled],
-        models: int,
-        change: Change,
-        rng: Generator,
-    ) -> list[Ratios]:
-        """Train on halves of texts so that each is in half of the models, and ask."""
-        chosen = membership.halves(len(texts), models, rng)
-        found: list[list[Floats]] = [[] for _ in asked]
+        chosen = membership.halves(len(pool[0]), self.models, rng)
+        confidences: list[list[Floats]] = [[] for _ in pool]
         for rows in chosen:
-            model = self.model(change(texts.at(np.flatnonzero(rows))), rng)
-            for told, form in zip(found, asked, strict=True):
-                told.append(membership.confidence(model(form), form.labels))
-        return [Ratios(np.stack(each), chosen) for each in found]
+            model = self.model(change(pool[0].at(np.flatnonzero(rows))), rng)
+            for each, form in zip(confidences, pool, strict=True):
+                each.append(membership.confidence(model(form), form.labels))
+        return [
+            Adversary(*learned, np.stack(each), chosen)
+            for learned, each in zip(features, confidences, strict=True)
+        ]

@@ -119,12 +119,12 @@ def _epoch(
     device: torch.device,
 ) -> None:
     model.train()
-    entropy = nn.CrossEntropyLoss()
+    loss_of = nn.CrossEntropyLoss()
     order = torch.randperm(len(train)).numpy()
     for part in slices(len(train), training.batch):
         rows = order[part]
         said = model(_batch(train, rows, training, device))
-        loss = entropy(said, torch.from_numpy(train.labels[rows]).to(device))
+        loss = loss_of(said, torch.from_numpy(train.labels[rows]).to(device))
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -144,12 +144,8 @@ def probabilities(
 
 
 def _loss(model: nn.Module, texts: Labelled, training: Training, device: Any) -> float:
-    return loss_of(probabilities(model, texts, training, device), texts)
-
-
-def loss_of(told: Floats, texts: Labelled) -> float:
-    """Mean loss of what a model says, (texts, classes), in nats."""
-    own = told[np.arange(len(texts)), texts.labels]
+    own = probabilities(model, texts, training, device)
+    own = own[np.arange(len(texts)), texts.labels]
     return float(-np.log(np.maximum(own, 1e-12)).mean())
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.random import Generator
 
+from mondegreen.arrays import Ids
 from mondegreen.attacks.learnt.auditor import by_ranks, judged
 from mondegreen.experiments.bench import Bench, Labelled
 from mondegreen.experiments.recipe import (
@@ -29,7 +31,7 @@ from mondegreen.experiments.releases import (
 from mondegreen.experiments.scramblers import SCRAMBLERS, rule_named, scrambled
 
 if TYPE_CHECKING:
-    from mondegreen.experiments.models.audited import Auditing
+    from mondegreen.experiments.models.audited import Auditing, Change
 
 _TRAINED: Final = ("users", "known", "dim", "epochs")
 
@@ -43,12 +45,7 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     scrambler's rule makes of a text. Chance is 0.5. ``unchanged``: words that stay.
     """
     rng = np.random.default_rng([seed, 0])
-    if point["law"] in SCRAMBLERS:
-        rule = rule_named(bench, str(point["law"]), "glove-300", "imdb")
-        change = ask = functools.partial(scrambled, rule=rule)
-    else:
-        state = release_at(point, bench.space("glove-300"))
-        change, ask = functools.partial(released, state=state, rng=rng), _as_it_is
+    change, ask = _changes(bench, point, rng)
     words, models = int(point["words"]), int(point["shadows"])
     auditing = _auditing(bench, words, *(int(point[name]) for name in _TRAINED))
     target = auditing.model(_reviews(bench, "train", words), change, rng)
@@ -65,6 +62,18 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
         "chance": 0.5,
         "unchanged": float((target.learned.flat == was).mean()),
     }
+
+
+def _changes(bench: Bench, point: Point, rng: Generator) -> tuple[Change, Change]:
+    """What becomes of texts to learn from, and of those that an adaptive auditor asks.
+
+    A rule gives the same text whoever applies it; a release would be another.
+    """
+    if point["law"] in SCRAMBLERS:
+        rule = rule_named(bench, str(point["law"]), "glove-300", "imdb")
+        return (lambda texts: scrambled(texts, rule),) * 2
+    state = release_at(point, bench.space("glove-300"))
+    return lambda texts: released(texts, state, rng), _as_it_is
 
 
 def _as_it_is(texts: Labelled) -> Labelled:
@@ -92,7 +101,7 @@ def _auditing(
 @functools.lru_cache(maxsize=8)  # more than there are seeds: one serves all points
 def _clear_shadows(
     bench: Bench, auditing: Auditing, words: int, models: int, seed: int
-) -> Any:
+) -> tuple[Sequence[Ids], Sequence[Ids]]:
     """Ranks of users of shadow models on clear texts: no mechanism plays a part."""
     apart, rng = _reviews(bench, "test", words), np.random.default_rng([seed, 1])
     return auditing.shadows(apart, models, _as_it_is, _as_it_is, rng)
@@ -126,7 +135,7 @@ _SLACK: Final = 0.07
 """Twice the standard error of a difference of two areas, of 3 times 200 users each."""
 
 
-def _least(measure: str, least: float, *laws: str) -> Any:
+def _least(measure: str, least: float, *laws: str) -> Callable[[Table], bool]:
     """Whether a measure is no less than this under all of the laws."""
     return lambda table: all(
         m[measure] >= least for p, m in table if p["law"] in (laws or {p["law"]})

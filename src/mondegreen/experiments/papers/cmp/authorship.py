@@ -60,7 +60,7 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
 def _drawn(bench: Bench, split: str, count: int, seed: int) -> Labelled:
     """Sentences of a split, others for each seed."""
     texts = bench.labelled("spooky_authors", split, "glove-300", max(2000, count))
-    return texts.at(np.random.default_rng([seed, 0]).permutation(len(texts))[:count])
+    return texts.drawn(count, np.random.default_rng([seed, 0]))
 
 
 def _rise(name: str) -> Callable[[Table], bool]:

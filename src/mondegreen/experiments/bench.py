@@ -80,6 +80,7 @@ class Bench:
         self._data, self._fetch = data, fetch
         self.table = functools.cache(self._table)
         self.space = functools.cache(self._space)
+        self.written = functools.cache(self._written)
         self.labelled = functools.cache(self._labelled)
 
     def _table(self, name: str) -> dict[str, list[Any]]:
@@ -123,7 +124,18 @@ class Bench:
     def _labelled(
         self, name: str, split: str | None, space: str = "glove-300", most: int = 0
     ) -> Labelled:
-        """Texts of a split as words of a space; the first ``most``, 0 for all.
+        """Texts of a split as words of a space; the first ``most``, 0 for all."""
+        texts, labels = self.written(name, split)
+        texts, labels = texts[: most or None], labels[: most or None]
+        tokens = tokenize(texts)
+        codes = np.asarray(Lookup(self.space(space), "word", ()).codes(tokens))
+        ends = np.cumsum(tokens.counts())
+        return Labelled(np.split(codes.astype(np.int32), ends[:-1]), labels)
+
+    def _written(
+        self, name: str, split: str | None
+    ) -> tuple[list[str], NDArray[np.int64]]:
+        """Texts of a split as they are written, and their labels.
 
         Line breaks of web pages are markup, not words. Labels are numbered in the
         order of their names.
@@ -131,15 +143,11 @@ class Bench:
         table = self.table(name)
         splits = table.get("split", [split] * len(table["text"]))
         rows = [i for i, each in enumerate(splits) if split is None or each == split]
-        rows = rows[: most or None]
         if not rows:
             raise SourceError(name, f"it has no rows of the split {split}")
         texts = [table["text"][i].replace("<br />", " ") for i in rows]
-        tokens = tokenize(texts)
-        codes = np.asarray(Lookup(self.space(space), "word", ()).codes(tokens))
-        ends = np.cumsum(tokens.counts())
         _, labels = np.unique([table["label"][i] for i in rows], return_inverse=True)
-        return Labelled(np.split(codes.astype(np.int32), ends[:-1]), labels)
+        return texts, labels
 
     def _space(self, name: str) -> Space:
         """A space: ``glove-DIM`` or ``w2v-DIM``, by PCA, or one of the store."""

@@ -12,7 +12,7 @@ from mondegreen.arrays import Ids
 from mondegreen.calibration.monte_carlo import sampled
 from mondegreen.experiments.bench import Labelled
 from mondegreen.experiments.recipe import Point
-from mondegreen.mechanisms import mechanism
+from mondegreen.mechanisms import mechanism, mechanism_class
 from mondegreen.mechanisms.base import State
 from mondegreen.space.space import Space
 
@@ -23,6 +23,7 @@ LAWS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "TEM": ("tem", {}),
     "SanText": ("exponential", {}),
     "SynTF": ("syntf", {}),
+    "Gumbel": ("truncated_gumbel", {}),
     "BRR": ("brr", {}),
     "calibrated": ("calibrated", {}),
     "tree": ("tree", {}),
@@ -33,9 +34,15 @@ NO_NOISE: Final = "none"
 """Stands for a mechanism that releases texts as they are."""
 
 
-def prepared(law: str, epsilon: float, space: Space) -> State:
-    """A mechanism by the name in the papers, ready for a space."""
+def prepared(law: str, epsilon: float, space: Space, *, fast: bool = False) -> State:
+    """A mechanism by the name in the papers, ready for a space.
+
+    ``fast`` finds the word nearest to a noisy point, the same one, in half the time;
+    it needs torch.
+    """
     name, parameters = LAWS[law]
+    if fast and mechanism_class(name).family == "noise":
+        parameters = {**parameters, "decoder": "fast"}
     return mechanism(name, epsilon=float(epsilon), **parameters).prepare(space)
 
 

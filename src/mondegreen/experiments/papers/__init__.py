@@ -21,7 +21,10 @@ NAMES: Final = (
     "tem-threshold",
     "brr-privacy-ratio",
     "brr-sizes",
+    "benchmark-cost",
     "benchmark-counts",
+    "benchmark-regression",
+    "benchmark-scores",
     "across-accuracy",
     "across-membership",
 )

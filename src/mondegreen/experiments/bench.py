@@ -92,6 +92,7 @@ class Bench:
         self._data, self._fetch = data, fetch
         self.table = functools.cache(self._table)
         self.space = functools.cache(self._space)
+        self.written = functools.cache(self._written)
         self.labelled = functools.cache(self._labelled)
 
     def __reduce__(self) -> tuple[Any, ...]:  # what was read stays where it is
@@ -154,7 +155,15 @@ class Bench:
         most: int = 0,
         column: str = "text",
     ) -> Labelled:
-        """Texts of a split as words of a space; the first ``most``, 0 for all.
+        """Texts of a split as words of a space; the first ``most``, 0 for all."""
+        texts, labels = self.written(name, split, column)
+        words = self._words(texts[: most or None], space)
+        return Labelled(words, labels[: most or None])
+
+    def _written(
+        self, name: str, split: str | None, column: str = "text"
+    ) -> tuple[list[str], NDArray[np.int64]]:
+        """Texts of a split as they are written, and their labels.
 
         Line breaks of web pages are markup, not words. Labels are numbered in the
         order of their names, whether or not these texts have them all.
@@ -162,12 +171,11 @@ class Bench:
         table = self.table(name)
         splits = table.get("split", [split] * len(table[column]))
         rows = [i for i, each in enumerate(splits) if split is None or each == split]
-        rows = rows[: most or None]
         if not rows:
             raise SourceError(name, f"it has no rows of the split {split}")
         texts = [table[column][i].replace("<br />", " ") for i in rows]
         _, labels = np.unique(table["label"], return_inverse=True)
-        return Labelled(self._words(texts, space), labels[rows])
+        return texts, labels[rows]
 
     def named_labels(self, name: str, space: str = "glove-300") -> Labelled:
         """Names of the labels of a data set as texts, in their order."""

@@ -43,6 +43,24 @@ def effective_support(law: Floats, eta: float = 0.05) -> Weights:
     return np.asarray(law.shape[1] - dropped, dtype=np.int64)
 
 
+def expected_distinct(law: Floats, runs: int) -> Floats:
+    r"""Count the different outputs of R independent runs, on average: from 1 to R.
+
+    .. math:: \sum_y 1 - (1 - P(y \mid w))^R
+
+    This is what experiments call :math:`S_w`, without running them. It is censored at R
+    and grows with R, so it is another number than :func:`effective_support`.
+
+    >>> expected_distinct(np.array([[0.5, 0.5], [1.0, 0.0]]), runs=2).tolist()
+    [1.5, 1.0]
+    """
+    if runs < 1:
+        raise InvalidParameterError("runs", runs, "at least 1")
+    with np.errstate(divide="ignore"):  # an output that is certain is never missed
+        missed = np.log1p(-np.minimum(law, 1.0))
+    return np.asarray(-np.expm1(runs * missed).sum(axis=1))
+
+
 def renyi_entropy(law: Floats, order: float) -> Floats:
     r"""Compute the Rényi entropy of each row, in nats: 0 to ln V, falling with order.
 

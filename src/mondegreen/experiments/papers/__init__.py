@@ -26,8 +26,11 @@ NAMES: Final = (
     "tem-threshold",
     "brr-privacy-ratio",
     "brr-sizes",
+    "benchmark-cost",
     "benchmark-counts",
     "benchmark-equal",
+    "benchmark-regression",
+    "benchmark-scores",
     "across-accuracy",
     "across-membership",
 )

@@ -37,7 +37,7 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     from mondegreen.experiments.models.classifiers import accuracy
 
     rng, sizes = np.random.default_rng(seed), _sizes(point)
-    state = release_at(point, bench.space(_SPACE), decoder="fast")
+    state = release_at(point, bench.space(_SPACE), fast=True)
     clear = _texts(bench, sizes)
     noisy = {split: released(texts, state, rng) for split, texts in clear.items()}
     of_clear = _of_clear(bench, sizes, seed)

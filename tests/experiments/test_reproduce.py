@@ -439,6 +439,15 @@ def test_a_recipe_that_fails_is_named_and_the_exit_code_says_so(tmp_path, two):
     assert "somebody" not in done.output
 
 
+def test_a_claim_that_cannot_be_judged_ends_its_recipe_and_no_other(tmp_path, two):
+    two["first"] = recipe(name="first", shapes=[Shape("Here", "so", lambda t: t["so"])])
+    done = invoke(tmp_path)
+    assert done.exit_code == 1
+    assert "first FAILED: a bug, TypeError" in done.stderr
+    assert done.stdout.splitlines()[1].startswith("second")
+    assert len(CALLS) == 8
+
+
 def test_several_names_are_shown_in_full_and_together(tmp_path, two):
     done = invoke(tmp_path, "first", "second", "first")
     assert done.stdout.count("y falls: does NOT hold") == 2

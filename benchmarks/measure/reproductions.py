@@ -3,8 +3,8 @@
 ``python -m benchmarks reproductions [NAME]... [--scale full] [--jobs N] [--data FOLDER]
 [--runs FOLDER]`` writes results/reproductions.json, what the runs say together beside
 what was published, and results/reproductions.parquet, every run. What is measured again
-takes the place of the same recipe at the same scale; all other results stay. Runs are
-kept, so that interrupted work goes on where it was.
+takes the place of the same recipe at the same scale, as soon as it is done; all other
+results stay. Runs are kept, so that interrupted work goes on where it was.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from mondegreen.experiments.bench import Bench
 from mondegreen.experiments.kept import Run, table_of, write_parquet
 from mondegreen.experiments.papers import NAMES, recipe_named
 from mondegreen.experiments.recipe import Recipe, Scale
-from mondegreen.experiments.result import Result
+from mondegreen.experiments.result import Result, result_of
 from mondegreen.experiments.run import Outcome, run_all
 from mondegreen.files import home
 
@@ -51,18 +51,22 @@ def main() -> int:
     if absent:
         print(f"install first: {', '.join(sorted(absent))}", file=sys.stderr)
         return 1
-    about = about_machine()
-    found = run_all(
-        recipes, said.scale, Bench(said.data), said.runs, _show, said.jobs, _finished
-    )
-    done: Found = [
-        (recipe, outcome)
-        for recipe in recipes
-        if not isinstance(outcome := found[recipe.name], Exception)
-    ]
-    keep_results(said.scale, done, about)
-    keep_runs(said.scale, done)
-    return int(len(done) < len(recipes))
+    about, failed = about_machine(), []
+
+    def finished(recipe: Recipe, outcome: Outcome) -> None:
+        each = result_of(recipe, outcome)
+        if isinstance(each, Exception) or isinstance(outcome, Exception):
+            print(f"{recipe.name} FAILED: {each!r}", file=sys.stderr, flush=True)
+            failed.append(recipe.name)
+            return
+        keep_results(said.scale, [(recipe, outcome)], about)
+        keep_runs(said.scale, [(recipe, outcome)])
+        told = f"claims {each.held}, numbers {each.agreed}, {each.seconds:.0f} s"
+        print(f"{recipe.name}: {told}", file=sys.stderr, flush=True)
+
+    bench = Bench(said.data)
+    run_all(recipes, said.scale, bench, said.runs, _show, said.jobs, finished)
+    return int(bool(failed))
 
 
 def about_machine() -> dict[str, Any]:
@@ -75,15 +79,6 @@ def about_machine() -> dict[str, Any]:
 def _show(message: str) -> None:
     if message and sys.stderr.isatty():
         print(f"\r\x1b[K{message}", end="", file=sys.stderr, flush=True)
-
-
-def _finished(recipe: Recipe, outcome: Outcome) -> None:
-    if isinstance(outcome, Exception):
-        print(f"{recipe.name} FAILED: {outcome!r}", file=sys.stderr, flush=True)
-        return
-    each = Result.of(recipe, outcome)
-    told = f"claims {each.held}, numbers {each.agreed}, {each.seconds:.0f} s"
-    print(f"{recipe.name}: {told}", file=sys.stderr, flush=True)
 
 
 def keep_results(scale: Scale, found: Found, about: dict[str, Any]) -> None:

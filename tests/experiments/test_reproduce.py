@@ -149,11 +149,18 @@ def test_code_is_what_a_function_uses_of_its_file_without_words():
     assert "CALLS = []" in code_of(measure)
 
 
+def lazily(bench, point, seed):
+    from mondegreen.experiments.kept import kept as read
+    from mondegreen.experiments.recipe import rises
+
+    return {"y": len(read(bench, point)), "z": rises([seed])}
+
+
 def test_code_is_also_what_other_files_of_the_experiments_hold():
-    code = code_of(recipe_named("across-accuracy").measure)
-    for used in ("def fitted(", "class BagOfNgrams", "def released(", "LAWS: Final"):
+    code = code_of(lazily)
+    for used in ("def kept(", "def _lines(", "class Run"):
         assert used in code
-    for other in ("class Recurrent", "class Bench", "class Recipe", "RECIPE"):
+    for other in ("def keep(", "def rises(", "class Recipe"):
         assert other not in code
 
 
@@ -437,6 +444,15 @@ def test_a_recipe_that_fails_is_named_and_the_exit_code_says_so(tmp_path, two):
     assert done.exit_code == 3
     assert "first FAILED: a bug, ValueError" in done.stderr
     assert "somebody" not in done.output
+
+
+def test_a_claim_that_cannot_be_judged_ends_its_recipe_and_no_other(tmp_path, two):
+    two["first"] = recipe(name="first", shapes=[Shape("Here", "so", lambda t: t["so"])])
+    done = invoke(tmp_path)
+    assert done.exit_code == 1
+    assert "first FAILED: a bug, TypeError" in done.stderr
+    assert done.stdout.splitlines()[1].startswith("second")
+    assert len(CALLS) == 8
 
 
 def test_several_names_are_shown_in_full_and_together(tmp_path, two):

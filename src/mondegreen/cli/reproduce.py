@@ -124,13 +124,13 @@ def _measured(
 
     The error of a recipe that was alone is raised.
     """
-    from mondegreen.experiments.result import Result
+    from mondegreen.experiments.result import result_of
     from mondegreen.experiments.run import run_all
     from mondegreen.files import home
 
     def finished(recipe: Recipe, found: Outcome) -> None:
-        if len(recipes) > 1 and not isinstance(found, Exception):
-            each = Result.of(recipe, found)
+        each = result_of(recipe, found)
+        if len(recipes) > 1 and not isinstance(each, Exception):
             counts = f"claims {each.held}, numbers {each.agreed}"
             tell(f"{recipe.name}: {counts}, {each.seconds:.0f} s")
 
@@ -144,12 +144,13 @@ def _measured(
     done, failed = [], []
     for recipe in recipes:
         found = outcomes[recipe.name]
-        if not isinstance(found, Exception):
-            done.append((Result.of(recipe, found), found))
-        elif len(recipes) == 1:
-            raise found
-        else:
-            failed.append((recipe.name, found))
+        result = result_of(recipe, found)
+        if not isinstance(result, Exception) and not isinstance(found, Exception):
+            done.append((result, found))
+        elif isinstance(result, Exception):
+            failed.append((recipe.name, result))
+    if failed and len(recipes) == 1:
+        raise failed[0][1]
     return done, failed
 
 

@@ -170,3 +170,13 @@ class Result:
                 for where, claim, holds in self.shapes
             ],
         }
+
+
+def result_of(recipe: Recipe, found: Sequence[Run] | Exception) -> Result | Exception:
+    """What runs say together; else the error that ended them, or that of a claim."""
+    if isinstance(found, Exception):
+        return found
+    try:
+        return Result.of(recipe, found)
+    except Exception as error:  # of a recipe, which must not end the others
+        return error

@@ -225,6 +225,7 @@ def test_answers_rank_first_without_noise_and_by_chance_near_epsilon_zero(task):
     assert none["unchanged"] == 1
     for name in ("both", "train", "test"):
         assert none[f"{name}_mrr"] > 0.9, name
+    assert none["untrained_mrr"] == lost["untrained_mrr"] <= none["train_mrr"]
     for name in ("both_mrr", "test_mrr", "both_map", "test_map", "tf_idf_mrr"):
         chance = lost["chance_map" if name.endswith("map") else "chance_mrr"]
         assert lost[name] == pytest.approx(chance, abs=0.12), name
@@ -244,6 +245,7 @@ def ranked(lost):
                     for score in ("map", "mrr")
                 },
                 "tf_idf_map": 0.5,
+                "untrained_map": 0.5,
                 "chance_mrr": 0.2,
             },
         )
@@ -259,6 +261,8 @@ def test_claims_about_answers_can_fail():
     assert not holds("cmp-answers", "rise", ranked((0.8, -0.7, 0.6)))
     assert holds("cmp-answers", "TF-IDF", ranked((0.5, 0.5, 0.5)))
     assert not holds("cmp-answers", "TF-IDF", ranked((0.8, 0.7, 0.6)))
+    assert holds("cmp-answers", "learnt nothing", ranked((0.5, 0.5, 0.5)))
+    assert not holds("cmp-answers", "learnt nothing", ranked((0.8, 0.7, 0.6)))
 
 
 @pytest.fixture

@@ -107,7 +107,7 @@ RECIPE: Final = Recipe(
             _by_dim("nearest_50", "hundredth_50", "pair_50"),
         ),
         Shape(
-            "Figure 1",
+            "Ours",
             "more dimensions need a larger epsilon: the noise grows faster than the "
             "distances",
             _by_dim("epsilon"),

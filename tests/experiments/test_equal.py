@@ -266,6 +266,8 @@ def test_an_order_that_is_reversed_does_not_survive():
         return table(values)
 
     assert equal._survives(rows({"TEM": 0.7, "CMP": 0.6}))
+    assert equal._lead_is_left(rows({"TEM": 0.7, "CMP": 0.6}))
+    assert not equal._lead_is_left(rows({"TEM": 0.62, "CMP": 0.6}))
     assert equal._survives(rows({"TEM": 0.6, "CMP": 0.62}))
     assert not equal._survives(rows({"TEM": 0.6, "CMP": 0.7}))
 

@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 
 from mondegreen.experiments.bench import Bench, Labelled
-from mondegreen.experiments.claims import by_law, reversals, spread
-from mondegreen.experiments.kinds import Sizes, kind_of
-from mondegreen.experiments.protected import (
+from mondegreen.experiments.equal.claims import by_law, reversals, spread
+from mondegreen.experiments.equal.kinds import Sizes, kind_of
+from mondegreen.experiments.equal.protected import (
     CERTIFIED,
     NOMINAL,
     READER,
@@ -19,9 +19,9 @@ from mondegreen.experiments.protected import (
     Level,
     epsilons_for,
 )
+from mondegreen.experiments.equal.trade import accuracy_of, trade_of
 from mondegreen.experiments.recipe import Found, Point, Recipe, Shape, Table
 from mondegreen.experiments.releases import NO_NOISE
-from mondegreen.experiments.trade import accuracy_of, trade_of
 
 _DATA: Final = ("imdb", "ag_news")
 _PUBLISHED: Final = (

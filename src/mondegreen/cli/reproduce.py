@@ -108,16 +108,17 @@ def _print(result: Result) -> None:
     """Print what was measured, what was published, and the claims."""
     from mondegreen.experiments.recipe import point_key
 
-    echo_table(
-        [
-            {
-                **point,
-                **{name: _shown(mean) for name, mean in means.items()},
-                **result.texts.get(point_key(point), {}),
-            }
-            for point, means in result.means
-        ]
-    )
+    rows = [
+        {
+            **point,
+            **{name: _shown(mean) for name, mean in means.items()},
+            **result.texts.get(point_key(point), {}),
+        }
+        for point, means in result.means
+    ]
+    # Not every point has every measure: some were not reached.
+    names = dict.fromkeys(name for row in rows for name in row)
+    echo_table([{name: row.get(name, "-") for name in names} for row in rows])
     if result.compared:
         click.echo()
         echo_table([_compared(each) for each in result.compared])

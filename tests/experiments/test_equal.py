@@ -9,11 +9,9 @@ pytest.importorskip("sklearn")
 
 import mondegreen as mg
 from mondegreen.experiments.bench import Labelled
-from mondegreen.experiments.kinds import Kind, Sizes, ends_of, kind_of
-from mondegreen.experiments.levels import Curve, Reached
-from mondegreen.experiments.models.linear import fitted_linear
-from mondegreen.experiments.papers.benchmark import equal
-from mondegreen.experiments.protected import (
+from mondegreen.experiments.equal.kinds import Kind, Sizes, ends_of, kind_of
+from mondegreen.experiments.equal.levels import Curve, Reached
+from mondegreen.experiments.equal.protected import (
     CERTIFIED,
     NOMINAL,
     READER,
@@ -23,8 +21,10 @@ from mondegreen.experiments.protected import (
     recovered,
     worst_loss,
 )
+from mondegreen.experiments.equal.trade import accuracy_of, text_cosine
+from mondegreen.experiments.models.linear import fitted_linear
+from mondegreen.experiments.papers.benchmark import equal
 from mondegreen.experiments.releases import prepared
-from mondegreen.experiments.trade import accuracy_of, text_cosine
 
 SIZE = 60
 TINY = Sizes(
@@ -150,7 +150,7 @@ def test_choices_are_made_on_valid_texts_and_figures_on_test_texts(kind, monkeyp
         seen.append(texts)
         return {SINGLE: epsilon / (9 + epsilon), READER: epsilon / (9 + epsilon)}
 
-    monkeypatch.setattr("mondegreen.experiments.protected.recovered", seeing)
+    monkeypatch.setattr("mondegreen.experiments.equal.protected.recovered", seeing)
     epsilons_for(kind, "TEM", ((SINGLE, 0.31),))
     assert seen
     assert all(texts is kind.valid for texts in seen)
@@ -266,6 +266,8 @@ def test_an_order_that_is_reversed_does_not_survive():
         return table(values)
 
     assert equal._survives(rows({"TEM": 0.7, "CMP": 0.6}))
+    assert equal._lead_is_left(rows({"TEM": 0.7, "CMP": 0.6}))
+    assert not equal._lead_is_left(rows({"TEM": 0.62, "CMP": 0.6}))
     assert equal._survives(rows({"TEM": 0.6, "CMP": 0.62}))
     assert not equal._survives(rows({"TEM": 0.6, "CMP": 0.7}))
 

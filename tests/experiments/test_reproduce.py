@@ -469,3 +469,15 @@ def test_data_is_here_or_it_is_lacking(tmp_path):
     assert Bench().lacks(names) == list(names)
     again = pickle.loads(pickle.dumps(Bench(tmp_path, fetch=True)))
     assert again.lacks(("imdb", "nowhere")) == ["nowhere"]
+    assert CliRunner().invoke(cli, ["reproduce"]).exit_code == 2
+
+
+def test_points_without_some_measures_are_printed_beside_others(tmp_path, monkeypatch):
+    def some(bench, point, seed):
+        return {"y": 1.0} if point["x"] == 1 else {"z": 2.0, "why": "not reached"}
+
+    found = recipe(measure=some, shapes=[])
+    monkeypatch.setattr("mondegreen.experiments.papers.recipe_named", lambda _: found)
+    done = CliRunner().invoke(cli, ["reproduce", "made-up", "--runs", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert "not reached" in done.stdout

@@ -241,7 +241,7 @@ def _print_one(result: Result) -> None:
         for point, means in result.means
     ]
     columns = dict.fromkeys(name for row in rows for name in row)
-    echo_table([{name: row.get(name) for name in columns} for row in rows])
+    echo_table([{name: row.get(name, "-") for name in columns} for row in rows])
     if result.compared:
         click.echo()
         echo_table([_compared(each) for each in result.compared])

@@ -10,15 +10,15 @@ import numpy as np
 from mondegreen.attacks.adversary import ALONE
 from mondegreen.attacks.reader import Reader
 from mondegreen.experiments.bench import Labelled
-from mondegreen.experiments.kinds import Kind, ends_of
-from mondegreen.experiments.models.linear import fitted_linear
-from mondegreen.experiments.protected import (
+from mondegreen.experiments.equal.kinds import Kind, ends_of
+from mondegreen.experiments.equal.protected import (
     READER,
     SINGLE,
     readers_at,
     recovered,
     worst_loss,
 )
+from mondegreen.experiments.models.linear import fitted_linear
 from mondegreen.experiments.recipe import Found
 from mondegreen.experiments.releases import released
 from mondegreen.scores.corpus import cosines

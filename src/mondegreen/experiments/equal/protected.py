@@ -16,8 +16,8 @@ from mondegreen.attacks.outputs import IMPOSSIBLE, has_closed_law, pass_over
 from mondegreen.attacks.reader import Reader
 from mondegreen.errors import InvalidParameterError
 from mondegreen.experiments.bench import Labelled
-from mondegreen.experiments.kinds import Kind, ends_of
-from mondegreen.experiments.levels import Curve, Reached
+from mondegreen.experiments.equal.kinds import Kind, ends_of
+from mondegreen.experiments.equal.levels import Curve, Reached
 from mondegreen.experiments.recipe import Measured
 from mondegreen.experiments.releases import prepared, released
 from mondegreen.mechanisms.base import State

@@ -66,7 +66,7 @@ RECIPE: Final = Recipe(
     ),
     measure=measure,
     points={
-        "quick": _grid((5, 12, 22, 35)),
+        "quick": _grid((5, 12, 22)),
         "full": _grid((1, 3, 5, 8, 12, 17, 22, 35)),
     },
     seeds={"quick": 3, "full": 5},

@@ -66,7 +66,7 @@ class LeastSquares:
 def _fit(number: Floats, table: Floats) -> tuple[Floats, float]:
     """The solution, the intercept first, and the share of variance explained."""
     columns = np.column_stack([np.ones(len(number)), table])
-    solved = np.linalg.lstsq(columns, number, rcond=None)[0]
+    solved: Floats = np.linalg.lstsq(columns, number, rcond=None)[0].astype(np.float64)
     left = number - columns @ solved
     spread = number - number.mean()
     total = float(spread @ spread)

@@ -126,7 +126,8 @@ RECIPE: Final = Recipe(
         ),
         Shape(
             "Table 4",
-            "the more words change, the less close the texts are",
+            "the more words change, the less close the texts are, all other scores "
+            "being the same (the coefficient of PP is negative)",
             lambda table: all(m["pp"] < 0 for _, m in table),
         ),
     ),

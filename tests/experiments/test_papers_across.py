@@ -12,6 +12,7 @@ pytest.importorskip("sklearn")
 
 import mondegreen as mg
 from mondegreen.experiments.bench import Labelled
+from mondegreen.experiments.measures.scramblers import SCRAMBLERS
 from mondegreen.experiments.papers import recipe_named
 from mondegreen.experiments.releases import (
     BY_RATIO,
@@ -20,7 +21,6 @@ from mondegreen.experiments.releases import (
     equal_by_ratio,
     release_at,
 )
-from mondegreen.experiments.scramblers import SCRAMBLERS
 from mondegreen.space.binarize import with_codes
 
 SIZE = 200

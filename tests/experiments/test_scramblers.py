@@ -7,7 +7,7 @@ import pytest
 
 import mondegreen as mg
 from mondegreen.experiments.bench import Labelled
-from mondegreen.experiments.scramblers import alike, generalised, scrambled
+from mondegreen.experiments.measures.scramblers import alike, generalised, scrambled
 
 WORDS = ["dog", "animal", "thing", "run", "move", "quick", "turn", "round"]
 

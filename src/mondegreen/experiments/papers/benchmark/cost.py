@@ -120,6 +120,7 @@ def _grid(dims: Sequence[int]) -> list[Point]:
 
 RECIPE: Final = Recipe(
     name="benchmark-cost",
+    alone=True,
     paper="Meisenbacher et al. 2024",
     title="Time and memory of seven mechanisms, which the benchmark left out",
     differs=(

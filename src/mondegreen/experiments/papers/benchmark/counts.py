@@ -8,8 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from mondegreen.experiments.as_run import GUMBEL, ONE_CELL, state_of
 from mondegreen.experiments.bench import Bench
+from mondegreen.experiments.measures.as_run import GUMBEL, ONE_CELL, state_of
+from mondegreen.experiments.measures.scored import counted, some_words
 from mondegreen.experiments.recipe import (
     Measured,
     Point,
@@ -19,7 +20,6 @@ from mondegreen.experiments.recipe import (
     Table,
     curve,
 )
-from mondegreen.experiments.scored import counted, some_words
 
 _WORDS: Final = 100
 _NOISE: Final = ("CMP", "Mahalanobis", "Vickrey")

@@ -149,6 +149,15 @@ def _grid(size: str) -> list[Point]:
 
 RECIPE: Final = Recipe(
     name="benchmark-equal",
+    shares=(
+        "chance",
+        "accuracy",
+        "accuracy_read",
+        "unchanged",
+        "single",
+        "reader",
+        "by_chance",
+    ),
     paper="Meisenbacher et al. 2024",
     title="All mechanisms at equal privacy, in four senses of equal",
     differs=(

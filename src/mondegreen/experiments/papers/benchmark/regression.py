@@ -9,8 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from mondegreen.experiments.as_run import GUMBEL, state_of
 from mondegreen.experiments.bench import Bench
+from mondegreen.experiments.measures.as_run import GUMBEL, state_of
+from mondegreen.experiments.measures.scored import beside, counted, drawn, some_words
 from mondegreen.experiments.recipe import (
     Measured,
     Point,
@@ -20,7 +21,6 @@ from mondegreen.experiments.recipe import (
     Table,
 )
 from mondegreen.experiments.releases import released
-from mondegreen.experiments.scored import beside, counted, drawn, some_words
 from mondegreen.scores.regression import LeastSquares
 
 _LAWS: Final = ("CMP", "Mahalanobis", "Vickrey", "TEM", "SanText", GUMBEL, "SynTF")

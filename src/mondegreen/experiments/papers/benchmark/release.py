@@ -8,11 +8,17 @@ from typing import Final
 
 import numpy as np
 
-from mondegreen.experiments.as_run import state_of
 from mondegreen.experiments.bench import Bench, Labelled
+from mondegreen.experiments.measures.as_run import state_of
+from mondegreen.experiments.measures.scored import (
+    Written,
+    beside,
+    counted,
+    drawn,
+    some_words,
+)
 from mondegreen.experiments.recipe import Measured, Point
 from mondegreen.experiments.releases import NO_NOISE, released
-from mondegreen.experiments.scored import Written, beside, counted, drawn, some_words
 from mondegreen.scores.corpus import puc
 
 _SPLITS: Final = ("train", "valid", "test")

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from mondegreen.experiments.as_run import GUMBEL
+from mondegreen.experiments.measures.as_run import GUMBEL
 from mondegreen.experiments.papers.benchmark.release import measure
 from mondegreen.experiments.recipe import (
     Point,

@@ -11,7 +11,7 @@ import numpy as np
 
 from mondegreen.arrays import Floats
 from mondegreen.experiments.bench import Bench
-from mondegreen.experiments.questions import SPACE, questions
+from mondegreen.experiments.measures.questions import SPACE, questions
 from mondegreen.experiments.recipe import (
     Measured,
     Point,
@@ -141,6 +141,19 @@ def _grid(epsilons: Sequence[int], texts: int) -> list[Point]:
 
 RECIPE: Final = Recipe(
     name="cmp-answers",
+    shares=(
+        "both_map",
+        "both_mrr",
+        "test_map",
+        "test_mrr",
+        "train_map",
+        "train_mrr",
+        "tf_idf_map",
+        "tf_idf_mrr",
+        "chance_map",
+        "chance_mrr",
+        "unchanged",
+    ),
     paper="Feyisetan et al. 2020",
     title="How well answers are ranked, by epsilon",
     differs=(

@@ -12,6 +12,7 @@ from numpy.random import Generator
 from mondegreen.arrays import Ids
 from mondegreen.attacks.learnt.auditor import by_ranks, judged
 from mondegreen.experiments.bench import Bench, Labelled
+from mondegreen.experiments.measures.scramblers import SCRAMBLERS, rule_named, scrambled
 from mondegreen.experiments.recipe import (
     Measured,
     Point,
@@ -28,7 +29,6 @@ from mondegreen.experiments.releases import (
     release_at,
     released,
 )
-from mondegreen.experiments.scramblers import SCRAMBLERS, rule_named, scrambled
 
 if TYPE_CHECKING:
     from mondegreen.experiments.models.audited import Auditing, Change

@@ -120,6 +120,10 @@ def _grid(family: str, epsilons: Sequence[int], words: int, runs: int) -> list[P
 
 RECIPE: Final = Recipe(
     name="cmp-deniability",
+    shares=(
+        "n_w",
+        "n_w_95",
+    ),
     paper="Feyisetan et al. 2020",
     title="How often words stay, and among how many outputs they hide",
     differs=(

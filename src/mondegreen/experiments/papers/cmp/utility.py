@@ -120,6 +120,13 @@ _FULL: Final = {"texts": 8000, "valid": 2000, "tests": 2000, "words": 200}
 
 RECIPE: Final = Recipe(
     name="cmp-utility",
+    shares=(
+        "both",
+        "test",
+        "train",
+        "chance",
+        "unchanged",
+    ),
     paper="Feyisetan et al. 2020",
     title="What a BiLSTM learns of perturbed film reviews, by epsilon",
     differs=(

@@ -101,6 +101,10 @@ def _grid(dims: tuple[int, ...], epsilons: tuple[int, ...], runs: int) -> list[P
 
 RECIPE: Final = Recipe(
     name="cmp-words",
+    shares=(
+        "n_w",
+        "near",
+    ),
     paper="Feyisetan et al. 2020",
     title="What the words of its examples become",
     differs=(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.experiments.bench import Bench
-from mondegreen.experiments.neighbours import SETTINGS, Neighbours
+from mondegreen.experiments.measures.neighbours import SETTINGS, Neighbours
 from mondegreen.experiments.papers.vickrey.claims import LOSS, TS, WORDS
 from mondegreen.experiments.recipe import Found, Point, Published, Recipe
 from mondegreen.files import read_lines
@@ -101,6 +101,12 @@ _FILMS: Final = (
 
 RECIPE: Final = Recipe(
     name="vickrey-lexicon",
+    shares=(
+        "e_m",
+        "e_bayes",
+        "l_m",
+        "n_w",
+    ),
     paper="Xu et al. 2021",
     title="Inference error and loss among the words of opinion",
     differs=(

@@ -9,11 +9,11 @@ from typing import Final
 import numpy as np
 
 from mondegreen.experiments.bench import Bench
-from mondegreen.experiments.neighbours import Neighbours
+from mondegreen.experiments.measures.neighbours import Neighbours
+from mondegreen.experiments.measures.selection import Chooser
 from mondegreen.experiments.papers.vickrey.claims import SLACK
 from mondegreen.experiments.papers.vickrey.lexicon import opinions
 from mondegreen.experiments.recipe import Found, Point, Recipe, Shape, Table
-from mondegreen.experiments.selection import Chooser
 
 _FIRST, _LAST = 5.0, 320.0
 
@@ -114,6 +114,14 @@ def _grid(looks: int, checks: int, budgets: tuple[float, ...]) -> list[Point]:
 
 RECIPE: Final = Recipe(
     name="vickrey-selection",
+    shares=(
+        "ended",
+        "fits",
+        "e_m",
+        "e_bayes",
+        "l_m",
+        "n_w",
+    ),
     paper="Xu et al. 2021",
     title="Choosing t and epsilon under a budget of loss",
     differs=(

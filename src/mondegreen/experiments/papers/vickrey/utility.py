@@ -11,7 +11,7 @@ import numpy as np
 
 from mondegreen.arrays import Floats, Ids
 from mondegreen.experiments.bench import Bench, Labelled
-from mondegreen.experiments.neighbours import SETTINGS, Neighbours
+from mondegreen.experiments.measures.neighbours import SETTINGS, Neighbours
 from mondegreen.experiments.papers.vickrey.claims import (
     TS,
     Test,
@@ -176,6 +176,13 @@ _FILMS: Final = {"train": 400, "valid": 100, "test": 300, "words": 40}
 
 RECIPE: Final = Recipe(
     name="vickrey-utility",
+    shares=(
+        "loss",
+        "chance",
+        "e_m",
+        "e_bayes",
+        "unchanged",
+    ),
     paper="Xu et al. 2021",
     title="What classifiers of film reviews and tweets lose, and what is inferred",
     differs=(

@@ -13,7 +13,7 @@ from mondegreen.calibration.plan import T_GRID, calibrate_vickrey
 from mondegreen.calibration.score_bounds import ScoreBounds
 from mondegreen.calibration.search import Attempt, Calibration, calibrate
 from mondegreen.calibration.targets import Target
-from mondegreen.experiments.neighbours import Choice, Neighbours
+from mondegreen.experiments.measures.neighbours import Choice, Neighbours
 from mondegreen.scores.interval import bounded_mean
 
 LOOK: Final = 0

@@ -1,0 +1,1 @@
+"""What recipes measure with, beside models and attacks: one idea a file."""

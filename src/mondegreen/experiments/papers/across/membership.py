@@ -189,14 +189,22 @@ RECIPE: Final = Recipe(
             "below epsilon 12 no members are told under CMP and BRR",
             _near_chance(_LATE, "CMP", BY_RATIO),
         ),
-        Shape("BRR, figure 4", "beyond it more are told under BRR", _rises_late),
+        Shape(
+            "BRR, figure 4",
+            "beyond epsilon 12 more members are told under BRR than below",
+            _rises_late,
+        ),
         Shape(
             "TEM, text",
             "no members are told under TEM at any epsilon",
             _near_chance(math.inf, "TEM"),
         ),
         Shape("Ours", "without noise members are told by both attacks", _told),
-        Shape("Ours", "who learns from releases tells no fewer", _adapting_pays),
+        Shape(
+            "Ours, after looking",
+            "an adversary who learns from releases tells no fewer members",
+            _adapting_pays,
+        ),
     ),
     axes=("epsilon", "law", "ratio_adaptive_auc"),
     shares=(

@@ -185,25 +185,25 @@ RECIPE: Final = Recipe(
     data=_DATA,
     shapes=(
         Shape(
-            "text",
+            "Text",
             "at nominal epsilon 10 (full: and 5) no mechanism of the benchmark leaves "
             "more accuracy than TEM",
             _tem_leads,
         ),
         Shape(
-            "text",
+            "Ours, implied by the tables",
             "one nominal epsilon protects alike, whatever the mechanism: at 10, the "
             "shares of words that a reader recovers are within 0.1 of each other",
             _alike(NOMINAL, (10,), _ALIKE),
         ),
         Shape(
-            "text",
+            "Ours, after looking",
             "TEM leaves more accuracy than CMP, also at equal success of a reader "
             "(by 0.04)",
             _lead_is_left,
         ),
         Shape(
-            "text",
+            "Ours, implied by the tables",
             "the order by accuracy at nominal epsilon 10 survives at equal success of "
             "a reader: of no two mechanisms the one that left clearly more leaves "
             "clearly less",

@@ -48,10 +48,10 @@ def _worth_it(table: Table) -> bool:
 
 
 def _blind(table: Table) -> bool:
-    """Whether PUC calls what keeps no word of reviews better than what keeps most."""
-    reviews = [(p, m) for p, m in table if p["texts"] == "imdb" and p["epsilon"]]
-    lost = [m["puc_50"] for _, m in reviews if m["n_w"] < 1]
-    kept = [m["puc_50"] for _, m in reviews if m["n_w"] > 80]
+    """Whether PUC calls what keeps no word at all better than what keeps most."""
+    noisy = [m for p, m in table if p["law"] != NO_NOISE]
+    lost = [m["puc_50"] for m in noisy if m["n_w"] < 1]
+    kept = [m["puc_50"] for m in noisy if m["n_w"] > 80]
     return bool(lost and kept) and min(lost) > max(kept)
 
 
@@ -196,8 +196,8 @@ RECIPE: Final = Recipe(
         ),
         Shape(
             "Ours, of PUC",
-            "of film reviews PUC prefers every release that keeps no word, whose "
-            "classifier guesses, to every one that keeps 80 % of words (alpha 0.5)",
+            "PUC prefers every release that keeps no word, whose classifier guesses, "
+            "to every one that keeps 80 % of words (alpha 0.5)",
             _blind,
         ),
     ),

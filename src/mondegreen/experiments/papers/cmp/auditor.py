@@ -200,19 +200,21 @@ RECIPE: Final = Recipe(
         ),
         Shape(
             "Table 3",
-            "so they are behind query scramblers",
+            "users are told behind query scramblers as well",
             _least("naive_auc", 0.95, *SCRAMBLERS),
         ),
         Shape(
             "Ours",
-            "an auditor who knows the scrambler's rule tells them too",
+            "an auditor who knows the rule of a scrambler tells its users",
             _least("adaptive_auc", 0.95, *SCRAMBLERS),
         ),
         Shape("Table 3", "at epsilon 23 users are not told", _hidden),
-        Shape("Table 4", "the area rises with epsilon", _rise),
+        Shape(
+            "Table 4", "the auditor's area under the curve rises with epsilon", _rise
+        ),
         Shape(
             "Ours",
-            "the area is not below chance for an auditor who adapts",
+            "an auditor who knows the mechanism is not below chance",
             _least("adaptive_auc", 0.5 - _SLACK),
         ),
     ),

@@ -100,10 +100,21 @@ RECIPE: Final = Recipe(
     data=("spooky_authors",),
     shapes=(
         Shape(
-            "Figure 5", "accuracy rises with epsilon, texts perturbed", _rise("naive")
+            "Text",
+            "authors are told more often with epsilon where only tests are perturbed",
+            _rise("naive"),
         ),
-        Shape("Figure 5", "the same where only training is", _rise("train_time")),
-        Shape("Ours", "who learns from releases names no fewer", _adapting_pays),
+        Shape(
+            "Text",
+            "authors are told more often with epsilon where only training texts are "
+            "perturbed",
+            _rise("train_time"),
+        ),
+        Shape(
+            "Ours",
+            "an adversary who learns from releases names no fewer authors",
+            _adapting_pays,
+        ),
     ),
     axes=("epsilon", "law", "adaptive"),
     shares=("naive", "adaptive", "train_time", "chance", "unchanged"),

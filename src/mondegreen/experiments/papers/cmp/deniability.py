@@ -156,7 +156,7 @@ RECIPE: Final = Recipe(
             _every(_shifted),
         ),
         Shape(
-            "Ours",
+            "Ours, after looking",
             "in every space half of the words stay at one multiple of sqrt(n) / d, d "
             "being the median distance to the nearest word, within a quarter",
             _collapses,

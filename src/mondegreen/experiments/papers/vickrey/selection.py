@@ -169,7 +169,7 @@ RECIPE: Final = Recipe(
             _better("e_bayes"),
         ),
         Shape(
-            "Ours",
+            "Ours, after looking",
             "E_M does not see the promise: it can choose several times the "
             "epsilon at which Laplace noise fits the budget",
             _dearer,

@@ -241,7 +241,8 @@ RECIPE: Final = Recipe(
         ),
         Shape(
             "Ours",
-            "so it does where the best guess errs as often",
+            "where the best guess errs as often some t > 0 adds half as much loss as "
+            "Laplace noise, or less, for every data set and model",
             _each(half_the_loss("e_bayes", "loss", _SLACK)),
         ),
     ),

@@ -32,12 +32,13 @@ def test_it_grows_no_larger_again():
     """Numbers that only go down, but for a new capability, which says what it takes.
 
     Sentences (language, decode, attacks, print forms) took 6,000 lines and 43 files of
-    these; adapters, the service, the guard of prompts, the artifact for devices and the
-    experiments 9,900 lines and 80 files. The goal for the rest is 20,000 lines in 110.
+    these; adapters, the service, the guard of prompts and the artifact for devices
+    7,400 lines and 54 files; the experiments of five papers 7,200 lines and 61 files.
+    The goal for the rest is 20,000 lines in 110.
     """
     sizes = [house.lines(path) for path in house.modules().values()]
-    assert sum(sizes) <= 41_800
-    assert len(sizes) <= 274
+    assert sum(sizes) <= 46_800
+    assert len(sizes) <= 305
 
 
 def test_the_page_shows_the_house_as_it_is():

@@ -12,6 +12,9 @@ from mondegreen.wording import figure
 NAME: Final = "benchmark-equal"
 ABSENT: Final = "Not measured yet.\n"
 EPSILON: Final = "epsilon"
+READ: Final = "accuracy_read"
+"""The same after each released word was replaced by its likeliest input."""
+
 FEW: Final = 4
 """Mechanisms that a sentence names."""
 
@@ -26,9 +29,10 @@ def equal_reader(rows: Sequence[Row]) -> str:
         return ABSENT
     y = _measure(row)
     parts = [
-        f"`{y}` with its interval of 95 %, and the epsilon there, where a reader "
-        "recovers that share of the words; – where a mechanism reaches it with no "
-        "epsilon. What else was measured, and other senses of equal: "
+        f"`{y}` with its interval of 95 %, the same after each released word was "
+        "replaced by its likeliest input, which costs no epsilon, and the epsilon, "
+        "where a reader recovers that share of the words; – where a mechanism reaches "
+        "it with no epsilon. What else was measured, and other senses of equal: "
         "[reproductions-equal.csv](data/reproductions-equal.csv).\n"
     ]
     for group, laws in _groups(row).items():
@@ -41,7 +45,7 @@ def equal_reader(rows: Sequence[Row]) -> str:
         shares = [f"{level:.0%}" for level in levels]
         header = [
             group or "mechanism",
-            *(cell for each in shares for cell in (f"{y}, {each}", f"epsilon, {each}")),
+            *(f"{name}, {each}" for each in shares for name in (y, "read", EPSILON)),
         ]
         parts += [str(Table(header, lines)), _without(row, group)]
     return "\n".join(parts)
@@ -52,14 +56,20 @@ def equal_sentence(rows: Sequence[Row]) -> str:
     row = _row(rows)
     if row is None:
         return ""
-    said = [
-        f"{_named(best)} ({f'{group}, ' if group else ''}{level:.0%} of the words)"
-        for group, level, best in _best(_groups(row), _measure(row))
-    ]
+    y = _measure(row)
+    read = _leaders(row, READ)
+    better = f"; with each released word replaced by its likeliest input, by {read}"
     return (
-        "At equal success of a reader who sees whole texts, most "
-        f"{_measure(row)} is left by {'; '.join(said)}; where several are named "
-        "their intervals overlap."
+        f"At equal success of a reader who sees whole texts, most {y} is left by "
+        f"{_leaders(row, y)}{better if read else ''}. Where several are named their "
+        "intervals overlap."
+    )
+
+
+def _leaders(row: Row, y: str) -> str:
+    return "; ".join(
+        f"{_named(best)} ({f'{group}, ' if group else ''}{level:.0%} of the words)"
+        for group, level, best in _best(_groups(row), y)
     )
 
 
@@ -93,7 +103,10 @@ def _best(groups: Groups, y: str) -> Iterator[tuple[str, float, list[str]]]:
     """The best mechanism at the main level, with those within its interval."""
     for group, laws in groups.items():
         level = _main(_levels(laws))
-        known = {law: each[level][y] for law, each in laws.items() if level in each}
+        there = {law: each[level] for law, each in laws.items() if level in each}
+        known = {law: found[y] for law, found in there.items() if y in found}
+        if not known:
+            continue
         first = max(known.values(), key=lambda mean: float(mean["value"]))
         best = [law for law, mean in known.items() if mean["high"] >= first["low"]]
         yield group, level, sorted(best, key=lambda law: -float(known[law]["value"]))
@@ -160,11 +173,10 @@ def _value(measures: Row | None, y: str) -> float:
     return float("-inf") if measures is None else float(measures[y]["value"])
 
 
-def _cells(found: dict[float, Row], level: float, y: str) -> tuple[str, str]:
-    if level not in found:
-        return "–", "–"
-    epsilon = found[level].get(EPSILON)
-    return ours(found[level][y]), figure(epsilon["value"]) if epsilon else "–"
+def _cells(found: dict[float, Row], level: float, y: str) -> Iterator[str]:
+    known = found.get(level, {})
+    yield from (ours(known[name]) if name in known else "–" for name in (y, READ))
+    yield figure(known[EPSILON]["value"]) if EPSILON in known else "–"
 
 
 def _number(mean: Row | None, key: str) -> str:

@@ -191,11 +191,15 @@ def test_curves_are_laws_and_no_noise_is_a_limit() -> None:
 def equal_row():
     """Two kinds of texts, of which one is known at one level alone."""
 
-    def at(law, level, value, by="words a reader recovers", data="news"):
-        mean = {"value": value, "low": value - 0.05, "high": value + 0.05, "runs": 3}
+    def near(value):
+        return {"value": value, "low": value - 0.05, "high": value + 0.05, "runs": 3}
+
+    def at(law, level, value, by="words a reader recovers", data="news", read=None):
         epsilon = {"value": 7.0, "low": 7.0, "high": 7.0, "runs": 3}
         point = {"by": by, "law": law, "level": level, "data": data}
-        measures = {"accuracy": mean, **({"epsilon": epsilon} if level else {})}
+        measures = {"accuracy": near(value)}
+        if level:
+            measures |= {"epsilon": epsilon, "accuracy_read": near(read or value)}
         return {"point": point, "measures": measures, "texts": {}}
 
     return {
@@ -207,7 +211,7 @@ def equal_row():
             at("TEM", 0.5, 0.8),
             at("TEM", 0.3, 0.5),
             at("BRR", 0.3, 0.42),
-            at("SynTF", 0.3, 0.3),
+            at("SynTF", 0.3, 0.3, read=0.9),
             at("CMP", 0.3, 0.99, by="nominal epsilon"),
             at("none", 0, 0.9, by="clear text"),
             at("BRR", 0.4, 0.7, data="films"),
@@ -219,6 +223,7 @@ def test_the_best_mechanism_is_named_with_those_that_are_like_it() -> None:
     row = equal_row()
     said = equal.equal_sentence([row])
     assert "TEM or BRR (news, 30% of the words); BRR (films, 40%" in said
+    assert "likeliest input, by SynTF (news, 30% of the words); BRR (films" in said
     assert equal.equal_sentence([{**row, "axes": None}]) == said
     assert equal._named(["a"]) == "a"
     assert equal._named(["a", "b", "c"]) == "a, b or c"
@@ -233,13 +238,15 @@ def test_mechanisms_stand_side_by_side_at_equal_success_of_a_reader(
     lines = equal.equal_reader([row]).splitlines()
     found = [line for line in lines if line.startswith("| ") and "---" not in line]
     assert found == [
-        "| news | accuracy, 30% | epsilon, 30% | accuracy, 50% | epsilon, 50% |",
-        "| TEM | 0.5 (0.45 to 0.55) | 7 | 0.8 (0.75 to 0.85) | 7 |",
-        "| BRR | 0.42 (0.37 to 0.47) | 7 | – | – |",
-        "| SynTF | 0.3 (0.25 to 0.35) | 7 | – | – |",
-        "| CMP | – | – | 0.6 (0.55 to 0.65) | 7 |",
-        "| films | accuracy, 40% | epsilon, 40% |",
-        "| BRR | 0.7 (0.65 to 0.75) | 7 |",
+        "| news | accuracy, 30% | read, 30% | epsilon, 30% | accuracy, 50% "
+        "| read, 50% | epsilon, 50% |",
+        "| TEM | 0.5 (0.45 to 0.55) | 0.5 (0.45 to 0.55) | 7 "
+        "| 0.8 (0.75 to 0.85) | 0.8 (0.75 to 0.85) | 7 |",
+        "| BRR | 0.42 (0.37 to 0.47) | 0.42 (0.37 to 0.47) | 7 | – | – | – |",
+        "| SynTF | 0.3 (0.25 to 0.35) | 0.9 (0.85 to 0.95) | 7 | – | – | – |",
+        "| CMP | – | – | – | 0.6 (0.55 to 0.65) | 0.6 (0.55 to 0.65) | 7 |",
+        "| films | accuracy, 40% | read, 40% | epsilon, 40% |",
+        "| BRR | 0.7 (0.65 to 0.75) | 0.7 (0.65 to 0.75) | 7 |",
     ]
     assert lines.count("Without noise: 0.9 (0.85 to 0.95).") == 1
     assert equal.equal_reader([]) == equal.ABSENT

@@ -75,7 +75,7 @@ def _leaders(row: Row, y: str) -> str:
 
 def _named(best: Sequence[str]) -> str:
     if len(best) > FEW:
-        return f"{best[0]}, and {len(best) - 1} others with intervals that reach it"
+        return f"none of {len(best)} clearly"
     return " or ".join(filter(None, [", ".join(best[:-1]), best[-1]]))
 
 

@@ -11,6 +11,7 @@ from benchmarks.pages.page import DOCS, Table, fill
 from benchmarks.pages.reproductions_charts import charts
 from benchmarks.pages.reproductions_equal import equal_reader, equal_sentence, every
 from benchmarks.pages.reproductions_rows import ROOMS, Row, claims, compared, share
+from benchmarks.pages.reproductions_words import in_words
 from mondegreen.report.charts import picture
 from mondegreen.wording import amount, figure
 
@@ -26,26 +27,22 @@ def in_short() -> str:
     held, claimed = share(claims(rows), "holds")
     agree, printed = share(compared(rows), "agrees")
     fails, alone = claimed - held, sum(map(stored.agrees_alone, compared(rows)))
-    by_paper = [
-        f"{name} {_of(some, 'holds')}"
-        for paper, (name, _) in ROOMS.items()
-        if (some := claims(rows, paper))
-    ]
     first = (
         f"We measured {amount(len(rows), 'experiment')} of the papers again. **Of "
         f"{amount(claimed, 'claim')} that the papers make, {held} "
         f"{'holds' if held == 1 else 'hold'} here and {fails} "
         f"{'does' if fails == 1 else 'do'} not; of {amount(printed, 'number')} that "
         f"they print, {agree} {'agrees' if agree == 1 else 'agree'} with ours**, "
-        f"{alone} of these by our mean alone, without its interval. Claims that hold, "
-        f"by paper: {', '.join(by_paper)}. {equal_sentence(rows)}"
+        f"{alone} of these by our mean alone, without its interval. {in_words(rows)}"
     )
+    equal = equal_sentence(rows)
     missing = stored.absent(rows)
     rest = f"\nNot measured yet: {_codes(missing)}.\n" if missing else ""
     header = ["paper", "what holds here", "what does not", "numbers that agree"]
     lines = [line for paper in ROOMS if (line := _paper_in_short(rows, paper))]
     table = str(Table(header, lines, (1, 2)))
-    return "\n".join(filter(None, [f"{first.rstrip()}\n", table, rest]))
+    parts = [f"{first.rstrip()}\n", f"{equal}\n" if equal else "", table, rest]
+    return "\n".join(filter(None, parts))
 
 
 def _paper_in_short(rows: Sequence[Row], paper: str) -> list[str]:

@@ -7,8 +7,8 @@ pytest.importorskip("torch")
 
 import mondegreen as mg
 from mondegreen.errors import InvalidParameterError
-from mondegreen.experiments.measures import neighbours
 from mondegreen.experiments.bench import Labelled
+from mondegreen.experiments.measures import neighbours
 from mondegreen.experiments.measures.neighbours import SETTINGS, Choice, Neighbours
 from mondegreen.experiments.measures.selection import printed_selection
 from mondegreen.experiments.papers import recipe_named

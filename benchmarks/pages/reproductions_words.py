@@ -1,0 +1,61 @@
+"""The claims that matter most, in words for people who read nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from benchmarks.pages.reproductions_rows import Row
+
+PLAIN: Final = {
+    ("cmp-deniability", "N_w rises with epsilon"): (
+        "more words stay at larger epsilon"
+    ),
+    ("across-accuracy", "TEM is never below CMP"): (
+        "at one epsilon TEM leaves no less use than CMP"
+    ),
+    ("tem-threshold", "no word leaves more often"): (
+        "TEM's threshold bounds how often a word leaves it"
+    ),
+    ("vickrey-lexicon", "up to 50 % less loss than under Laplace"): (
+        "Vickrey can halve the loss among words of opinion"
+    ),
+    ("vickrey-utility", "at the same E_M some t > 0 adds half"): (
+        "Vickrey halves what classifiers lose"
+    ),
+    ("cmp-words", "where a word stays now and then"): (
+        "CMP replaces a word mostly by near ones"
+    ),
+    ("cmp-auditor", "at epsilon 23 users are not told"): (
+        "at epsilon 23 CMP hides whose texts a model learned from"
+    ),
+    ("across-membership", "no members are told under TEM"): (
+        "TEM hides who was in the training set"
+    ),
+    ("brr-privacy-ratio", "epsilons that are equal by the ratio"): (
+        "BRR's privacy ratio makes epsilons equal"
+    ),
+    ("benchmark-equal", "one nominal epsilon protects alike"): (
+        "one epsilon protects alike, whatever the mechanism"
+    ),
+    ("benchmark-equal", "TEM leaves more accuracy than CMP, also"): (
+        "TEM leaves more use than CMP where a reader recovers equally much"
+    ),
+    ("benchmark-regression", "N_w, S_w and PP each have"): (
+        "the benchmark's regression tells its scores' effects apart"
+    ),
+}
+"""By recipe, and by how a claim begins; the last ones are implied and not printed."""
+
+
+def in_words(rows: Sequence[Row]) -> str:
+    """What holds, and what does not, of those claims that were measured."""
+    known: dict[bool, list[str]] = {True: [], False: []}
+    for (recipe, begins), words in PLAIN.items():
+        for row in rows:
+            for claim in row["claims"] if row["recipe"] == recipe else ():
+                if claim["claim"].startswith(begins):
+                    known[claim["holds"]].append(words)
+    parts = {"What holds": known[True], "What does not hold": known[False]}
+    said = [f"{name}: {'; '.join(some)}." for name, some in parts.items() if some]
+    return " ".join(said)

@@ -27,12 +27,21 @@ LABELS: Final = {
     "naive_auc": "area under the curve, auditor trained on clear texts",
     "nearest_50": "median distance of the nearest word",
     "puc_50": "composite score PUC, alpha = 0.5",
+    "accuracy": "accuracy, trained on releases and asked with releases",
+    "reader": "share of words that a reader of whole texts recovers",
     "ratio_adaptive_auc": "area under the curve, likelihood ratio, adaptive",
     "test_mrr": "mean reciprocal rank (MRR), asked with releases",
     "worst": "largest mass beyond the threshold",
 }
 """What is written at an axis; else its name."""
 LONGEST: Final = 72
+SHOWN: Final = {
+    "vickrey-lexicon": (
+        *("Laplace", "Mahalanobis", "t=0.25", "t=0.5", "t=0.75", "t=1"),
+        *("any of 3 nearest", "printed, t=0.5"),
+    )
+}
+"""Curves of a figure that has too many; all are in the results."""
 
 
 def charts(rows: Sequence[Row]) -> dict[str, Chart]:
@@ -75,7 +84,7 @@ def _lines(row: Row) -> tuple[tuple[Line, ...], str]:
     curves: dict[tuple[str, str], list[Point]] = {}
     for each in row["points"]:
         point, mean, place = each["point"], each["measures"].get(y), _value(each, x)
-        if mean is None or place is None or _is_clear(row, point):
+        if mean is None or place is None or not _is_shown(row, point):
             continue
         ends, epsilon = (mean["low"], mean["high"]), point.get("epsilon", place)
         curve = curves.setdefault((str(point[by]), _rest(row, point)), [])
@@ -114,13 +123,15 @@ def _epsilon(point: Point) -> float:
 def _rest(row: Row, point: Row) -> str:
     """What of a point is neither along the curve nor the same everywhere.
 
-    Numbers are left out where words alone tell all of these parts of the grid apart.
+    Numbers are left out where words alone tell all these parts of the grid apart, and
+    so is how a point was chosen where it lies at what was measured there.
     """
     every = [each["point"] for each in row["points"]]
     varies = [
         name
         for name in point
         if name not in (*row["axes"], "epsilon")
+        and (row["axes"][0] in point or name not in ("by", "level"))
         and len({str(each.get(name)) for each in every}) > 1
     ]
     words = [name for name in varies if isinstance(point[name], str)]
@@ -130,6 +141,11 @@ def _rest(row: Row, point: Row) -> str:
     )
     enough = words if len(whole) == len(short) else varies
     return ", ".join(str(point[name]) for name in enough)
+
+
+def _is_shown(row: Row, point: Row) -> bool:
+    some = SHOWN.get(row["recipe"])
+    return not _is_clear(row, point) and (not some or point[row["axes"][1]] in some)
 
 
 def _is_clear(row: Row, point: Row) -> bool:

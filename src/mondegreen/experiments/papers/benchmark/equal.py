@@ -234,5 +234,6 @@ RECIPE: Final = Recipe(
             _one_trade,
         ),
     ),
+    axes=("reader", "law", "accuracy"),
     needs=("sklearn",),
 )

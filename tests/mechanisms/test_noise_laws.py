@@ -324,10 +324,10 @@ def test_round_noise_of_vickrey_is_not_named_in_its_parameters():
 
 def test_vickrey_at_zero_distance_does_not_divide_by_zero():
     mechanism = mg.mechanism("vickrey", epsilon=1.0, t=0.25)
-    law = mechanism._law(np.array([[0.0, 0.0], [0.0, 2.0], [1.0, 1.0]]))
+    law = mechanism.chances(np.array([[0.0, 0.0], [0.0, 2.0], [1.0, 1.0]]))
     np.testing.assert_allclose(law, [[0.75, 0.25], [1, 0], [0.75, 0.25]])
     always = mg.mechanism("vickrey", epsilon=1.0, t=1.0)
-    np.testing.assert_allclose(always._law(np.array([[0.0, 2.0]])), [[0, 1]])
+    np.testing.assert_allclose(always.chances(np.array([[0.0, 2.0]])), [[0, 1]])
 
 
 def test_vickrey_with_more_neighbours_than_words_takes_all():

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import label_ranking_average_precision_score
 
 from mondegreen.arrays import Floats
 
@@ -22,8 +23,6 @@ def average_precision(scores: Floats, is_right: NDArray[np.bool_]) -> float:
     >>> average_precision(np.array([[0.9, 0.8, 0.1]]), np.array([[True, False, True]]))
     0.833...
     """
-    from sklearn.metrics import label_ranking_average_precision_score
-
     return float(label_ranking_average_precision_score(is_right, scores))
 
 

@@ -205,8 +205,8 @@ def reviews(train, unchanged=0.5):
 
 
 def test_claims_about_reviews_can_fail():
-    assert holds("cmp-utility", "training perturbed", reviews((0.9, 0.6, 0.8)))
-    assert not holds("cmp-utility", "training perturbed", reviews((0.9, 0.8, 0.6)))
+    assert holds("cmp-utility", "only training texts", reviews((0.9, 0.6, 0.8)))
+    assert not holds("cmp-utility", "only training texts", reviews((0.9, 0.8, 0.6)))
     assert holds("cmp-utility", "less than 0.02", reviews((0.9, 0.6, 0.885)))
     assert not holds("cmp-utility", "less than 0.02", reviews((0.9, 0.6, 0.87)))
     assert holds("cmp-utility", "robust", reviews((0.9, 0.75, 0.8)))

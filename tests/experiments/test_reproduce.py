@@ -6,8 +6,11 @@ import math
 import os
 import pickle
 import signal
+import sys
 import time
+from collections import Counter
 from multiprocessing import active_children
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -480,3 +483,52 @@ def test_points_without_some_measures_are_printed_beside_others(tmp_path, monkey
     done = CliRunner().invoke(cli, ["reproduce", "made-up", "--runs", str(tmp_path)])
     assert done.exit_code == 0, done.output
     assert "not reached" in done.stdout
+
+
+class Fetched:
+    """A data set as the library ``datasets`` gives it: sorted by class."""
+
+    def __init__(self, split):
+        count = {"train": 400, "test": 100, "unsupervised": 50}[split]
+        self.columns = {
+            "text": [f"{split} {i}" for i in range(count)],
+            "label": [-1] * count
+            if split == "unsupervised"
+            else [i // (count // 2) for i in range(count)],
+        }
+
+    def __getitem__(self, name):
+        return self.columns[name]
+
+
+def test_what_is_fetched_has_all_splits_and_its_classes_are_mixed(monkeypatch):
+    splits = ("train", "test", "unsupervised")
+    library = SimpleNamespace(load_dataset=lambda _: {s: Fetched(s) for s in splits})
+    monkeypatch.setitem(sys.modules, "datasets", library)
+    table = Bench(fetch=True).table("imdb")
+    assert Counter(table["split"]) == {"train": 360, "valid": 40, "test": 100}
+    assert len(set(table["text"])) == 500
+    for split in ("train", "valid", "test"):
+        labels = [
+            label
+            for label, each in zip(table["label"], table["split"], strict=True)
+            if each == split
+        ]
+        assert set(labels[:20]) == {0, 1}
+    assert Bench(fetch=True).table("imdb") == table
+
+
+def test_runs_of_data_that_were_fetched_are_kept_apart(tmp_path, two):
+    assert invoke(tmp_path, "first").exit_code == 0
+    assert invoke(tmp_path, "first", "--fetch").exit_code == 0
+    kept_in = [path.parent for path in tmp_path.rglob("first.jsonl")]
+    assert sorted(kept_in) == [tmp_path, tmp_path / "fetched"]
+    assert len(CALLS) == 8
+
+
+def test_a_recipe_that_is_named_says_at_once_what_it_lacks(tmp_path, two):
+    two["second"] = recipe(name="second", data=["nowhere"])
+    refused = invoke(tmp_path, "first", "second")
+    assert refused.exit_code == 2
+    assert "second needs nowhere" in refused.stderr
+    assert CALLS == []

@@ -79,7 +79,7 @@ def reproduce(
     bench, tell = Bench(data, fetch=fetch), _silent if quiet else say
     skipped = {} if names else _skipped(recipes, bench)
     recipes = [each for each in recipes if each.name not in skipped]
-    _check(recipes, output, force=force)
+    _check(recipes, bench, output, force=force)
     _introduce(recipes, skipped, tell)
     done, failed = _measured(recipes, scale, bench, runs, jobs, tell, shower(quiet))
     if output is not None:
@@ -134,7 +134,7 @@ def _measured(
             counts = f"claims {each.held}, numbers {each.agreed}"
             tell(f"{recipe.name}: {counts}, {each.seconds:.0f} s")
 
-    folder = runs or home() / "runs"
+    folder = (runs or home() / "runs") / ("fetched" if bench.fetches else "")
     try:
         outcomes = run_all(recipes, scale, bench, folder, show, jobs, finished)
     except KeyboardInterrupt:
@@ -183,11 +183,18 @@ def _skipped(recipes: Sequence[Recipe], bench: Bench) -> dict[str, str]:
     return found
 
 
-def _check(recipes: Sequence[Recipe], output: str | None, *, force: bool) -> None:
+def _check(
+    recipes: Sequence[Recipe], bench: Bench, output: str | None, *, force: bool
+) -> None:
     """Refuse before anything is measured."""
     if not recipes:
         raise ConfigurationError("no experiment can be measured here")
     for recipe in recipes:
+        if lacking := bench.lacks(recipe.data):
+            raise ConfigurationError(
+                f"{recipe.name} needs {', '.join(lacking)}: name the folder of data "
+                "sets by --data"
+            )
         for library in recipe.needs:
             if find_spec(library) is None:
                 raise OptionalDependencyError(

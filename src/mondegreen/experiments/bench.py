@@ -23,12 +23,14 @@ from mondegreen.text.tokenizer import tokenize
 from mondegreen.wording import DEFAULT_SPACE
 
 _HUB: Final = {
-    "imdb": "stanfordnlp/imdb",
-    "ag_news": "fancyzhx/ag_news",
-    "sst2": "stanfordnlp/sst2",
-    "sms_spam": "ucirvine/sms_spam",
+    "imdb": ("stanfordnlp/imdb", "text"),
+    "ag_news": ("fancyzhx/ag_news", "text"),
+    "sst2": ("stanfordnlp/sst2", "sentence"),
+    "sms_spam": ("ucirvine/sms_spam", "sms"),
 }
-"""Data sets that the library ``datasets`` can fetch, by their name here."""
+"""Data sets that the library ``datasets`` can fetch, and where their texts are."""
+
+_SPLITS: Final = {"train": "train", "validation": "valid", "test": "test"}
 
 _W2V: Final = {"w2v": None, "w2v_frequent": 20_000}
 """How many words of word2vec on film reviews, the most frequent ones.
@@ -89,14 +91,14 @@ class Bench:
     """
 
     def __init__(self, data: Path | None = None, *, fetch: bool = False) -> None:
-        self._data, self._fetch = data, fetch
+        self._data, self.fetches = data, fetch
         self.table = functools.cache(self._table)
         self.space = functools.cache(self._space)
         self.written = functools.cache(self._written)
         self.labelled = functools.cache(self._labelled)
 
     def __reduce__(self) -> tuple[Any, ...]:  # what was read stays where it is
-        return functools.partial(Bench, fetch=self._fetch), (self._data,)
+        return functools.partial(Bench, fetch=self.fetches), (self._data,)
 
     def lacks(self, names: Sequence[str]) -> list[str]:
         """Those data sets that are neither in the folder nor may be fetched."""
@@ -107,7 +109,7 @@ class Bench:
         return any(self.path(each).exists() for each in places)
 
     def _gets(self, name: str) -> bool:
-        return self._fetch and name in _HUB and find_spec("datasets") is not None
+        return self.fetches and name in _HUB and find_spec("datasets") is not None
 
     def _table(self, name: str) -> dict[str, list[Any]]:
         """Columns of a data set, as lists."""
@@ -115,7 +117,7 @@ class Bench:
             import pyarrow.parquet as pq
 
             return dict(pq.read_table(path).to_pydict())
-        if not self._fetch:
+        if not self.fetches:
             where = "no folder of data was named (--data)"
             if self._data is not None:
                 where = f"{self._data} has no {name}.parquet"
@@ -134,12 +136,13 @@ class Bench:
             raise OptionalDependencyError.from_import(error) or error from None
         if name not in _HUB:
             raise UnknownNameError("data set to fetch", name, _HUB)
-        columns: dict[str, list[Any]] = {"text": [], "label": [], "split": []}
-        for split, rows in datasets.load_dataset(_HUB[name]).items():
-            columns["text"] += list(rows[next(iter(rows.features))])
-            columns["label"] += list(rows["label"])
-            columns["split"] += [split] * len(rows)
-        return columns
+        address, column = _HUB[name]
+        rows = {
+            _SPLITS[split]: list(zip(found[column], found["label"], strict=True))
+            for split, found in datasets.load_dataset(address).items()
+            if split in _SPLITS
+        }
+        return _mixed(rows)
 
     def path(self, name: str) -> Path:
         """Where a file of the data is."""
@@ -219,6 +222,31 @@ class Bench:
         most = _W2V[family]
         words, vectors = self.vectors("w2v-300")
         return Space.from_arrays(name, words[:most], vectors[:most])
+
+
+def _mixed(rows: dict[str, list[tuple[str, int]]]) -> dict[str, list[Any]]:
+    """Columns of a data set that was fetched, its rows in a random order.
+
+    Some are sorted by class, which the first rows of them would not show. Rows whose
+    label is withheld are left out; a split that is not there is a tenth of the training
+    texts.
+    """
+    rng = np.random.default_rng(0)
+    mixed = {}
+    for split, each in rows.items():
+        known = [row for row in each if row[1] >= 0]
+        if known:
+            mixed[split] = [known[i] for i in rng.permutation(len(known))]
+    tenth = len(mixed["train"]) // 10
+    for split in ("valid", "test"):
+        if split not in mixed:
+            mixed[split] = mixed["train"][:tenth]
+            mixed["train"] = mixed["train"][tenth:]
+    return {
+        "text": [text for each in mixed.values() for text, _ in each],
+        "label": [label for each in mixed.values() for _, label in each],
+        "split": [split for split, each in mixed.items() for _ in each],
+    }
 
 
 def reduced(space: Space, dim: int, name: str) -> Space:

@@ -76,7 +76,7 @@ def run_all(
         some = [each for each in recipes if each.alone is is_alone]
         tasks = [task for recipe in some for task in work.missing(recipe)]
         show(work.says(outcomes))
-        if jobs == 1:
+        if jobs == 1 and not is_alone:
             done = _here(tasks, bench, outcomes)
         else:
             done = _in_processes(tasks, bench, 1 if is_alone else jobs, outcomes)

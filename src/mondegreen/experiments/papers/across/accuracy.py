@@ -85,9 +85,9 @@ def _gaps(table: Table, law: str, least: float = 0, most: float = 1e9) -> list[f
 
 
 def _closes(table: Table) -> bool:
-    """Whether TEM is farther above CMP somewhere than at the largest epsilon."""
+    """Whether half of the largest lead of TEM is gone at the largest epsilon."""
     gaps = _gaps(table, "TEM")
-    return gaps[-1] < max(gaps)
+    return max(gaps) > _SLACK and gaps[-1] <= max(gaps) / 2
 
 
 def _is_better(gaps: list[float]) -> bool:

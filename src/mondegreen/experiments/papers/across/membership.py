@@ -123,7 +123,7 @@ def _rises_late(table: Table) -> bool:
         ]
         for is_late in (False, True)
     )
-    return max(late) > max(early) + _APART
+    return max(late) > sum(early) / len(early) + _APART
 
 
 def _told(table: Table) -> bool:

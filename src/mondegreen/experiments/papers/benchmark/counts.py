@@ -189,7 +189,7 @@ RECIPE: Final = Recipe(
             _add_up,
         ),
         Shape(
-            "Tables 6 and 7",
+            "Ours, of tables 6 and 7",
             "as many words stay with SanText at every epsilon",
             _constant("SanText"),
         ),

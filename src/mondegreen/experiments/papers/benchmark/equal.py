@@ -87,10 +87,12 @@ def _each(table: Table, name: str, by: str, level: float) -> list[dict[str, floa
     return [by_law(table, name, data=data, by=by, level=level) for data in _DATA]
 
 
-def _alike(by: str, levels: Sequence[float], within: float) -> Callable[[Table], bool]:
+def _alike(
+    by: str, levels: Sequence[float], within: float, laws: Sequence[str] = _LAWS
+) -> Callable[[Table], bool]:
     """Whether a reader recovers as much of all laws, but for so much."""
     return lambda table: all(
-        spread(each) <= within
+        spread({law: value for law, value in each.items() if law in laws}) <= within
         for level in levels
         for each in _each(table, "reader", by, level)
     )
@@ -99,7 +101,7 @@ def _alike(by: str, levels: Sequence[float], within: float) -> Callable[[Table],
 def _tem_leads(table: Table) -> bool:
     levels = {p["level"] for p, _ in table if p["by"] == NOMINAL} - {1}
     return all(
-        each["TEM"] >= max(each.get(law, 0.0) for law in _PUBLISHED) - _SLACK
+        each.get("TEM", 0.0) >= max(each.get(law, 0.0) for law in _PUBLISHED) - _SLACK
         for level in levels
         for each in _each(table, "accuracy", NOMINAL, level)
     )
@@ -107,7 +109,7 @@ def _tem_leads(table: Table) -> bool:
 
 def _lead_is_left(table: Table) -> bool:
     return all(
-        each["TEM"] > each["CMP"] + _SLACK
+        each.get("TEM", 0.0) > each.get("CMP", 1.0) + _SLACK
         for level in (0.3, 0.5)
         for each in _each(table, "accuracy", READER, level)
     )
@@ -128,7 +130,7 @@ def _survives(table: Table) -> bool:
 def _one_trade(table: Table) -> bool:
     laws = ("TEM", "SanText", "calibrated")
     return all(
-        spread({law: each[law] for law in laws}) <= _SLACK
+        set(laws) <= set(each) and spread({law: each[law] for law in laws}) <= _SLACK
         for level in (0.3, 0.5)
         for each in _each(table, "accuracy", READER, level)
     )
@@ -162,18 +164,19 @@ RECIPE: Final = Recipe(
     title="All mechanisms at equal privacy, in four senses of equal",
     differs=(
         "The paper compares at equal nominal epsilon alone. Here also at an equal "
-        "certified loss (the most nats that an output can tell any two words apart by: "
-        "computed from the law where it is closed, else what is proved), at equal "
-        "success of the best guess of a single word, and at equal success of a reader "
-        "of whole texts who knows trigrams of public text of the kind. Epsilon is "
-        "found on valid texts; figures are of test texts. Where a law is not closed "
-        "(CMP, Mahalanobis, Vickrey, truncated Gumbel, BRR) adversaries know it from "
-        "262,000 draws and may recover a little more than is told here. GloVe 840B "
-        "by PCA; words outside of the most frequent and punctuation are left out; "
-        "logistic regression on TF-IDF, trained and asked with releases, for the LSTM; "
-        "accuracy_read after each released word became its likeliest input. Quick: "
-        "50 dimensions, 2,000 words, the last 30 words of 800 texts to train on and "
-        "600 to test, each seed others. The tree is built for these words, without "
+        "certified loss (the most nats that an output can tell any two words apart "
+        "by: computed from the law where it is closed, else what is proved), at equal"
+        " success of the best guess of a single word, and at equal success of a "
+        "reader of whole texts who knows trigrams of public text of the kind. Epsilon"
+        " is found on valid texts; figures are of test texts. Where a law is not "
+        "closed (CMP, Mahalanobis, Vickrey, truncated Gumbel, BRR) adversaries know "
+        "it from 262,000 draws, and recover a little less than who knows the law: "
+        "these laws are flattered. GloVe 840B by PCA; words outside of the most "
+        "frequent and punctuation are left out; logistic regression on TF-IDF, "
+        "trained and asked with releases, for the LSTM; accuracy_read after each "
+        "released word became its likeliest input. Quick: 50 dimensions, 2,000 words,"
+        " the last 30 words of 800 texts to train on and 600 to test, each seed "
+        "another half of twice as many. The tree is built for these words, without "
         "classes of words. Not compared: hyperbolic noise, since these words have no "
         "vectors in a hyperbolic space; 'tight', which exists only at epsilons where "
         "a reader recovers most words; CusText and SanText+, which promise something "
@@ -194,7 +197,7 @@ RECIPE: Final = Recipe(
             "Ours, implied by the tables",
             "one nominal epsilon protects alike, whatever the mechanism: at 10, the "
             "shares of words that a reader recovers are within 0.1 of each other",
-            _alike(NOMINAL, (10,), _ALIKE),
+            _alike(NOMINAL, (10,), _ALIKE, _PUBLISHED),
         ),
         Shape(
             "Ours, after looking",

@@ -121,7 +121,8 @@ RECIPE: Final = Recipe(
         ),
         Shape(
             "Table 4",
-            "N_w and S_w do, of CMP, Mahalanobis, SanText and TEM",
+            "of CMP, Mahalanobis, SanText and TEM alone, N_w and S_w each have an "
+            "effect of their own",
             _at_most_ten("four_n_w", "four_s_w"),
         ),
         Shape(

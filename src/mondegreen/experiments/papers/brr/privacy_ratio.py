@@ -72,7 +72,7 @@ RECIPE: Final = Recipe(
     seeds={"quick": 3, "full": 5},
     shapes=(
         Shape(
-            "Section 3",
+            "Ours, implied by the ratio",
             "epsilons that are equal by the ratio keep equally many words",
             _equal,
         ),

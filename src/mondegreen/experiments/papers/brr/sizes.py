@@ -121,7 +121,7 @@ RECIPE: Final = Recipe(
             lambda table: all(m["time_saved_percent"] > 0 for _, m in table),
         ),
         Shape(
-            "Tissier et al. 2019",
+            "Ours, of Tissier et al. 2019",
             "near-lossless, read as: nine in ten of the nearest words stay so",
             lambda table: all(m["recall_at_10"] >= 0.9 for _, m in table),
         ),

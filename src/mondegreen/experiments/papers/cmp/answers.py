@@ -42,8 +42,13 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     asked; ``both``. ``untrained`` is asked clear questions before it learnt anything:
     its word vectors are given. ``tf_idf`` asks perturbed ones without a model.
     """
-    from mondegreen.experiments.models import ranks
     from mondegreen.experiments.models.matching import tf_idf
+    from mondegreen.experiments.models.ranks import (
+        average_precision,
+        chance_precision,
+        chance_rank,
+        reciprocal_rank,
+    )
 
     space, rng = bench.space(SPACE), np.random.default_rng(seed)
     state, task = release_at(point, space, fast=True), str(point["task"])
@@ -62,13 +67,13 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
         ("tf_idf", tf_idf(noisy["test"], space.vocab_size + 1, rng)),
     ):
         is_right = clear["test"].is_right
-        found[f"{name}_map"] = ranks.average_precision(scores, is_right)
-        found[f"{name}_mrr"] = ranks.reciprocal_rank(scores, is_right)
+        found[f"{name}_map"] = average_precision(scores, is_right)
+        found[f"{name}_mrr"] = reciprocal_rank(scores, is_right)
     asked = clear["test"].questions.flat
     return {
         **found,
-        "chance_map": ranks.chance_precision(*_LISTS[task]),
-        "chance_mrr": ranks.chance_rank(*_LISTS[task]),
+        "chance_map": chance_precision(*_LISTS[task]),
+        "chance_mrr": chance_rank(*_LISTS[task]),
         "unchanged": float((noisy["test"].questions.flat == asked).mean()),
     }
 
@@ -157,14 +162,15 @@ RECIPE: Final = Recipe(
     paper="Feyisetan et al. 2020",
     title="How well answers are ranked, by epsilon",
     differs=(
-        "The answers of InsuranceQA could not be had. In their place: 'paraphrase', a "
-        "news sentence ranks its own paraphrase (MRPC) among 100; 'questions', a "
-        "question of InsuranceQA ranks 5 others about the same kind of insurance among "
-        "100; 'kind', it ranks the names of the 12 kinds, which is classification by "
-        "the same model. A convolution with largest values and a hinge loss, as those "
-        "who published InsuranceQA did. Which task is most sensitive is judged by the "
-        "share of the lead over chance, in MRR, that is lost; with one right answer "
-        "MAP is the same number. The embedded GloVe 840B. Quick: 3 of the 9 values of "
+        "The answers of InsuranceQA could not be had. In their place: 'paraphrase', a"
+        " news sentence ranks its own paraphrase (MRPC) among 100; 'questions', a "
+        "question of InsuranceQA ranks 5 others about the same kind of insurance "
+        "among 100; 'kind', it ranks the names of the 12 kinds, which is "
+        "classification by the same model. A convolution with largest values and a "
+        "hinge loss, as those who published InsuranceQA did. Which task is most "
+        "sensitive is judged by the share of the lead over chance, in MRR, that is "
+        "lost; with one right answer MAP is the same number. The embedded GloVe 840B."
+        " Seeds change noise and model, not texts. Quick: 3 of the 9 values of "
         "epsilon, 1,000 questions to learn from, 500 asked."
     ),
     measure=measure,

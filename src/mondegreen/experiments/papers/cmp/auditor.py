@@ -148,7 +148,9 @@ def _rise(table: Table) -> bool:
 
 def _hidden(table: Table) -> bool:
     chosen = [m for p, m in table if p["law"] == "CMP" and p["epsilon"] == _CHOSEN]
-    return all(max(m["naive_auc"], m["adaptive_auc"]) <= 0.5 + _SLACK for m in chosen)
+    return bool(chosen) and all(
+        max(m["naive_auc"], m["adaptive_auc"]) <= 0.5 + _SLACK for m in chosen
+    )
 
 
 def _points(sizes: dict[str, int]) -> list[Point]:

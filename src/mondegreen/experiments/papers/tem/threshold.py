@@ -12,7 +12,6 @@ from mondegreen.experiments.bench import Bench
 from mondegreen.experiments.recipe import (
     Measured,
     Point,
-    Published,
     Recipe,
     Shape,
     Table,
@@ -61,6 +60,21 @@ def _bounded(table: Table) -> bool:
     return bool(some) and all(m["excess"] <= m["excess_bound"] < 1e-3 for m in some)
 
 
+def _tight(table: Table) -> bool:
+    alone = [(p, m) for p, m in table if m["alone"] > 0.3 and p["beta"] >= _LEAST]
+    return bool(alone) and all(
+        abs(m["worst"] / p["beta"] - 1) <= 1e-3 for p, m in alone
+    )
+
+
+def _one_product(table: Table) -> bool:
+    found: dict[float, list[float]] = {}
+    for point, measured in table:
+        products = found.setdefault(float(point["beta"]), [])
+        products.append(measured["threshold_times_epsilon"])
+    return all(max(each) - min(each) <= 1e-9 * max(each) for each in found.values())
+
+
 def _grid(epsilons: tuple[int, ...], betas: tuple[float, ...]) -> list[Point]:
     return [
         {"beta": beta, "epsilon": epsilon}
@@ -82,34 +96,24 @@ RECIPE: Final = Recipe(
         "full": _grid((1, 3, 5, 8, 12, 17, 22, 35), (1e-6, 0.001, 0.01, 0.1)),
     },
     seeds={"quick": 3, "full": 5},
-    published=[
-        Published(
-            "Theorem 2, where no word is within the threshold",
-            {"beta": beta, "epsilon": 22},
-            "worst",
-            beta,
-            1e-3 * beta,
-            "the rate of the integer law is lowered for its rounding",
-        )
-        for beta in (0.001, 0.1)
-    ]
-    + [
-        Published(
-            "Code of the comparative benchmark",
-            {"beta": 0.001, "epsilon": epsilon},
-            "threshold",
-            value,
-            0.05,
-            "34,573 words for 33,860",
-        )
-        for epsilon, value in ((1, 34.7), (5, 6.9))
-    ],
     shapes=(
         Shape(
             "Theorem 2",
             "no word leaves more often than beta, but for less than a thousandth of "
             "beta by rounding to integers (where beta is 0.00001 or more)",
             _bounded,
+        ),
+        Shape(
+            "Ours, of the theorem",
+            "it is tight: where no other word is within the threshold a word leaves as "
+            "often as beta says, within a thousandth of it",
+            _tight,
+        ),
+        Shape(
+            "Ours, of the theorem",
+            "threshold times epsilon is one number for a beta: within it, TEM loses as "
+            "much at every epsilon",
+            _one_product,
         ),
     ),
     shares=("worst", "mean", "alone"),

@@ -69,7 +69,9 @@ def _by(table: Table, *names: str) -> Table:
 
 def _no_weaker(table: Table) -> bool:
     """Whether the epsilon chosen is never above the first one."""
-    return all(m["times_first"] <= 1 for _, m in _by(table, *_BY[:2]) if m["ended"])
+    return all(
+        m["times_first"] <= 1 for _, m in _by(table, *_BY[:2]) if m["ended"] == 1
+    )
 
 
 def _at_zero(table: Table) -> bool:
@@ -81,7 +83,11 @@ def _at_zero(table: Table) -> bool:
 def _dearer(table: Table) -> bool:
     """Whether some safe choice has over three times the epsilon that Laplace needs."""
     printed = {p["budget"]: m["epsilon"] for p, m in _by(table, _BY[1])}
-    return any(m["epsilon"] > 3 * printed[p["budget"]] for p, m in _by(table, _BY[2]))
+    return any(
+        m["epsilon"] > 3 * printed[p["budget"]]
+        for p, m in _by(table, _BY[2])
+        if m["ended"] == 1
+    )
 
 
 def _never_ends(table: Table) -> bool:
@@ -98,7 +104,7 @@ def _better(name: str) -> Callable[[Table], bool]:
         return all(
             safe[budget][name] >= printed[budget][name] - SLACK
             for budget in safe
-            if safe[budget]["ended"]
+            if safe[budget]["ended"] == 1
         )
 
     return holds
@@ -159,12 +165,12 @@ RECIPE: Final = Recipe(
         ),
         Shape(
             "Ours",
-            "with an epsilon for each t, E_M is no smaller within the same budget",
+            "with an epsilon for each t, E_M is no smaller under the same budget",
             _better("e_m"),
         ),
         Shape(
             "Ours",
-            "with an epsilon for each t, the best guess errs no less within the same "
+            "with an epsilon for each t, the best guess errs no less under the same "
             "budget",
             _better("e_bayes"),
         ),

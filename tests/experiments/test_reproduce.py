@@ -532,3 +532,43 @@ def test_a_recipe_that_is_named_says_at_once_what_it_lacks(tmp_path, two):
     assert refused.exit_code == 2
     assert "second needs nowhere" in refused.stderr
     assert CALLS == []
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("nowhere/x.parquet", "create it first"),
+        ("here/a-file/x.parquet", "create it first"),
+        ("here", "is a folder; name a file"),
+        ("-", "name a file"),
+        ("/dev/null", "name a file"),
+    ],
+)
+def test_an_output_that_cannot_be_written_is_refused_at_once(
+    tmp_path, two, monkeypatch, output, said
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "a-file").touch()
+    refused = invoke(tmp_path / "runs", "first", "--force", "-o", output)
+    assert refused.exit_code == 2
+    assert output in refused.stderr
+    assert said in refused.stderr
+    assert CALLS == []
+
+
+def test_an_output_is_checked_without_a_trace(tmp_path, two, monkeypatch):
+    BROKEN[1] = SourceError("made-up", "it has no rows")
+    monkeypatch.chdir(tmp_path)
+    assert invoke("runs", "first", "-o", "x.parquet").exit_code == 3
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+
+
+def test_an_output_that_is_a_link_stays_one(tmp_path, two):
+    link, file = tmp_path / "link.parquet", tmp_path / "file.parquet"
+    file.touch()
+    link.symlink_to(file)
+    assert invoke(tmp_path, "first", "-o", str(link)).exit_code == 2
+    assert invoke(tmp_path, "first", "--force", "-o", str(link)).exit_code == 0
+    assert link.is_symlink()
+    assert pq.read_table(file).num_rows == 4

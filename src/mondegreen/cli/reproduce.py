@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +15,7 @@ from mondegreen.cli.options import File, argument, command, option
 from mondegreen.cli.render import echo_json, echo_table, say, shower
 from mondegreen.errors import (
     ConfigurationError,
+    DataError,
     MondegreenError,
     OptionalDependencyError,
 )
@@ -158,7 +160,8 @@ def _write(output: str, scale: Scale, done: Sequence[tuple[Result, list[Run]]]) 
     from mondegreen.experiments.kept import table_of, write_parquet
 
     found = [(result.recipe, runs) for result, runs in done]
-    write_parquet(Path(output), table_of(scale, found))
+    # resolved, so that a link stays one, as where it was checked
+    write_parquet(Path(output).resolve(), table_of(scale, found))
 
 
 def _row(recipe: Recipe) -> dict[str, object]:
@@ -200,8 +203,23 @@ def _check(
                 raise OptionalDependencyError(
                     library, "experiments", feature=recipe.name
                 )
-    if output is not None and Path(output).exists() and not force:
-        raise ConfigurationError(f"{output} exists; pass --force to replace it")
+    if output is not None:
+        _check_output(output, force=force)
+
+
+def _check_output(output: str, *, force: bool) -> None:
+    """Refuse what no table can be written to, as a file beside it shows."""
+    from mondegreen.io.target import Target
+
+    path = Path(output)
+    if output == "-" or (path.exists() and not (path.is_file() or path.is_dir())):
+        why = "is Parquet, never printed nor sent to a device; name a file, such as"
+        raise ConfigurationError(f"--output {output}: it {why} runs.parquet")
+    try:
+        with contextlib.closing(Target(output, force=force)) as target:
+            target.open()
+    except DataError as error:
+        raise ConfigurationError(str(error)) from None
 
 
 def _why(failed: tuple[str, Exception]) -> tuple[str, str]:

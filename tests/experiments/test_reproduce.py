@@ -268,7 +268,9 @@ def test_it_says_how_far_it_is_and_how_long_the_rest_takes(tmp_path):
     assert "4 of 4 runs: made-up, x=2" in told
     long = recipe(name="long", points={"quick": [{"x": x} for x in range(60)]})
     told.clear()
-    kept.keep(tmp_path, long, long.key({"x": 0}, 0), kept.Run({"x": 0}, 0, {}, 60.0))
+    kept.keep(
+        tmp_path, long, long.key({"x": 0}, 0), kept.Run({"x": 0}, 0, {"y": 0}, 60.0)
+    )
     BROKEN[1] = KeyboardInterrupt
     with pytest.raises(KeyboardInterrupt):
         run_all([long], "quick", Bench(), tmp_path, told.append)
@@ -572,3 +574,59 @@ def test_an_output_that_is_a_link_stays_one(tmp_path, two):
     assert invoke(tmp_path, "first", "--force", "-o", str(link)).exit_code == 0
     assert link.is_symlink()
     assert pq.read_table(file).num_rows == 4
+
+
+@pytest.mark.parametrize("runs", ["a-file", "a-file/in-it", "/dev/null", "/proc/x"])
+def test_a_folder_where_runs_cannot_be_kept_is_refused_at_once(
+    tmp_path, two, monkeypatch, runs
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a-file").touch()
+    refused = invoke(runs, "first")
+    assert refused.exit_code == 2
+    assert runs in refused.stderr
+    assert "--runs" in refused.stderr
+    assert "bug" not in refused.stderr
+    assert CALLS == []
+
+
+def test_a_file_of_runs_that_cannot_be_read_is_named(tmp_path, two):
+    (tmp_path / "second.jsonl").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "first.jsonl").mkdir()
+    for name, why in {"first": "it is no file", "second": "it is no text"}.items():
+        refused = invoke(tmp_path, name)
+        assert refused.exit_code == 2
+        assert f"{name}.jsonl" in refused.stderr
+        assert why in refused.stderr
+    assert CALLS == []
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"measured": {}},
+        {"measured": [1.0]},
+        {"measured": {"y": math.nan}},
+        {"measured": {"y": -math.inf}},
+        {"measured": {"y": None}},
+        {"measured": {"y": True}},
+        {"measured": {"y": [1.0]}},
+        {"seed": 0.5},
+        {"seed": "0"},
+        {"measured": {"y": 10**400}},
+        {"seconds": None},
+        {"seconds": math.inf},
+        {"point": None},
+        {"key": []},
+    ],
+    ids=lambda changed: str(changed)[:40],
+)
+def test_a_kept_line_that_is_no_run_is_measured_again(tmp_path, changed):
+    whole, path = run(tmp_path), tmp_path / "made-up.jsonl"
+    first, *others = path.read_text().splitlines()
+    line = json.dumps({**json.loads(first), **changed})
+    path.write_text("\n".join([line, "[" * 10**5, "7", *others]) + "\n")
+    CALLS.clear()
+    again = run(tmp_path)
+    assert CALLS == [(1, 0)]
+    assert [each.measured for each in again] == [each.measured for each in whole]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, cast, final
 
+from mondegreen.errors import ConfigurationError
 from mondegreen.experiments.recipe import Found, Point, Recipe, Scale
 
 if TYPE_CHECKING:
@@ -36,21 +38,61 @@ def keep(folder: Path, recipe: Recipe, key: str, run: Run) -> None:
         file.write(line.encode() + b"\n")
 
 
+def check(folder: Path, recipe: Recipe) -> None:
+    """Refuse a folder where no run can be kept, before any is made."""
+    path = folder / f"{recipe.name}.jsonl"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.open("ab").close()
+    except OSError as error:
+        raise _refused(path, error.strerror or type(error).__name__) from None
+
+
 def kept(folder: Path, recipe: Recipe) -> dict[str, Run]:
     """Read the runs of a recipe by their keys; a line that was cut short is no run."""
     return dict(_lines(folder / f"{recipe.name}.jsonl"))
 
 
 def _lines(path: Path) -> Iterator[tuple[str, Run]]:
-    if not path.is_file():
-        return
-    for line in path.read_text("utf-8").splitlines():
+    try:
+        if path.exists() and not path.is_file():
+            raise _refused(path, "it is no file")
+        text = path.read_text("utf-8") if path.exists() else ""
+    except OSError as error:
+        raise _refused(path, error.strerror or type(error).__name__) from None
+    except UnicodeDecodeError:
+        raise _refused(path, "it is no text") from None
+    for line in text.splitlines():
         try:
             said: dict[str, Any] = json.loads(line)
             values = said["point"], said["seed"], said["measured"], said["seconds"]
-            yield said["key"], Run(*values)
-        except (ValueError, KeyError, TypeError):  # the last line of a killed process
-            continue
+            if _is_run(said["key"], *values):
+                yield said["key"], Run(*values)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            continue  # such as the last line of a killed process
+
+
+def _refused(path: Path, why: str) -> ConfigurationError:
+    advice = "move it away, or name another folder by --runs"
+    return ConfigurationError(f"{path}: runs cannot be kept there: {why} ({advice})")
+
+
+def _is_run(key: object, point: object, seed: object, found: object, s: object) -> bool:
+    """Whether a line holds what a run gives; else it is measured again."""
+    return (
+        isinstance(key, str)
+        and isinstance(point, dict)
+        and type(seed) is int
+        and _is_finite(s)
+        and isinstance(found, dict)
+        and found != {}
+        and all(isinstance(each, str) or _is_finite(each) for each in found.values())
+    )
+
+
+def _is_finite(value: object) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and abs(cast(float, value)) <= sys.float_info.max
 
 
 def table_of(scale: Scale, found: Sequence[tuple[Recipe, Sequence[Run]]]) -> pa.Table:

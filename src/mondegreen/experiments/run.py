@@ -14,7 +14,7 @@ from typing import TypeAlias, final
 
 from mondegreen.errors import ConfigurationError
 from mondegreen.experiments.bench import Bench
-from mondegreen.experiments.kept import Run, keep, kept
+from mondegreen.experiments.kept import Run, check, keep, kept
 from mondegreen.experiments.recipe import Measure, Point, Recipe, Scale, point_key
 from mondegreen.processes import SPAWN, one_thread, without_interrupts
 
@@ -95,7 +95,6 @@ class _Work:
     def __init__(
         self, recipes: Sequence[Recipe], scale: Scale, folder: Path, jobs: int
     ) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         self._recipes, self._folder, self._jobs = recipes, folder, jobs
         self._known = {recipe.name: kept(folder, recipe) for recipe in recipes}
         self._tasks = {
@@ -106,6 +105,8 @@ class _Work:
             ]
             for recipe in recipes
         }
+        for recipe in filter(self.missing, recipes):
+            check(folder, recipe)
 
     def missing(self, recipe: Recipe) -> list[_Task]:
         known = self._known[recipe.name]

@@ -13,6 +13,7 @@ from multiprocessing import active_children
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
@@ -630,3 +631,58 @@ def test_a_kept_line_that_is_no_run_is_measured_again(tmp_path, changed):
     again = run(tmp_path)
     assert CALLS == [(1, 0)]
     assert [each.measured for each in again] == [each.measured for each in whole]
+
+
+def read_imdb(bench, point, seed):
+    texts, labels = bench.written("imdb", "test")
+    return {"y": len(texts) + len(labels)}
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (None, "cannot be read as Parquet (write it again"),
+        ({"label": [0, 1]}, "no whole column text (give it one, with a text in"),
+        ({"text": ["a", "b"]}, "no whole column label (give it one"),
+        ({"text": ["a", None], "label": [0, 1]}, "no whole column text"),
+        ({"text": [1, 2], "label": [0, 1]}, "no whole column text"),
+        ({"text": ["a", "b"], "label": [0, None]}, "no whole column label"),
+    ],
+    ids=str,
+)
+def test_a_file_of_data_that_cannot_be_used_is_named(tmp_path, two, columns, said):
+    file = tmp_path / "imdb.parquet"
+    file.write_text("a text of somebody")
+    if columns is not None:
+        pq.write_table(pa.table(columns), file)
+    two["first"] = recipe(name="first", data=["imdb"], measure=read_imdb)
+    refused = invoke(tmp_path, "first", "--data", str(tmp_path))
+    assert refused.exit_code == 3
+    assert f"{file}: it " in refused.stderr
+    assert said in refused.stderr
+    assert "somebody" not in refused.stderr
+
+
+def test_strings_that_are_no_text_are_named(tmp_path):
+    texts = pa.array([b"\xff"]).view(pa.string())
+    table = pa.table({"text": texts, "label": [0]})
+    pq.write_table(table, tmp_path / "imdb.parquet")
+    with pytest.raises(SourceError, match=r"imdb\.parquet: it cannot be read"):
+        Bench(tmp_path).table("imdb")
+
+
+def test_to_fetch_is_advised_for_what_can_be_fetched_alone(tmp_path, two, monkeypatch):
+    two["second"] = recipe(name="second", data=["vectors"])
+    assert "no vectors (--data)\n" in invoke(tmp_path).stderr
+    assert "needs vectors: name the folder" in invoke(tmp_path, "second").stderr
+    two["second"] = recipe(name="second", data=["imdb"])
+    assert "no imdb (--data, --fetch)\n" in invoke(tmp_path).stderr
+    two["second"] = recipe(name="second", data=["imdb", "wordnet"])
+    told = "no imdb, wordnet (--data, --fetch for imdb)\n"
+    assert told in invoke(tmp_path).stderr
+    monkeypatch.setattr("mondegreen.experiments.bench.find_spec", lambda _: None)
+    assert "mondegreen[datasets]" in invoke(tmp_path, "--fetch").stderr
+    with pytest.raises(
+        ConfigurationError, match=r"folder of data was named \(--data\)"
+    ):
+        Bench().table("mrpc")

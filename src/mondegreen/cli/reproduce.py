@@ -182,7 +182,7 @@ def _skipped(recipes: Sequence[Recipe], bench: Bench) -> dict[str, str]:
             install = 'pip install "mondegreen[experiments]"'
             found[recipe.name] = f"no {', '.join(absent)} ({install})"
         elif lacks := bench.lacks(recipe.data):
-            found[recipe.name] = f"no {', '.join(lacks)} (--data, --fetch)"
+            found[recipe.name] = f"no {', '.join(lacks)} ({bench.remedy(lacks)})"
     return found
 
 
@@ -196,7 +196,7 @@ def _check(
         if lacking := bench.lacks(recipe.data):
             raise ConfigurationError(
                 f"{recipe.name} needs {', '.join(lacking)}: name the folder of data "
-                "sets by --data"
+                f"sets ({bench.remedy(lacking)})"
             )
         for library in recipe.needs:
             if find_spec(library) is None:

@@ -104,6 +104,16 @@ class Bench:
         """Those data sets that are neither in the folder nor may be fetched."""
         return [name for name in names if not (self._has(name) or self._gets(name))]
 
+    def remedy(self, names: Sequence[str]) -> str:
+        """What to give so that data sets are here; the library has some of them."""
+        some = [name for name in names if name in _HUB]
+        if not some:
+            return "--data"
+        only = "" if len(some) == len(names) else f" for {', '.join(some)}"
+        if self.fetches:  # and yet they are lacking
+            return f'--data, pip install "mondegreen[datasets]"{only}'
+        return f"--data, --fetch{only}"
+
     def _has(self, name: str) -> bool:
         places = () if self._data is None else (name, f"{name}.parquet")
         return any(self.path(each).exists() for each in places)
@@ -114,16 +124,14 @@ class Bench:
     def _table(self, name: str) -> dict[str, list[Any]]:
         """Columns of a data set, as lists."""
         if self._data is not None and (path := self.path(f"{name}.parquet")).is_file():
-            import pyarrow.parquet as pq
-
-            return dict(pq.read_table(path).to_pydict())
+            return _read(path)
         if not self.fetches:
-            where = "no folder of data was named (--data)"
+            where = "no folder of data was named"
             if self._data is not None:
                 where = f"{self._data} has no {name}.parquet"
+            remedy = self.remedy([name])
             raise ConfigurationError(
-                f"the data set {name} is not here: {where}; "
-                "--fetch allows the library datasets to get some of them"
+                f"the data set {name} is not here: {where} ({remedy})"
             )
         return self._fetched(name)
 
@@ -171,7 +179,7 @@ class Bench:
         Line breaks of web pages are markup, not words. Labels are numbered in the
         order of their names, whether or not these texts have them all.
         """
-        table = self.table(name)
+        table = self._with(name, column, "label")
         splits = table.get("split", [split] * len(table[column]))
         rows = [i for i, each in enumerate(splits) if split is None or each == split]
         if not rows:
@@ -180,9 +188,21 @@ class Bench:
         _, labels = np.unique(table["label"], return_inverse=True)
         return texts, labels[rows]
 
+    def _with(self, name: str, *columns: str) -> dict[str, list[Any]]:
+        """A data set that has these columns: of labels of any type, or of texts."""
+        table = self.table(name)
+        for column in columns:
+            kind, what = (object, "label") if column == "label" else (str, "text")
+            values = table.get(column, [None])
+            if not all(each is not None and isinstance(each, kind) for each in values):
+                file = name if self._data is None else self.path(f"{name}.parquet")
+                need = f"give it one, with a {what} in each row"
+                raise SourceError(file, f"it has no whole column {column}", hint=need)
+        return table
+
     def named_labels(self, name: str, space: str = "glove-300") -> Labelled:
         """Names of the labels of a data set as texts, in their order."""
-        names = sorted(set(self.table(name)["label"]))
+        names = sorted(set(self._with(name, "label")["label"]))
         texts = [each.replace("-", " ") for each in names]
         return Labelled(self._words(texts, space), np.arange(len(names)))
 
@@ -222,6 +242,18 @@ class Bench:
         most = _W2V[family]
         words, vectors = self.vectors("w2v-300")
         return Space.from_arrays(name, words[:most], vectors[:most])
+
+
+def _read(path: Path) -> dict[str, list[Any]]:
+    """Columns of a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return dict(pq.read_table(path).to_pydict())
+    except (pa.ArrowException, ValueError, OSError):  # also strings that are not UTF-8
+        hint = "write it again, such as with pyarrow or pandas"
+        raise SourceError(path, "it cannot be read as Parquet", hint=hint) from None
 
 
 def _mixed(rows: dict[str, list[tuple[str, int]]]) -> dict[str, list[Any]]:

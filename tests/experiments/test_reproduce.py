@@ -279,12 +279,14 @@ def test_it_says_how_far_it_is_and_how_long_the_rest_takes(tmp_path):
 
 
 def test_an_interrupted_command_says_where_finished_runs_are(tmp_path, monkeypatch):
-    BROKEN[1] = KeyboardInterrupt
     found = recipe()
     monkeypatch.setattr("mondegreen.experiments.papers.recipe_named", lambda _: found)
-    done = CliRunner().invoke(cli, ["reproduce", "made-up", "--runs", str(tmp_path)])
-    assert done.exit_code == 130 or isinstance(done.exception, SystemExit | None)
-    assert str(tmp_path) in done.stderr
+    for broken, is_said in {1: False, 2: True}.items():  # none is finished, or some are
+        BROKEN[broken] = KeyboardInterrupt
+        done = invoke(tmp_path, "made-up")
+        assert done.exit_code == 130 or isinstance(done.exception, SystemExit | None)
+        assert (f"are kept in {tmp_path}" in done.stderr) is is_said
+        BROKEN.clear()
 
 
 def test_a_number_agrees_within_our_interval_and_its_tolerance(tmp_path):
@@ -594,7 +596,7 @@ def test_a_folder_where_runs_cannot_be_kept_is_refused_at_once(
 def test_a_file_of_runs_that_cannot_be_read_is_named(tmp_path, two):
     (tmp_path / "second.jsonl").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "first.jsonl").mkdir()
-    for name, why in {"first": "it is no file", "second": "it is no text"}.items():
+    for name, why in {"first": "Is a directory", "second": "it is no text"}.items():
         refused = invoke(tmp_path, name)
         assert refused.exit_code == 2
         assert f"{name}.jsonl" in refused.stderr
@@ -673,16 +675,16 @@ def test_strings_that_are_no_text_are_named(tmp_path):
 
 def test_to_fetch_is_advised_for_what_can_be_fetched_alone(tmp_path, two, monkeypatch):
     two["second"] = recipe(name="second", data=["vectors"])
-    assert "no vectors (--data)\n" in invoke(tmp_path).stderr
-    assert "needs vectors: name the folder" in invoke(tmp_path, "second").stderr
+    assert "no vectors (--data FOLDER)\n" in invoke(tmp_path).stderr
+    assert "needs vectors (--data FOLDER)\n" in invoke(tmp_path, "second").stderr
     two["second"] = recipe(name="second", data=["imdb"])
-    assert "no imdb (--data, --fetch)\n" in invoke(tmp_path).stderr
+    assert "no imdb (--data FOLDER, or --fetch for imdb)\n" in invoke(tmp_path).stderr
     two["second"] = recipe(name="second", data=["imdb", "wordnet"])
-    told = "no imdb, wordnet (--data, --fetch for imdb)\n"
+    told = "no imdb, wordnet (--data FOLDER, or --fetch for imdb)\n"
     assert told in invoke(tmp_path).stderr
     monkeypatch.setattr("mondegreen.experiments.bench.find_spec", lambda _: None)
     assert "mondegreen[datasets]" in invoke(tmp_path, "--fetch").stderr
     with pytest.raises(
-        ConfigurationError, match=r"folder of data was named \(--data\)"
+        ConfigurationError, match=r"mrpc.parquet is not here \(--data FOLDER\)"
     ):
         Bench().table("mrpc")

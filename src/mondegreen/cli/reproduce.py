@@ -140,20 +140,27 @@ def _measured(
     try:
         outcomes = run_all(recipes, scale, bench, folder, show, jobs, finished)
     except KeyboardInterrupt:
-        say(f"Finished runs are kept in {folder}; call it again to go on.")
+        _say_kept(folder, recipes)
         raise
     show("")
     done, failed = [], []
     for recipe in recipes:
         found = outcomes[recipe.name]
         result = result_of(recipe, found)
-        if not isinstance(result, Exception) and not isinstance(found, Exception):
-            done.append((result, found))
-        elif isinstance(result, Exception):
+        if isinstance(result, Exception):
             failed.append((recipe.name, result))
+        elif not isinstance(found, Exception):
+            done.append((result, found))
     if failed and len(recipes) == 1:
         raise failed[0][1]
     return done, failed
+
+
+def _say_kept(folder: Path, recipes: Sequence[Recipe]) -> None:
+    from mondegreen.experiments.kept import kept
+
+    if any(kept(folder, recipe) for recipe in recipes):
+        say(f"Finished runs are kept in {folder}; call it again to go on.")
 
 
 def _write(output: str, scale: Scale, done: Sequence[tuple[Result, list[Run]]]) -> None:
@@ -195,8 +202,7 @@ def _check(
     for recipe in recipes:
         if lacking := bench.lacks(recipe.data):
             raise ConfigurationError(
-                f"{recipe.name} needs {', '.join(lacking)}: name the folder of data "
-                f"sets ({bench.remedy(lacking)})"
+                f"{recipe.name} needs {', '.join(lacking)} ({bench.remedy(lacking)})"
             )
         for library in recipe.needs:
             if find_spec(library) is None:

@@ -105,14 +105,10 @@ class Bench:
         return [name for name in names if not (self._has(name) or self._gets(name))]
 
     def remedy(self, names: Sequence[str]) -> str:
-        """What to give so that data sets are here; the library has some of them."""
-        some = [name for name in names if name in _HUB]
-        if not some:
-            return "--data"
-        only = "" if len(some) == len(names) else f" for {', '.join(some)}"
-        if self.fetches:  # and yet they are lacking
-            return f'--data, pip install "mondegreen[datasets]"{only}'
-        return f"--data, --fetch{only}"
+        """What to give so that data sets are here; some of them can be fetched."""
+        some = ", ".join(name for name in names if name in _HUB)
+        get = 'pip install "mondegreen[datasets]"' if self.fetches else "--fetch"
+        return f"--data FOLDER, or {get} for {some}" if some else "--data FOLDER"
 
     def _has(self, name: str) -> bool:
         places = () if self._data is None else (name, f"{name}.parquet")
@@ -126,13 +122,8 @@ class Bench:
         if self._data is not None and (path := self.path(f"{name}.parquet")).is_file():
             return _read(path)
         if not self.fetches:
-            where = "no folder of data was named"
-            if self._data is not None:
-                where = f"{self._data} has no {name}.parquet"
-            remedy = self.remedy([name])
-            raise ConfigurationError(
-                f"the data set {name} is not here: {where} ({remedy})"
-            )
+            lacking = (self._data or Path()) / f"{name}.parquet"
+            raise ConfigurationError(f"{lacking} is not here ({self.remedy([name])})")
         return self._fetched(name)
 
     def _fetched(self, name: str) -> dict[str, list[Any]]:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, final
+from typing import TYPE_CHECKING, Any, final
 
 from mondegreen.errors import ConfigurationError
 from mondegreen.experiments.recipe import Found, Point, Recipe, Scale
@@ -45,7 +45,7 @@ def check(folder: Path, recipe: Recipe) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         path.open("ab").close()
     except OSError as error:
-        raise _refused(path, error.strerror or type(error).__name__) from None
+        raise _refused(path, error) from None
 
 
 def kept(folder: Path, recipe: Recipe) -> dict[str, Run]:
@@ -55,44 +55,37 @@ def kept(folder: Path, recipe: Recipe) -> dict[str, Run]:
 
 def _lines(path: Path) -> Iterator[tuple[str, Run]]:
     try:
-        if path.exists() and not path.is_file():
-            raise _refused(path, "it is no file")
         text = path.read_text("utf-8") if path.exists() else ""
-    except OSError as error:
-        raise _refused(path, error.strerror or type(error).__name__) from None
-    except UnicodeDecodeError:
-        raise _refused(path, "it is no text") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise _refused(path, error) from None
     for line in text.splitlines():
         try:
             said: dict[str, Any] = json.loads(line)
-            values = said["point"], said["seed"], said["measured"], said["seconds"]
-            if _is_run(said["key"], *values):
-                yield said["key"], Run(*values)
-        except (ValueError, KeyError, TypeError, RecursionError):
+            run = Run(said["point"], said["seed"], said["measured"], said["seconds"])
+            if _is_whole(run):
+                yield str(said["key"]), run
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             continue  # such as the last line of a killed process
 
 
-def _refused(path: Path, why: str) -> ConfigurationError:
+def _refused(path: Path, error: OSError | UnicodeDecodeError) -> ConfigurationError:
+    why = error.strerror if isinstance(error, OSError) else "it is no text"
     advice = "move it away, or name another folder by --runs"
     return ConfigurationError(f"{path}: runs cannot be kept there: {why} ({advice})")
 
 
-def _is_run(key: object, point: object, seed: object, found: object, s: object) -> bool:
-    """Whether a line holds what a run gives; else it is measured again."""
+def _is_whole(run: Run) -> bool:
+    """Whether a line held all that a run gives; else it is measured again."""
+    numbers = [each for each in run.measured.values() if not isinstance(each, str)]
     return (
-        isinstance(key, str)
-        and isinstance(point, dict)
-        and type(seed) is int
-        and _is_finite(s)
-        and isinstance(found, dict)
-        and found != {}
-        and all(isinstance(each, str) or _is_finite(each) for each in found.values())
+        type(run.seed) is int
+        and isinstance(run.point, dict)
+        and run.measured != {}
+        and all(
+            type(each) in (int, float) and abs(each) <= sys.float_info.max
+            for each in (run.seconds, *numbers)
+        )
     )
-
-
-def _is_finite(value: object) -> bool:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and abs(cast(float, value)) <= sys.float_info.max
 
 
 def table_of(scale: Scale, found: Sequence[tuple[Recipe, Sequence[Run]]]) -> pa.Table:

@@ -86,7 +86,9 @@ def _lines(row: Row) -> tuple[tuple[Line, ...], str]:
         point, mean, place = each["point"], each["measures"].get(y), _value(each, x)
         if mean is None or place is None or not _is_shown(row, point):
             continue
-        ends, epsilon = (mean["low"], mean["high"]), point.get("epsilon", place)
+        ends = mean["low"], mean["high"]
+        found = each["measures"].get("epsilon", {"value": place})
+        epsilon = point.get("epsilon", found["value"])
         curve = curves.setdefault((str(point[by]), _rest(row, point)), [])
         known = Point((place, place), ends, float(epsilon), estimate=mean["value"])
         curve.append(known)
@@ -145,6 +147,8 @@ def _rest(row: Row, point: Row) -> str:
 
 def _is_shown(row: Row, point: Row) -> bool:
     some = SHOWN.get(row["recipe"])
+    if row["axes"][0] == READER and READER not in str(point.get("by")):
+        return False
     return not _is_clear(row, point) and (not some or point[row["axes"][1]] in some)
 
 

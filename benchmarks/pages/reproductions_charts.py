@@ -86,7 +86,9 @@ def _lines(row: Row) -> tuple[tuple[Line, ...], str]:
         point, mean, place = each["point"], each["measures"].get(y), _value(each, x)
         if mean is None or place is None or not _is_shown(row, point):
             continue
-        ends, epsilon = (mean["low"], mean["high"]), point.get("epsilon", place)
+        ends = mean["low"], mean["high"]
+        found = each["measures"].get("epsilon", {"value": place})
+        epsilon = point.get("epsilon", found["value"])
         curve = curves.setdefault((str(point[by]), _rest(row, point)), [])
         known = Point((place, place), ends, float(epsilon), estimate=mean["value"])
         curve.append(known)

@@ -31,8 +31,8 @@ def equal_reader(rows: Sequence[Row]) -> str:
     parts = [
         f"`{y}` with its interval of 95 %, the same after each released word was "
         "replaced by its likeliest input, which costs no epsilon, and the epsilon, "
-        "where a reader recovers that share of the words; – where a mechanism reaches "
-        "it with no epsilon. What else was measured, and other senses of equal: "
+        f"where a reader recovers that share of the words{_missing(row)}. What else "
+        "was measured, and other senses of equal: "
         "[reproductions-equal.csv](data/reproductions-equal.csv).\n"
     ]
     for group, laws in _groups(row).items():
@@ -51,31 +51,37 @@ def equal_reader(rows: Sequence[Row]) -> str:
     return "\n".join(parts)
 
 
+def _missing(row: Row) -> str:
+    """Which mechanisms reach no level."""
+    laws = {law for group in _groups(row).values() for law in group}
+    every = {str(e["point"]["law"]) for e in row["points"] if _is_of_reader(e["point"])}
+    absent = sorted(every - laws)
+    return f" ({', '.join(absent)}: at no epsilon)" if absent else ""
+
+
 def equal_sentence(rows: Sequence[Row]) -> str:
     """Which mechanism keeps most where a reader recovers equally much."""
     row = _row(rows)
     if row is None:
         return ""
     y = _measure(row)
-    read = _leaders(row, READ)
-    better = f"; with each released word replaced by its likeliest input, by {read}"
+    best = [*_best(_groups(row), y), *_best(_groups(row), READ)]
+    close = [each for each in best if len(each[-1]) > FEW]
+    said = [
+        f"{_named(laws)} ({f'{group}, ' if group else ''}{level:.0%} of the words"
+        f"{'' if name == y else ', read word by word'})"
+        for name, group, level, laws in best
+        if len(laws) <= FEW
+    ]
     return (
-        f"At equal success of a reader who sees whole texts, most {y} is left by "
-        f"{_leaders(row, y)}{better if read else ''}. Where several are named their "
-        "intervals overlap."
-    )
-
-
-def _leaders(row: Row, y: str) -> str:
-    return "; ".join(
-        f"{_named(best)} ({f'{group}, ' if group else ''}{level:.0%} of the words)"
-        for group, level, best in _best(_groups(row), y)
+        f"At equal success of a reader who sees whole texts, the mechanism that leaves "
+        f"most {y} cannot be told from {FEW} others and more in {len(close)} of "
+        f"{len(best)} comparisons. Best, with those that are like it, in the others: "
+        f"{'; '.join(said) or 'none'}."
     )
 
 
 def _named(best: Sequence[str]) -> str:
-    if len(best) > FEW:
-        return f"none of {len(best)} clearly"
     return " or ".join(filter(None, [", ".join(best[:-1]), best[-1]]))
 
 
@@ -99,17 +105,20 @@ def every() -> Table:
     return Table(header, lines)
 
 
-def _best(groups: Groups, y: str) -> Iterator[tuple[str, float, list[str]]]:
-    """The best mechanism at the main level, with those within its interval."""
+def _best(groups: Groups, y: str) -> Iterator[tuple[str, str, float, list[str]]]:
+    """The best mechanism at each level, with those that reach into its interval."""
     for group, laws in groups.items():
-        level = _main(_levels(laws))
-        there = {law: each[level] for law, each in laws.items() if level in each}
-        known = {law: found[y] for law, found in there.items() if y in found}
-        if not known:
-            continue
-        first = max(known.values(), key=lambda mean: float(mean["value"]))
-        best = [law for law, mean in known.items() if mean["high"] >= first["low"]]
-        yield group, level, sorted(best, key=lambda law: -float(known[law]["value"]))
+        for level in _levels(laws):
+            there = {law: each[level] for law, each in laws.items() if level in each}
+            known = {law: found[y] for law, found in there.items() if y in found}
+            if known:
+                first = max(known.values(), key=lambda mean: float(mean["value"]))
+                best = [law for law in known if known[law]["high"] >= first["low"]]
+                yield y, group, level, sorted(best, key=lambda law: -_mean(known[law]))
+
+
+def _mean(of: Row) -> float:
+    return float(of["value"])
 
 
 def _row(rows: Sequence[Row]) -> Row | None:

@@ -21,19 +21,36 @@ LONGEST: Final = 60
 """Rows of a table of the page; the data have all."""
 
 
+TITLES: Final = {
+    "cmp": "*Privacy- and Utility-Preserving Textual Analysis via Calibrated "
+    "Multivariate Perturbations*, WSDM 2020.",
+    "vickrey": "*On a Utilitarian Approach to Privacy Preserving Text Generation*, "
+    "PrivateNLP 2021.",
+    "tem": "*TEM: High Utility Metric Differential Privacy on Text*, SDM 2023.",
+    "brr": "*BRR: Preserving Privacy of Text Data Efficiently on Device*, 2021.",
+    "benchmark": "*A Comparative Analysis of Word-Level Metric Differential Privacy: "
+    "Benchmarking the Privacy-Utility Trade-off*, LREC-COLING 2024.",
+}
+"""What the papers are called."""
+
+
 def in_short() -> str:
     """What holds and what does not, for people who read nothing else."""
     rows = stored.load()
     held, claimed = share(claims(rows), "holds")
     agree, printed = share(compared(rows), "agrees")
     fails, alone = claimed - held, sum(map(stored.agrees_alone, compared(rows)))
+    most = max((len(compared([row])), f"`{row['recipe']}`") for row in rows)
+    small = sum(row["scale"] == "quick" for row in rows)
     first = (
-        f"We measured {amount(len(rows), 'experiment')} of the papers again. **Of "
+        f"We measured {amount(len(rows), 'experiment')} of the papers again, {small} "
+        "at a small scale, with other vectors than theirs. **Of "
         f"{amount(claimed, 'claim')} that the papers make, {held} "
         f"{'holds' if held == 1 else 'hold'} here and {fails} "
         f"{'does' if fails == 1 else 'do'} not; of {amount(printed, 'number')} that "
         f"they print, {agree} {'agrees' if agree == 1 else 'agree'} with ours**, "
-        f"{alone} of these by our mean alone, without its interval. {in_words(rows)}"
+        f"{alone} by our mean alone; {most[0]} are of one experiment, {most[1]}. "
+        f"{in_words(rows)}"
     )
     equal = equal_sentence(rows)
     missing = stored.absent(rows)
@@ -96,8 +113,9 @@ def papers() -> str:
     for room, (name, who) in ROOMS.items():
         mine = [row for row in rows if stored.room(row) == room]
         if mine:
-            parts += [f"## {name}: {who}\n", *map(experiment, mine)]
-    return "\n".join(parts)
+            about = f"{TITLES[room]}\n" if room in TITLES else ""
+            parts += [f"## {name}: {who}\n", about, *map(experiment, mine)]
+    return "\n".join(filter(None, parts))
 
 
 def experiment(row: Row) -> str:
@@ -141,7 +159,7 @@ def _numbers(row: Row) -> Iterator[str]:
             _cell(each["where"]),
             _cell(stored.at(each["point"], points)),
             f"`{each['measure']}`",
-            figure(each["value"]),
+            f"{figure(each['value'])} ± {figure(each['tolerance'])}",
             stored.ours(each["ours"]),
             "yes" if each["agrees"] else f"**no** ({why.index(_because(each)) + 1})",
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from benchmarks.pages.reproductions_rows import Row
+from benchmarks.pages.reproductions_rows import OURS, Row
 
 PLAIN: Final = {
     ("cmp-deniability", "N_w rises with epsilon"): (
@@ -17,11 +17,8 @@ PLAIN: Final = {
     ("tem-threshold", "no word leaves more often"): (
         "TEM's threshold bounds how often a word leaves it"
     ),
-    ("vickrey-lexicon", "up to 50 % less loss than under Laplace"): (
-        "Vickrey can halve the loss among words of opinion"
-    ),
-    ("vickrey-utility", "at the same E_M some t > 0 adds half"): (
-        "Vickrey halves what classifiers lose"
+    ("vickrey-utility", "up to 50 % less loss is added"): (
+        "Vickrey can halve what a classifier loses at one inference error"
     ),
     ("cmp-words", "where a word stays now and then"): (
         "CMP replaces a word mostly by near ones"
@@ -30,7 +27,7 @@ PLAIN: Final = {
         "at epsilon 23 CMP hides whose texts a model learned from"
     ),
     ("across-membership", "no members are told under TEM"): (
-        "TEM hides who was in the training set"
+        "TEM hides who was in a training set, here a small one"
     ),
     ("brr-privacy-ratio", "epsilons that are equal by the ratio"): (
         "BRR's privacy ratio makes epsilons equal"
@@ -45,17 +42,24 @@ PLAIN: Final = {
         "the benchmark's regression tells its scores' effects apart"
     ),
 }
-"""By recipe, and by how a claim begins; the last ones are implied and not printed."""
+"""By recipe, and by how a claim begins."""
+
+PARTS: Final = {
+    (False, True): "What holds",
+    (False, False): "What does not",
+    (True, False): "Not claimed there but easily inferred, and not so here",
+}
+"""How what is said begins: whether a claim is ours, and whether it holds."""
 
 
 def in_words(rows: Sequence[Row]) -> str:
     """What holds, and what does not, of those claims that were measured."""
-    known: dict[bool, list[str]] = {True: [], False: []}
+    known: dict[tuple[bool, bool], list[str]] = {}
     for (recipe, begins), words in PLAIN.items():
         for row in rows:
             for claim in row["claims"] if row["recipe"] == recipe else ():
                 if claim["claim"].startswith(begins):
-                    known[claim["holds"]].append(words)
-    parts = {"What holds": known[True], "What does not hold": known[False]}
-    said = [f"{name}: {'; '.join(some)}." for name, some in parts.items() if some]
+                    part = claim["where"].startswith(OURS), claim["holds"]
+                    known.setdefault(part, []).append(words)
+    said = [f"{PARTS[p]}: {'; '.join(known[p])}." for p in PARTS if p in known]
     return " ".join(said)

@@ -236,6 +236,12 @@ RECIPE: Final = Recipe(
         ),
         Shape(
             "Abstract",
+            "up to 50 % less loss is added than by Laplace noise at the same E_M, for "
+            "some data set and model",
+            each(half_the_loss("e_m", "loss", _SLACK), "data", "model", some=True),
+        ),
+        Shape(
+            "Ours, implied by the abstract",
             "at the same E_M some t > 0 adds half as much loss as Laplace noise, or "
             "less, for every data set and model",
             _each(half_the_loss("e_m", "loss", _SLACK)),

@@ -431,6 +431,11 @@ def test_without_a_name_all_are_measured_that_can_be(tmp_path, two):
     two["second"] = recipe(name="second", data=["nowhere"])
     two["first"] = recipe(name="first", needs=["no_such_library"])
     assert invoke(tmp_path).exit_code == 2  # nothing can be measured
+    alone = invoke(tmp_path, "first")
+    assert alone.exit_code == 2
+    assert (
+        'needs no_such_library (pip install "mondegreen[experiments]")' in alone.stderr
+    )
     two["first"] = recipe(name="first")
     done = invoke(tmp_path, "--json")
     said = json.loads(done.stdout)

@@ -13,12 +13,7 @@ import click
 from mondegreen.cli import options
 from mondegreen.cli.options import File, argument, command, option
 from mondegreen.cli.render import echo_json, echo_table, say, shower
-from mondegreen.errors import (
-    ConfigurationError,
-    DataError,
-    MondegreenError,
-    OptionalDependencyError,
-)
+from mondegreen.errors import ConfigurationError, DataError, MondegreenError
 
 if TYPE_CHECKING:
     from mondegreen.experiments.bench import Bench
@@ -79,7 +74,8 @@ def reproduce(
         echo_table([_row(each) for each in recipes], as_json=as_json)
         return
     bench, tell = Bench(data, fetch=fetch), _silent if quiet else say
-    skipped = {} if names else _skipped(recipes, bench)
+    lacks = {} if names else {each.name: _lack(each, bench) for each in recipes}
+    skipped = {name: f"no {lack}" for name, lack in lacks.items() if lack}
     recipes = [each for each in recipes if each.name not in skipped]
     _check(recipes, bench, output, force=force)
     _introduce(recipes, skipped, tell)
@@ -180,17 +176,12 @@ def _row(recipe: Recipe) -> dict[str, object]:
     }
 
 
-def _skipped(recipes: Sequence[Recipe], bench: Bench) -> dict[str, str]:
-    """Say why a recipe cannot be measured here, by its name."""
-    found = {}
-    for recipe in recipes:
-        absent = [library for library in recipe.needs if find_spec(library) is None]
-        if absent:
-            install = 'pip install "mondegreen[experiments]"'
-            found[recipe.name] = f"no {', '.join(absent)} ({install})"
-        elif lacks := bench.lacks(recipe.data):
-            found[recipe.name] = f"no {', '.join(lacks)} ({bench.remedy(lacks)})"
-    return found
+def _lack(recipe: Recipe, bench: Bench) -> str:
+    """What a recipe needs that is not here, and what to do; nothing if all is."""
+    if absent := [library for library in recipe.needs if find_spec(library) is None]:
+        return f'{", ".join(absent)} (pip install "mondegreen[experiments]")'
+    lacks = bench.lacks(recipe.data)
+    return f"{', '.join(lacks)} ({bench.remedy(lacks)})" if lacks else ""
 
 
 def _check(
@@ -200,15 +191,8 @@ def _check(
     if not recipes:
         raise ConfigurationError("no experiment can be measured here")
     for recipe in recipes:
-        if lacking := bench.lacks(recipe.data):
-            raise ConfigurationError(
-                f"{recipe.name} needs {', '.join(lacking)} ({bench.remedy(lacking)})"
-            )
-        for library in recipe.needs:
-            if find_spec(library) is None:
-                raise OptionalDependencyError(
-                    library, "experiments", feature=recipe.name
-                )
+        if lack := _lack(recipe, bench):
+            raise ConfigurationError(f"{recipe.name} needs {lack}")
     if output is not None:
         _check_output(output, force=force)
 

@@ -120,7 +120,15 @@ class Bench:
     def _table(self, name: str) -> dict[str, list[Any]]:
         """Columns of a data set, as lists."""
         if self._data is not None and (path := self.path(f"{name}.parquet")).is_file():
-            return _read(path)
+            import pyarrow as pa
+            import pyarrow.parquet as pq
+
+            try:
+                return dict(pq.read_table(path).to_pydict())
+            except (pa.ArrowException, ValueError, OSError):  # also what is not UTF-8
+                said = "it cannot be read as Parquet"
+                hint = "write it again, such as with pyarrow or pandas"
+                raise SourceError(path, said, hint=hint) from None
         if not self.fetches:
             lacking = (self._data or Path()) / f"{name}.parquet"
             raise ConfigurationError(f"{lacking} is not here ({self.remedy([name])})")
@@ -233,18 +241,6 @@ class Bench:
         most = _W2V[family]
         words, vectors = self.vectors("w2v-300")
         return Space.from_arrays(name, words[:most], vectors[:most])
-
-
-def _read(path: Path) -> dict[str, list[Any]]:
-    """Columns of a Parquet file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return dict(pq.read_table(path).to_pydict())
-    except (pa.ArrowException, ValueError, OSError):  # also strings that are not UTF-8
-        hint = "write it again, such as with pyarrow or pandas"
-        raise SourceError(path, "it cannot be read as Parquet", hint=hint) from None
 
 
 def _mixed(rows: dict[str, list[tuple[str, int]]]) -> dict[str, list[Any]]:

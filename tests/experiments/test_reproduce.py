@@ -648,12 +648,12 @@ def read_imdb(bench, point, seed):
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        (None, "cannot be read as Parquet (write it again"),
-        ({"label": [0, 1]}, "no whole column text (give it one, with a text in"),
-        ({"text": ["a", "b"]}, "no whole column label (give it one"),
-        ({"text": ["a", None], "label": [0, 1]}, "no whole column text"),
-        ({"text": [1, 2], "label": [0, 1]}, "no whole column text"),
-        ({"text": ["a", "b"], "label": [0, None]}, "no whole column label"),
+        (None, "cannot be read as Parquet; write it again"),
+        ({"label": [0, 1]}, "needs a column text, with a text in each row"),
+        ({"text": ["a", "b"]}, "needs a column label, with a label in"),
+        ({"text": ["a", None], "label": [0, 1]}, "needs a column text"),
+        ({"text": [1, 2], "label": [0, 1]}, "needs a column text"),
+        ({"text": ["a", "b"], "label": [0, None]}, "needs a column label"),
     ],
     ids=str,
 )

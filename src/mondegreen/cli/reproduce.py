@@ -73,7 +73,8 @@ def reproduce(
     if list_all:
         echo_table([_row(each) for each in recipes], as_json=as_json)
         return
-    bench, tell = Bench(data, fetch=fetch), _silent if quiet else say
+    bench = Bench(data, fetch=fetch)
+    tell: Shown = (lambda message: None) if quiet else say
     lacks = {} if names else {each.name: _lack(each, bench) for each in recipes}
     skipped = {name: f"no {lack}" for name, lack in lacks.items() if lack}
     recipes = [each for each in recipes if each.name not in skipped]
@@ -93,7 +94,9 @@ def reproduce(
     for name, why in map(_why, failed):
         say(f"{name} FAILED: {why}")
     if failed:
-        raise click.exceptions.Exit(max(_exit_code(error) for _, error in failed))
+        raise click.exceptions.Exit(
+            max(getattr(error, "exit_code", 1) for _, error in failed)
+        )
 
 
 def _introduce(
@@ -103,10 +106,6 @@ def _introduce(
         tell(f"{name} is left out: {why}")
     if len(recipes) == 1:
         tell(f"{recipes[0].paper}: {recipes[0].title}. {recipes[0].differs}")
-
-
-def _silent(message: str) -> None:
-    """Say nothing."""
 
 
 def _measured(
@@ -163,8 +162,7 @@ def _write(output: str, scale: Scale, done: Sequence[tuple[Result, list[Run]]]) 
     from mondegreen.experiments.kept import table_of, write_parquet
 
     found = [(result.recipe, runs) for result, runs in done]
-    # resolved, so that a link stays one, as where it was checked
-    write_parquet(Path(output).resolve(), table_of(scale, found))
+    write_parquet(Path(output).resolve(), table_of(scale, found))  # a link stays one
 
 
 def _row(recipe: Recipe) -> dict[str, object]:
@@ -218,10 +216,6 @@ def _why(failed: tuple[str, Exception]) -> tuple[str, str]:
     if isinstance(error, MondegreenError):
         return name, str(error)
     return name, f"a bug, {type(error).__name__}; reproduce it alone to see where"
-
-
-def _exit_code(error: Exception) -> int:
-    return error.exit_code if isinstance(error, MondegreenError) else 1
 
 
 def _print(results: Sequence[Result], *, in_full: bool) -> None:

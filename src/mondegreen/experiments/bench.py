@@ -126,9 +126,8 @@ class Bench:
             try:
                 return dict(pq.read_table(path).to_pydict())
             except (pa.ArrowException, ValueError, OSError):  # also what is not UTF-8
-                said = "it cannot be read as Parquet"
-                hint = "write it again, such as with pyarrow or pandas"
-                raise SourceError(path, said, hint=hint) from None
+                problem = "it cannot be read as Parquet; write it again"
+                raise SourceError(path, problem) from None
         if not self.fetches:
             lacking = (self._data or Path()) / f"{name}.parquet"
             raise ConfigurationError(f"{lacking} is not here ({self.remedy([name])})")
@@ -195,8 +194,8 @@ class Bench:
             values = table.get(column, [None])
             if not all(each is not None and isinstance(each, kind) for each in values):
                 file = name if self._data is None else self.path(f"{name}.parquet")
-                need = f"give it one, with a {what} in each row"
-                raise SourceError(file, f"it has no whole column {column}", hint=need)
+                need = f"a column {column}, with a {what} in each row"
+                raise SourceError(file, f"it needs {need}")
         return table
 
     def named_labels(self, name: str, space: str = "glove-300") -> Labelled:

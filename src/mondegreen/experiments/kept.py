@@ -76,16 +76,11 @@ def _refused(path: Path, error: OSError | UnicodeDecodeError) -> ConfigurationEr
 
 def _is_whole(run: Run) -> bool:
     """Whether a line held all that a run gives; else it is measured again."""
-    numbers = [each for each in run.measured.values() if not isinstance(each, str)]
-    return (
-        type(run.seed) is int
-        and isinstance(run.point, dict)
-        and run.measured != {}
-        and all(
-            type(each) in (int, float) and abs(each) <= sys.float_info.max
-            for each in (run.seconds, *numbers)
-        )
-    )
+    given = [each for each in run.measured.values() if not isinstance(each, str)]
+    numbers, most = [run.seconds, *given], sys.float_info.max
+    is_line = type(run.seed) is int and type(run.point) is dict and run.measured != {}
+    are_finite = (type(n) in (int, float) and abs(n) <= most for n in numbers)
+    return is_line and all(are_finite)
 
 
 def table_of(scale: Scale, found: Sequence[tuple[Recipe, Sequence[Run]]]) -> pa.Table:

@@ -70,7 +70,7 @@ def _lines(path: Path) -> Iterator[tuple[str, Run]]:
 
 def _refused(path: Path, error: OSError | UnicodeDecodeError) -> ConfigurationError:
     why = error.strerror if isinstance(error, OSError) else "it is no text"
-    advice = "move it away, or name another folder by --runs"
+    advice = "name another folder by --runs, or move the file away"
     return ConfigurationError(f"{path}: runs cannot be kept there: {why} ({advice})")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -19,24 +19,36 @@ def fitted_linear(
 ) -> Callable[[Labelled], Floats]:
     """Fit to texts of words below ``size``; the result tells classes, (texts, classes).
 
-    The regularisation is the one under which most of ``valid`` is told right, the
-    stronger of equals. There are no random numbers.
+    There are no random numbers.
     """
     from sklearn.feature_extraction.text import TfidfTransformer
+
+    weigh = TfidfTransformer(sublinear_tf=True).fit(_counts(known, size))
+    return best_regression(
+        lambda texts: weigh.transform(_counts(texts, size)), known, valid, _STRENGTHS
+    )
+
+
+def best_regression(
+    features: Callable[[Labelled], Any],
+    known: Labelled,
+    valid: Labelled,
+    strengths: Sequence[float],
+    rounds: int = 100,
+) -> Callable[[Labelled], Floats]:
+    """Fit logistic regression, as strong as tells most of ``valid`` right."""
     from sklearn.linear_model import LogisticRegression
 
-    weigh = TfidfTransformer(sublinear_tf=True)
-    own = weigh.fit_transform(_counts(known, size))
-    held = weigh.transform(_counts(valid, size))
+    own, held = features(known), features(valid)
     models = [
-        LogisticRegression(C=strength).fit(own, known.labels) for strength in _STRENGTHS
+        LogisticRegression(C=strength, max_iter=rounds).fit(own, known.labels)
+        for strength in strengths
     ]
     best = max(models, key=lambda model: model.score(held, valid.labels))
 
     def tell(texts: Labelled) -> Floats:
         found = np.zeros((len(texts), int(best.classes_.max()) + 1))
-        told = best.predict_proba(weigh.transform(_counts(texts, size)))
-        found[:, best.classes_] = told
+        found[:, best.classes_] = best.predict_proba(features(texts))
         return found
 
     return tell

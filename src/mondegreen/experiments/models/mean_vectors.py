@@ -9,9 +9,10 @@ import numpy as np
 
 from mondegreen.arrays import Floats, Vectors
 from mondegreen.experiments.bench import Labelled
+from mondegreen.experiments.models.linear import best_regression
 
 _STRENGTHS: Final = (0.1, 1.0, 10.0)
-"""Of the regularisation, inverse; which one is best is found on held-back texts."""
+"""Of the regularisation, inverse."""
 
 
 def fitted_mean(
@@ -23,8 +24,6 @@ def fitted_mean(
     regularisation is the one under which most of ``valid`` is told right, the strongest
     of equals. Nothing is random. Needs scikit-learn.
     """
-    from sklearn.linear_model import LogisticRegression
-
     table = np.vstack([vectors, np.zeros((1, vectors.shape[1]))]).astype(np.float32)
 
     def means(texts: Labelled) -> Floats:
@@ -33,16 +32,4 @@ def fitted_mean(
             row += table[text].sum(axis=0) / max(len(text), 1)
         return rows
 
-    own, held = means(known), means(valid)
-    models = [
-        LogisticRegression(C=strength, max_iter=2000).fit(own, known.labels)
-        for strength in _STRENGTHS
-    ]
-    best = max(models, key=lambda model: model.score(held, valid.labels))
-
-    def tell(texts: Labelled) -> Floats:
-        found = np.zeros((len(texts), int(best.classes_.max()) + 1))
-        found[:, best.classes_] = best.predict_proba(means(texts))
-        return found
-
-    return tell
+    return best_regression(means, known, valid, _STRENGTHS, rounds=2000)

@@ -1,6 +1,5 @@
 """The structure of the package, read from its files."""
 
-import ast
 import subprocess
 import sys
 import time
@@ -10,61 +9,33 @@ import pytest
 
 import mondegreen
 
-ROOT = Path(mondegreen.__file__).parent
-LAYERS = [
-    {"arrays", "errors", "files", "guarantee", "passes", "processes", "threads"}
-    | {"tensors", "wording"},
-    {"sampling", "text", "space"},
-    {"language", "mechanisms"},
-    {"decode", "io", "privatizer", "scores"},
-    {"attacks", "audit", "calibration"},
-    {"device", "experiments", "integrations", "prompts", "report"},
-    {"cli", "serve", "vectors", "__main__"} | {"frames", "spark"},
-]
-LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
-FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
+REPOSITORY = Path(__file__).parents[2]
 
 
-def part(path):
-    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+def lint_imports(config):
+    """Run import-linter, whose contracts stand in pyproject.toml."""
+    code = "import sys; from importlinter.cli import lint_imports as run; "
+    code += f"sys.exit(run(config_filename={str(config)!r}, no_cache=True))"
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True
+    )
 
 
-def imported_parts(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        else:
-            continue
-        for name in names:
-            head, *rest = name.split(".")
-            if head == "mondegreen" and rest and rest[0] in LEVEL:
-                yield rest[0]
+def test_imports_point_one_way():
+    run = lint_imports(REPOSITORY / "pyproject.toml")
+    assert run.returncode == 0, run.stdout
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_a_file_imports_only_from_layers_to_its_left(path):
-    own = part(path)
-    assert own in LEVEL, f"{own} has no layer"
-    for other in imported_parts(path):
-        assert LEVEL[other] <= LEVEL[own], f"{own} must not import {other}"
-
-
-def test_mechanisms_see_no_strings_and_io_sees_no_probability():
-    for path in FILES:
-        others = set(imported_parts(path))
-        if part(path) == "mechanisms":
-            assert "text" not in others
-        if part(path) == "io":
-            assert not others & {"mechanisms", "sampling", "space"}
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_a_file_holds_one_idea(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 430
-    banned = {"util", "utils", "common", "misc", "shared", "manager", "helpers"}
-    assert not banned & {piece.removesuffix(".py") for piece in path.parts}
+def test_an_import_that_points_upwards_is_found(tmp_path):
+    contracts = (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8")
+    upside_down = contracts.replace('"language : mechanisms"', '"TOP"')
+    upside_down = upside_down.replace('"__main__ : cli', '"language : mechanisms : cli')
+    upside_down = upside_down.replace('    "TOP",\n', "")
+    config = tmp_path / "pyproject.toml"
+    config.write_text(upside_down, encoding="utf-8")
+    run = lint_imports(config)
+    assert run.returncode == 1
+    assert "is not allowed to import" in run.stdout
 
 
 def test_public_names_are_sorted_and_exist():

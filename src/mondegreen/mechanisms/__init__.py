@@ -19,6 +19,7 @@ _REGISTRY: Final = {
     "custext": ("baselines.custext", "Custext"),
     "exponential": ("selection.exponential", "Exponential"),
     "hyperbolic": ("noise.hyperbolic", "Hyperbolic"),
+    "krr": ("symbols.krr", "Krr"),
     "laplace": ("noise.laplace", "Laplace"),
     "mahalanobis": ("noise.mahalanobis", "Mahalanobis"),
     "santext_plus": ("baselines.santext_plus", "SantextPlus"),
@@ -27,6 +28,7 @@ _REGISTRY: Final = {
     "tight": ("selection.tight", "Tight"),
     "tree": ("selection.tree", "Tree"),
     "truncated_gumbel": ("baselines.truncated_gumbel", "TruncatedGumbel"),
+    "urr": ("symbols.urr", "Urr"),
     "vickrey": ("noise.vickrey", "Vickrey"),
     "vickrey_literal": ("baselines.vickrey_literal", "VickreyLiteral"),
 }
@@ -88,7 +90,7 @@ def mechanisms() -> Iterator[type[AbstractMechanism]]:
     --------
     >>> names = [cls.name for cls in mechanisms() if cls.is_private]
     >>> names[:4], len(names)
-    (['brr', 'calibrated', 'exponential', 'hyperbolic'], 11)
+    (['brr', 'calibrated', 'exponential', 'hyperbolic'], 13)
     >>> [cls.name for cls in mechanisms() if not cls.is_private]
     ['custext', 'santext_plus', 'truncated_gumbel', 'vickrey_literal']
     """

@@ -120,7 +120,7 @@ class TreeLaw:
         return self._losses()
 
     def _losses(self) -> tuple[float, ...]:
-        logs = [_log_above(ratio) for ratio in self.ratios()]
+        logs = [log_above(ratio) for ratio in self.ratios()]
         return tuple(np.maximum.accumulate(logs).tolist())
 
     def probabilities(self, word: int) -> Floats:
@@ -168,7 +168,7 @@ def _children(tree: WordTree, level: int) -> NDArray[np.int64]:
     return np.diff(_firsts(tree, level))
 
 
-def _log_above(ratio: Fraction) -> float:
+def log_above(ratio: Fraction) -> float:
     """The natural logarithm of a ratio of at least 1, rounded up."""
     if ratio == 1:
         return 0.0

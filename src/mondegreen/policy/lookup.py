@@ -1,0 +1,189 @@
+"""From tokens to symbols of a policy: own spelling, and structure in clear, alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import chain
+from typing import Final, final
+
+import numpy as np
+
+from mondegreen.arrays import Ids
+from mondegreen.policy.policy import Policy, form_of
+from mondegreen.policy.shapes import PLACES, mixed_shape, number_shape
+from mondegreen.text.sentences import sentence_ends
+from mondegreen.text.tokenizer import LONGEST, TokenizedBatch, canonical
+
+_ENTRIES: Final = 1 << 17
+_JOINERS: Final = frozenset("@._-/:~+%=&?#\\'’")
+_STARTS, _JOINS, _MARKS, _DOT, _SLASH = 1, 2, 4, 8, 16
+
+
+class _Memo(dict[str, int]):
+    """What a function gives for strings seen before, at the speed of C; bounded."""
+
+    __slots__ = ("_function",)
+
+    def __init__(self, function: Callable[[str], int]) -> None:
+        self._function = function
+
+    def __missing__(self, text: str) -> int:
+        found = self._function(text)
+        if len(text) <= LONGEST:
+            if len(self) >= _ENTRIES:
+                self.clear()
+            self[text] = found
+        return found
+
+    def __repr__(self) -> str:
+        return f"_Memo(entries={len(self)})"
+
+
+def flags_of(gap: str) -> int:
+    """Tell of the structure between two words what decides the symbols beside it."""
+    found = _STARTS * sentence_ends([gap, ""])[0]
+    if gap and _JOINERS.issuperset(gap):
+        found |= _JOINS | _DOT * (gap == ".") | _SLASH * (gap == "/")
+        found |= _MARKS * ("@" in gap or "_" in gap or "//" in gap or "\\" in gap)
+    elif gap.endswith("@"):
+        found |= _MARKS
+    return found
+
+
+@final
+class PolicyLookup:
+    """Turns the words of texts into symbols of a policy.
+
+    The symbol of a word is a function of its own spelling and of the structure around
+    it, which passes in clear: whether it begins a sentence, whether it is a part of an
+    address (a run of words joined by signs, with ``@``, ``_``, ``//`` or two full
+    stops), and whether a slash touches it. Never of other words.
+
+    >>> from mondegreen.policy.policy import load_policy
+    >>> from mondegreen.text.tokenizer import tokenize
+    >>> policy = load_policy("sensitive")
+    >>> symbols = PolicyLookup(policy).codes(tokenize(["I have diabetes."]))
+    >>> [policy.describe(symbol)[0] for symbol in symbols.tolist()]
+    ['ordinary', 'ordinary', 'health']
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self._make_memos()
+
+    def _make_memos(self) -> None:
+        self._flags = _Memo(flags_of)
+        self._inside = _Memo(lambda word: self.symbol_of(word))
+        self._start = _Memo(lambda word: self.symbol_of(word, starts=True))
+
+    def codes(self, batch: TokenizedBatch) -> Ids:
+        """Look up all words of all texts, flat and in order."""
+        words = batch.words()
+        count = len(words)
+        codes = np.fromiter(map(self._inside.__getitem__, words), np.int32, count)
+        behind = chain.from_iterable(p[2::2] for p in batch.parts if p)
+        flags = np.fromiter(map(self._flags.__getitem__, behind), np.int8, count)
+        is_start = np.zeros(count + 1, dtype=np.bool_)
+        is_start[1:] = (flags & _STARTS) > 0
+        is_start[np.cumsum([0, *batch.counts()])] = True
+        start = self._start
+        for i in np.flatnonzero(is_start[:count]).tolist():
+            codes[i] = start[words[i]]
+        self._recode_joined(batch, codes, flags)
+        return codes
+
+    def _recode_joined(
+        self, batch: TokenizedBatch, codes: Ids, flags: np.ndarray[tuple[int], np.dtype[np.int8]]
+    ) -> None:
+        """Look words up anew that are parts of addresses or dates."""
+        first = 0
+        interesting = (flags & (_MARKS | _DOT | _SLASH)) > 0
+        for parts, count in zip(batch.parts, batch.counts(), strict=True):
+            mine = slice(first, first + count)
+            first += count
+            if parts and (interesting[mine].any() or parts[0].endswith("@")):
+                before = self._flags[parts[0]] & _MARKS
+                codes[mine] = self._codes_joined(
+                    parts[1::2], codes[mine], flags[mine].tolist(), before
+                )
+
+    def _codes_joined(
+        self, words: list[str], codes: Ids, flags: list[int], before: int
+    ) -> Ids:
+        """Walk over the runs of joined words of one text."""
+        found = codes.copy()
+        start, marks, dots = 0, before, 0
+        for i, flag in enumerate(flags):
+            touches = flag & _SLASH or (i and flags[i - 1] & _SLASH)
+            if touches and words[i].isascii() and words[i].isdigit():
+                found[i] = self.symbol_of(words[i], in_date=True)
+            if flag & _JOINS:
+                marks |= flag & _MARKS
+                dots += flag & _DOT > 0
+                continue
+            if marks or dots > 1:
+                for k in range(start, i + 1):
+                    found[k] = self.symbol_of(words[k], in_address=True)
+            # A gap such as " @" marks the word behind it.
+            start, marks, dots = i + 1, flag & _MARKS, 0
+        return found
+
+    def symbol_of(
+        self,
+        word: str,
+        *,
+        starts: bool = False,
+        in_address: bool = False,
+        in_date: bool = False,
+    ) -> int:
+        """The symbol of one token, by its own spelling and what stands around it."""
+        policy = self.policy
+        if word.isascii() and word.isdigit():
+            return self._shape(number_shape(word, in_date=in_date))
+        folded = canonical(word) if "'" not in word and "’" not in word else word
+        folded = folded.lower().replace("’", "'")
+        known = policy.symbols.get(folded)
+        if in_address and not (known is not None and folded in _ADDRESS_PARTS):
+            return self._shape("part of an address")
+        if not any(map(str.isalpha, folded)):
+            has_digit = any(map(str.isdigit, folded))
+            return self._shape("code" if has_digit else "sign")
+        if known is None and any(map(str.isdigit, folded)):
+            return self._shape(mixed_shape(folded))
+        if len(folded) == 1 and known is None:
+            return self._shape("letter")
+        if word.islower() or known is not None and known >= len(policy.ordinary):
+            return policy.find_group("rest", form_of(folded)) if known is None else known
+        return self._capital(word, folded, known, starts=starts)
+
+    def _capital(
+        self, word: str, folded: str, known: int | None, *, starts: bool
+    ) -> int:
+        """The symbol of a word with capitals that is ordinary or unknown."""
+        policy = self.policy
+        if known is None:
+            return policy.find_group("other_name", "s")
+        if len(word) > 1 and word.isupper():
+            return policy.upper.get(folded, known)
+        if starts and folded not in policy.starts:
+            return known
+        return policy.capitals.get(folded, known)
+
+    def _shape(self, name: str) -> int:
+        return self.policy.shape_symbol(PLACES[name])
+
+    def __getstate__(self) -> dict[str, object]:
+        # The memos hold words of private texts, which must not travel.
+        return {"policy": self.policy}
+
+    def __setstate__(self, state: dict[str, Policy]) -> None:
+        self.policy = state["policy"]
+        self._make_memos()
+
+    def __repr__(self) -> str:
+        return f"PolicyLookup({self.policy!r})"
+
+
+from mondegreen.policy.policy import _ADDRESS  # noqa: E402
+
+_ADDRESS_PARTS: Final = frozenset(_ADDRESS)

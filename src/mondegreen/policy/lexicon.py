@@ -37,6 +37,8 @@ class Lexicon:
         Ordinary words that are names of a class where they have a capital.
     upper : mapping of str to tuple of str
         Ordinary words that are names of a class where all their letters are capitals.
+    cased : frozenset of str
+        Ordinary words that stay ordinary where they have a capital inside a sentence.
     start : frozenset of str
         Those of ``capital`` that count as names as first words of sentences too.
     words : mapping of (class, form) to tuple of str
@@ -50,6 +52,7 @@ class Lexicon:
     ordinary: tuple[str, ...]
     capital: Mapping[str, tuple[str, ...]]
     upper: Mapping[str, tuple[str, ...]]
+    cased: frozenset[str]
     start: frozenset[str]
     words: Mapping[Kind, tuple[str, ...]]
     unprinted: Mapping[Kind, tuple[str, ...]]
@@ -97,6 +100,7 @@ def load_lexicon(path: Path = _SHIPPED) -> Lexicon:
         ordinary=tables.get("ordinary", {}).get("", ()),
         capital=tables.get("capital", {}),
         upper=tables.get("upper", {}),
+        cased=frozenset(tables.get("cased", {}).get("", ())),
         start=frozenset(tables.get("start", {}).get("", ())),
         words=tables.get("words", {}),
         unprinted=tables.get("unprinted", {}),

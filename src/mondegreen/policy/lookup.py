@@ -16,6 +16,9 @@ from mondegreen.text.tokenizer import LONGEST, TokenizedBatch, canonical
 
 _ENTRIES: Final = 1 << 17
 _JOINERS: Final = frozenset("@._-/:~+%=&?#\\'’")
+_OPENERS: Final = frozenset('":;([{“”«‹*•|>–—')
+"""A quotation, a list or a title may begin behind one of these."""
+
 _STARTS, _JOINS, _MARKS, _DOT, _SLASH = 1, 2, 4, 8, 16
 
 
@@ -41,7 +44,8 @@ class _Memo(dict[str, int]):
 
 def flags_of(gap: str) -> int:
     """Tell of the structure between two words what decides the symbols beside it."""
-    found = _STARTS * sentence_ends([gap, ""])[0]
+    is_start = sentence_ends([gap, ""])[0] or not _OPENERS.isdisjoint(gap)
+    found = _STARTS * is_start
     if gap and _JOINERS.issuperset(gap):
         found |= _JOINS | _DOT * (gap == ".") | _SLASH * (gap == "/")
         found |= _MARKS * ("@" in gap or "_" in gap or "//" in gap or "\\" in gap)

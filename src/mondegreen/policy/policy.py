@@ -41,7 +41,7 @@ _OPEN: Final[Mapping[str, frozenset[str]]] = {
 _SIMILAR: Final = (
     ("family", "people", "occupation", "education"),
     ("health", "body", "sexuality"),
-    ("origin", "belief", "politics"),
+    ("belief", "politics"),
     ("crime", "money", "home", "event"),
     ("activity", "product", "food", "animal", "nature", "rest"),
     ("place", "organization"),
@@ -123,6 +123,7 @@ class Policy:
                 raise UnknownNameError("class", each, list(lexicon.classes))
         own = _check_words("ordinary", ordinary)
         never = _check_words("sensitive", sensitive)
+        self._own = own
         self.digest = _digest_of(
             lexicon=lexicon.digest,
             opened=sorted(self.opened),
@@ -185,7 +186,12 @@ class Policy:
     def _index_capitals(self) -> None:
         """Index ordinary words that are names where they have capitals."""
         lexicon, known = self.lexicon, self.symbols
-        self.capitals: dict[str, int] = {}
+        # "Massive Dynamic": an ordinary word with a capital is a part of some name.
+        usual = lexicon.cased.union(self._own, *lexicon.capital.values())
+        name = self.find_group("other_name", "s")
+        self.capitals: dict[str, int] = {
+            word: name for word in lexicon.ordinary if word not in usual
+        }
         self.upper: dict[str, int] = {}
         tables = ((lexicon.capital, self.capitals), (lexicon.upper, self.upper))
         for given, table in tables:
@@ -300,10 +306,12 @@ def _merge_small(lists: dict[Kind, list[str]], least: int) -> dict[Kind, list[st
                 for key in small:
                     if key != target:
                         found[target] = found[target] + found.pop(key)
+    # Grammar before kind: "arrested" is a past form among past forms of rare words.
     for key in sorted(found):
-        other = (key[0], "s")
-        if key in found and len(found[key]) < least and other != key and other in found:
-            found[other] = found[other] + found.pop(key)
+        other = ("rest", key[1])
+        if key[1] in _FORMS and key[1] != "s" and len(found[key]) < least:
+            if other != key and other in found:
+                found[other] = found[other] + found.pop(key)
     return {key: words for key, words in found.items() if words}
 
 

@@ -7,19 +7,29 @@ from itertools import chain
 from typing import Final, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
-from mondegreen.policy.policy import Policy, form_of
+from mondegreen.arrays import Ids, Weights
+from mondegreen.policy.policy import ADDRESS_PARTS, Policy, form_of
 from mondegreen.policy.shapes import PLACES, mixed_shape, number_shape
 from mondegreen.text.sentences import sentence_ends
 from mondegreen.text.tokenizer import LONGEST, TokenizedBatch, canonical
+
+Flags = NDArray[np.int8]
+Marks = NDArray[np.bool_]
 
 _ENTRIES: Final = 1 << 17
 _JOINERS: Final = frozenset("@._-/:~+%=&?#\\'’")
 _OPENERS: Final = frozenset('":;([{“”«‹*•|>–—')
 """A quotation, a list or a title may begin behind one of these."""
 
-_STARTS, _JOINS, _MARKS, _DOT, _SLASH = 1, 2, 4, 8, 16
+_STARTS, _JOINS, _MARKS, _DOT, _SLASH, _ENDS_LINE = 1, 2, 4, 8, 16, 32
+
+_TITLE: Final = 0.6
+_TITLE_WORDS: Final = 4
+"""A line is in title case if this share of so many words or more has a capital."""
+
+_SMALL, _CAPITAL = 1, 2  # how a word is written, beside its symbol in a memo
 
 
 class _Memo(dict[str, int]):
@@ -45,13 +55,35 @@ class _Memo(dict[str, int]):
 def flags_of(gap: str) -> int:
     """Tell of the structure between two words what decides the symbols beside it."""
     is_start = sentence_ends([gap, ""])[0] or not _OPENERS.isdisjoint(gap)
-    found = _STARTS * is_start
+    found = _STARTS * is_start | _ENDS_LINE * ("\n" in gap or "\r" in gap)
     if gap and _JOINERS.issuperset(gap):
         found |= _JOINS | _DOT * (gap == ".") | _SLASH * (gap == "/")
         found |= _MARKS * ("@" in gap or "_" in gap or "//" in gap or "\\" in gap)
     elif gap.endswith("@"):
         found |= _MARKS
     return found
+
+
+def _case_of(word: str) -> int:
+    """Tell whether a word of several letters is small, or has a capital first."""
+    if len(word) < 2 or not word[0].isalpha():
+        return 0
+    return _CAPITAL if word[0].isupper() else _SMALL
+
+
+def _in_title_case(cases: Ids, flags: Flags, begins: Weights) -> Marks:
+    """Tell which words are in a line whose words mostly have capitals."""
+    is_first = np.zeros(len(cases) + 1, dtype=np.bool_)
+    is_first[1:] = (flags & _ENDS_LINE) > 0
+    is_first[begins] = True
+    firsts = np.flatnonzero(is_first[:-1])
+    if not len(firsts):
+        return np.zeros(0, dtype=np.bool_)
+    capitals = np.add.reduceat(cases == _CAPITAL, firsts, dtype=np.int64)
+    written = np.add.reduceat(cases > 0, firsts, dtype=np.int64)
+    is_title = (capitals >= _TITLE * written) & (written >= _TITLE_WORDS)
+    lengths = np.diff(np.append(firsts, len(cases)))
+    return np.asarray(np.repeat(is_title, lengths))
 
 
 @final
@@ -61,7 +93,8 @@ class PolicyLookup:
     The symbol of a word is a function of its own spelling and of the structure around
     it, which passes in clear: whether it begins a sentence, whether it is a part of an
     address (a run of words joined by signs, with ``@``, ``_``, ``//`` or two full
-    stops), and whether a slash touches it. Never of other words.
+    stops), whether a slash touches it, and whether most words of its line have
+    capitals, which is disclosed too. Never of any one other word.
 
     >>> from mondegreen.policy.policy import load_policy
     >>> from mondegreen.text.tokenizer import tokenize
@@ -77,28 +110,29 @@ class PolicyLookup:
 
     def _make_memos(self) -> None:
         self._flags = _Memo(flags_of)
-        self._inside = _Memo(lambda word: self.symbol_of(word))
+        self._inside = _Memo(lambda word: 4 * self.symbol_of(word) + _case_of(word))
         self._start = _Memo(lambda word: self.symbol_of(word, starts=True))
 
     def codes(self, batch: TokenizedBatch) -> Ids:
         """Look up all words of all texts, flat and in order."""
         words = batch.words()
         count = len(words)
-        codes = np.fromiter(map(self._inside.__getitem__, words), np.int32, count)
+        found = np.fromiter(map(self._inside.__getitem__, words), np.int32, count)
+        codes, cases = found >> 2, found & 3
         behind = chain.from_iterable(p[2::2] for p in batch.parts if p)
         flags = np.fromiter(map(self._flags.__getitem__, behind), np.int8, count)
+        begins = np.cumsum([0, *batch.counts()])
         is_start = np.zeros(count + 1, dtype=np.bool_)
         is_start[1:] = (flags & _STARTS) > 0
-        is_start[np.cumsum([0, *batch.counts()])] = True
+        is_start[begins] = True
+        is_start[:-1] |= _in_title_case(cases, flags, begins) & (cases == _CAPITAL)
         start = self._start
         for i in np.flatnonzero(is_start[:count]).tolist():
             codes[i] = start[words[i]]
         self._recode_joined(batch, codes, flags)
         return codes
 
-    def _recode_joined(
-        self, batch: TokenizedBatch, codes: Ids, flags: np.ndarray[tuple[int], np.dtype[np.int8]]
-    ) -> None:
+    def _recode_joined(self, batch: TokenizedBatch, codes: Ids, flags: Flags) -> None:
         """Look words up anew that are parts of addresses or dates."""
         first = 0
         interesting = (flags & (_MARKS | _DOT | _SLASH)) > 0
@@ -147,7 +181,7 @@ class PolicyLookup:
         folded = canonical(word) if "'" not in word and "’" not in word else word
         folded = folded.lower().replace("’", "'")
         known = policy.symbols.get(folded)
-        if in_address and not (known is not None and folded in _ADDRESS_PARTS):
+        if in_address and not (known is not None and folded in ADDRESS_PARTS):
             return self._shape("part of an address")
         if not any(map(str.isalpha, folded)):
             has_digit = any(map(str.isdigit, folded))
@@ -156,8 +190,10 @@ class PolicyLookup:
             return self._shape(mixed_shape(folded))
         if len(folded) == 1 and known is None:
             return self._shape("letter")
-        if word.islower() or known is not None and known >= len(policy.ordinary):
-            return policy.find_group("rest", form_of(folded)) if known is None else known
+        if word.islower() or (known is not None and known >= len(policy.ordinary)):
+            return (
+                policy.find_group("rest", form_of(folded)) if known is None else known
+            )
         return self._capital(word, folded, known, starts=starts)
 
     def _capital(
@@ -186,8 +222,3 @@ class PolicyLookup:
 
     def __repr__(self) -> str:
         return f"PolicyLookup({self.policy!r})"
-
-
-from mondegreen.policy.policy import _ADDRESS  # noqa: E402
-
-_ADDRESS_PARTS: Final = frozenset(_ADDRESS)

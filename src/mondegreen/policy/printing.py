@@ -8,7 +8,7 @@ from typing import Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Weights
+from mondegreen.arrays import Ids, Weights
 from mondegreen.errors import InvalidParameterError
 from mondegreen.policy.policy import Policy
 from mondegreen.text.detokenizer import Span
@@ -94,7 +94,9 @@ class PolicyPrinter:
         if len(codes) and codes.min() < 0:
             raise InvalidParameterError("codes", int(codes.min()), "at least 0")
         if self.structure == "plain":
-            texts = plain_parts(texts, codes, counts, last_alone)
+            texts = plain_parts(
+                texts, np.minimum(codes, 1).astype(np.int32), counts, last_alone
+            )
         gaps = [gap for parts in texts if parts for gap in parts[2::2]]
         flags = np.fromiter(map(self._flags.__getitem__, gaps), np.int8, len(gaps))
         is_first = np.zeros(len(codes) + 1, dtype=np.bool_)

@@ -74,14 +74,14 @@ class Krr(ResponseMechanism):
         promise = self.promise_on(
             alphabet,
             response.loss,
-            certified_how="proof, and exact arithmetic for the integers that are sampled",
+            certified_how="proof, and exact arithmetic over the sampled integers",
             equivalents=(
                 f"{response.loss:.6g}-local differential privacy of a word",
                 "words of one group have the same law: they lose 0",
             ),
             assumptions=(
-                f"the policy, SHA-256 {alphabet.digest}, is public and was fixed before "
-                "the texts were seen",
+                f"the policy, SHA-256 {alphabet.digest}, is public and was fixed "
+                "before the texts were seen",
             ),
         )
         return ResponseState(alphabet, response, promise)

@@ -6,8 +6,9 @@ A symbol :math:`x` is kept, or replaced by one of the *targets*, all alike. With
 .. math:: b = \lceil T / (e^\epsilon + k - 1) \rceil, \qquad
           P(z \mid x) = b / T \text{ for each target } z \ne x,
 
-and :math:`P(x \mid x)` is what is left: :math:`a / T` with :math:`a = T - (k - 1) b` where
-:math:`x` is a target itself. Since :math:`b` is rounded up, :math:`a / b \le e^\epsilon`.
+and :math:`P(x \mid x)` is what is left: :math:`a / T` with :math:`a = T - (k - 1) b`
+where :math:`x` is a target itself. Since :math:`b` is rounded up,
+:math:`a / b \le e^\epsilon`.
 """
 
 from __future__ import annotations

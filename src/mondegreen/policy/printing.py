@@ -8,7 +8,7 @@ from typing import Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Ids, Weights
+from mondegreen.arrays import Weights
 from mondegreen.errors import InvalidParameterError
 from mondegreen.policy.policy import Policy
 from mondegreen.text.detokenizer import Span

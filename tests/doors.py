@@ -118,7 +118,8 @@ def spacy(settings, text, folder):
 def service(settings, text, folder):
     import httpx
 
-    from mondegreen.serve import app, settings as of_service
+    from mondegreen.serve import app
+    from mondegreen.serve import settings as of_service
 
     kind = getattr(of_service, "ServiceSettings", None) or of_service.Settings
     running = app.create_app(kind(made(settings)))

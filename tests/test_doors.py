@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-import doors
 import pytest
 
+import doors
 from vectors.doors import FILE
 
 FOUND = json.loads(FILE.read_text("utf-8"))

@@ -24,7 +24,7 @@ from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.sampling.noise import KeyedNoise
 from mondegreen.space.space import Space
 from mondegreen.text.never_printed import replacements
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.structure import BLANKS, CURRENCY, GAP, SAME, SIGNS
 from mondegreen.text.tokenizer import APOSTROPHES, CLITICS, HOSTS, LONGEST
 
@@ -148,7 +148,7 @@ def _setting(privatizer: Privatizer) -> dict[str, Any]:
     return {
         "epsilon": promise.epsilon,
         **law,
-        "digest": privatizer.settings.hex(),
+        "digest": privatizer.digest.hex(),
         "reader": reader,
         "guarantee": promise.to_dict(),
         "summary": promise.summary(),

@@ -18,8 +18,8 @@ from mondegreen.errors import (
     SourceError,
 )
 from mondegreen.space.space import Space
-from mondegreen.text import policy
-from mondegreen.text.policy import (
+from mondegreen.text import lookup
+from mondegreen.text.lookup import (
     DROP,
     KEEP,
     MASK,

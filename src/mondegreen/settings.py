@@ -371,11 +371,15 @@ def take_settings(function: _Function) -> _Function:
 
 
 def check_names(given: Iterable[object], known: Iterable[str]) -> None:
-    """Refuse the first name that is not a known one; the error lists those."""
+    """Refuse the first name that is not a known one; the error lists those.
+
+    What does not look like a name is not quoted: it may be text of a record.
+    """
     known = list(known)
     for name in given:
         if name not in known:
-            raise UnknownNameError("setting", str(name), known)
+            shown = name if isinstance(name, str) and name.isidentifier() else "?"
+            raise UnknownNameError("setting", shown, known)
 
 
 def _as_json(value: Any) -> Any:

@@ -31,7 +31,7 @@ from mondegreen.privatizer.containers import contained
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.privatizer.spec import canonical_json
 from mondegreen.sampling.noise import check_variable
-from mondegreen.settings import check_names, take_settings
+from mondegreen.settings import take_settings
 from mondegreen.wording import amount
 
 try:
@@ -100,7 +100,8 @@ class PrivateText(TransformerMixin, BaseEstimator):
         id_column: str | None = None,
         **settings: Any,
     ) -> None:
-        check_names(settings, OPTIONS)
+        if unknown := sorted(settings.keys() - OPTIONS.keys()):
+            raise TypeError(f"PrivateText has no parameter {unknown[0]!r}")
         own = {"spec": spec, "key_env": key_env, "id_column": id_column}
         for name, value in {**OPTIONS, **settings, **own}.items():
             setattr(self, name, value)

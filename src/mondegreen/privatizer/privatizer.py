@@ -357,10 +357,11 @@ class Privatizer:
         ConfigurationError
             If the space or the language model is in memory alone, without a name.
         """
-        named = {"space": find_space_name(self.space)}
+        language = None
         if self.reading.language is not None:
-            named["language"] = find_language_name(self.reading.models)
-        return replace(self._settings, **named)  # type: ignore[arg-type]
+            language = find_language_name(self.reading.models)
+        space = find_space_name(self.space)
+        return replace(self._settings, space=space, language=language)
 
     def to_dict(self) -> dict[str, Any]:
         """Write the settings as JSON values, from which another process can build it.

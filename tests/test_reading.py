@@ -184,7 +184,14 @@ def test_words_that_the_model_does_not_have_are_refused_and_not_left_unread(tmp_
     rng = np.random.default_rng(0)
     space = mg.Space.from_arrays("other", ["a", "b", "c", "d"], rng.normal(size=(4, 3)))
     save_space(space, tmp_path / "other.safetensors")
-    given = ["privatize", "-", "-e", "2", "--space", str(tmp_path / "other.safetensors")]
+    given = [
+        "privatize",
+        "-",
+        "-e",
+        "2",
+        "--space",
+        str(tmp_path / "other.safetensors"),
+    ]
     assert CliRunner().invoke(cli, given, input="a b\n").exit_code == 0
     done = CliRunner().invoke(cli, [*given, "--read", "sentence"], input="a b\n")
     assert done.exit_code == 3

@@ -313,7 +313,7 @@ class Option:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """Its values as a JSON Schema, with the default."""
+        """Its values as a JSON Schema, with the default if it has one."""
         if self._form is Literal:
             choices = [*get_args(self.kind), *([None] if self.takes_none else [])]
             found: dict[str, Any] = {"enum": choices}
@@ -322,7 +322,9 @@ class Option:
             found = {"type": [kind, "null"] if self.takes_none else kind}
         if self._form is tuple:
             found["items"] = {"type": "string"}
-        return {**found, "default": _as_json(self.default)}
+        if self.default is not None:
+            found["default"] = _as_json(self.default)
+        return found
 
     @functools.cached_property
     def _form(self) -> Any:
@@ -341,9 +343,7 @@ def list_options() -> Mapping[str, Option]:
             (kind,) = (part for part in get_args(kind) if part is not NoneType)
         made = each.default_factory
         default = each.default if made is MISSING else made()
-        found[each.name] = Option(
-            each.name, kind, takes_none, default, **each.metadata
-        )
+        found[each.name] = Option(each.name, kind, takes_none, default, **each.metadata)
     return found
 
 
@@ -358,9 +358,7 @@ def take_settings(function: _Function) -> _Function:
     rest = [each for each in own if each.kind is inspect.Parameter.VAR_KEYWORD]
     mine = [each for each in own if each not in rest]
     more = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=option.offered
-        )
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option.offered)
         for name, option in list_options().items()
         if name not in shown.parameters
     ]

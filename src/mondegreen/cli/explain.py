@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 @command()
 def explain(
     word: str = argument(),
-    settings: Settings = options.settings(*options.LAW, "keep", "print_all", "language"),
+    settings: Settings = options.settings(
+        *options.LAW, "keep", "print_all", "language"
+    ),
     words: int = option(
         "Words of a document for which the privacy loss is added up.", default=100
     ),

@@ -138,7 +138,9 @@ def privatize(
         target = None if report is None else Target(report, force=force)
         privatizer = prepare_privatizer(settings, noise, quiet=quiet)
         promise = privatizer.guarantee.with_text(source.disclosed, source.conditions)
-        _announce(promise, before, _what_is_read(privatizer), quiet=quiet, verbose=verbose)
+        _announce(
+            promise, before, _what_is_read(privatizer), quiet=quiet, verbose=verbose
+        )
         started, words = time.perf_counter(), 0
         with sink, progress(source, quiet=quiet) as advance:
             released = privatize_batches(

@@ -57,7 +57,8 @@ class MondegreenGuardrail(CustomGuardrail):
     ----------
     mondegreen : mapping or PromptGuard
         Settings, as under ``litellm_params`` of a configuration: ``epsilon``, and if
-        wanted other fields of ``mondegreen.settings.Settings``; ``spec``, what ``Privatizer.to_dict`` returns, instead of these; ``key_env`` or
+        wanted other fields of ``mondegreen.settings.Settings``; ``spec``, what
+        ``Privatizer.to_dict`` returns, instead of these; ``key_env`` or
         ``key_file`` for keyed noise, which several processes of LiteLLM need;
         ``public`` (a list or a file of one), ``public_roles``, ``models`` and ``fresh``
         of :class:`PromptGuard`.

@@ -20,6 +20,7 @@ from mondegreen.space.space import Space
 _TEXTS: Final = 4096
 """Texts that are privatized together, which bounds the memory for their words."""
 
+
 @overload
 def privatize(texts: str, *, epsilon: float, **settings: Any) -> str: ...
 

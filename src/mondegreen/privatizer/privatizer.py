@@ -34,8 +34,8 @@ from mondegreen.settings import Case, Read, Settings, Structure, Unknown
 from mondegreen.space.space import Space
 from mondegreen.space.store import load_space
 from mondegreen.text.detokenizer import Detokenizer
-from mondegreen.text.never_printed import replacements
 from mondegreen.text.lookup import Lookup
+from mondegreen.text.never_printed import replacements
 from mondegreen.text.tokenizer import TokenizedBatch
 
 if TYPE_CHECKING:

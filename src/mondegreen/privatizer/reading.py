@@ -12,8 +12,8 @@ from mondegreen.arrays import Ids
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.settings import DEFAULT_LANGUAGE, Read, Structure
-from mondegreen.text.plain import SentenceEnds, last_alone
 from mondegreen.text.lookup import DROP
+from mondegreen.text.plain import SentenceEnds, last_alone
 from mondegreen.text.sentences import ends_of
 from mondegreen.text.tokenizer import TokenizedBatch
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.settings import Case, Structure
-from mondegreen.text.plain import SentenceEnds, last_alone, plain_parts
 from mondegreen.text.lookup import DROP, KEEP, MASK
+from mondegreen.text.plain import SentenceEnds, last_alone, plain_parts
 from mondegreen.text.print_forms import (
     GENITIVE,
     STARTS,

@@ -267,6 +267,7 @@ class Settings:
         }
         return {
             "type": "object",
+            "description": "Everything that shapes a release, besides its key.",
             "additionalProperties": False,
             "properties": properties,
         }

@@ -14,7 +14,7 @@ from mondegreen.privatizer.reading import Language, find_language_name, open_mod
 from mondegreen.privatizer.release import is_null
 from mondegreen.sampling.noise import NoiseSource
 from mondegreen.sampling.records import record_ids
-from mondegreen.settings import Settings, list_options, take_settings
+from mondegreen.settings import Settings, list_options
 from mondegreen.space.space import Space
 
 _TEXTS: Final = 4096
@@ -35,7 +35,6 @@ def privatize(
 def privatize(texts: Any, *, epsilon: float, **settings: Any) -> Any: ...
 
 
-@take_settings
 def privatize(
     texts: Any,
     *,

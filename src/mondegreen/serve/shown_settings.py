@@ -9,15 +9,16 @@ from fastapi import FastAPI, Response
 
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.serve.answers import answer
-from mondegreen.settings import Settings
+from mondegreen.settings import Settings, list_options
 
 _PATHS: Final = ("space", "language")
 
 
 def add_settings(app: FastAPI, privatizer: Privatizer) -> None:
     """Add ``/v1/settings``; it shows the name of a file and not where it lies."""
-    schema = {"content": {"application/json": {"schema": Settings.json_schema()}}}
-    responses: dict[int | str, dict[str, Any]] = {200: schema}
+    schema = {**Settings.json_schema(), "required": list(list_options())}
+    content = {"application/json": {"schema": schema}}
+    responses: dict[int | str, dict[str, Any]] = {200: {"content": content}}
 
     @app.get("/v1/settings", response_class=Response, responses=responses)
     async def settings() -> Response:

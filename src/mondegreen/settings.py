@@ -212,7 +212,9 @@ class Settings:
     def __post_init__(self) -> None:
         """Check each value by the type of its field."""
         for name, option in list_options().items():
-            object.__setattr__(self, name, option.check(getattr(self, name)))
+            value = getattr(self, name)
+            if value is not option.default:
+                object.__setattr__(self, name, option.check(value))
         if "epsilon" in self.parameters:
             given, allowed = "epsilon", "those of the mechanism besides epsilon"
             raise InvalidParameterError("parameters", given, allowed)
@@ -227,8 +229,12 @@ class Settings:
             "case": "truecase" if is_read else "lower",
             "language": DEFAULT_LANGUAGE if is_read else None,
         }
-        missing = {k: v for k, v in defaults.items() if getattr(self, k) is None}
-        return replace(self, **missing)
+        missing = {
+            name: value
+            for name, value in defaults.items()
+            if value is not None and getattr(self, name) is None
+        }
+        return replace(self, **missing) if missing else self
 
     def to_dict(self) -> dict[str, Any]:
         """Write the settings as JSON values, by the names of the fields."""

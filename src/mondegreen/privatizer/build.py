@@ -65,10 +65,10 @@ def build_from_spec(
 
 def build_mechanism(settings: Settings) -> AbstractMechanism:
     """Return the mechanism that settings name."""
-    chosen, parameters = settings.resolve(), dict(settings.parameters)
-    if chosen.epsilon is not None:  # else the mechanism says that it needs one
-        parameters["epsilon"] = chosen.epsilon
-    return mechanism(str(chosen.mechanism), **parameters)
+    parameters = dict(settings.parameters)
+    if settings.epsilon is not None:  # else the mechanism says that it needs one
+        parameters["epsilon"] = settings.epsilon
+    return mechanism(str(settings.resolve().mechanism), **parameters)
 
 
 def _build(
@@ -77,7 +77,8 @@ def _build(
     space: Space | None,
     progress: Progress,
 ) -> Privatizer:
-    chosen, law = settings.resolve(), build_mechanism(settings)
+    chosen = settings.resolve()
+    law = build_mechanism(chosen)
     loaded = cached_space(chosen.space) if space is None else space
     if digests and loaded.digest != digests["space"]:
         raise SpaceIntegrityError(

@@ -28,7 +28,7 @@ from benchmarks import machine
 from benchmarks.measure import rates
 from mondegreen.privatizer import privatizer as module
 from mondegreen.text.detokenizer import Detokenizer
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 
 MECHANISMS: Final = {"tem": 2.5, "laplace": 10.0}
 REVIEWS: Final = {"tem": 1_000, "laplace": 100}

@@ -15,6 +15,7 @@ from mondegreen.cli.options import Column, File, argument, command, option
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
 from mondegreen.files import read_bytes
 from mondegreen.io.guess import Format
+from mondegreen.settings import Settings
 from mondegreen.wording import amount
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from mondegreen.io.base import AbstractSource
     from mondegreen.passes import Pass
     from mondegreen.privatizer.privatizer import Privatizer
-    from mondegreen.privatizer.reading import Read
     from mondegreen.sampling.noise import NoiseSource
 
 _LONGEST: Final = 16 << 20  # bytes of an earlier report
@@ -31,16 +31,13 @@ _LONGEST: Final = 16 << 20  # bytes of an earlier report
 @command()
 def privatize(
     input: File = argument(),
-    epsilon: float = options.EPSILON,
     output: File = option(
         "In the format of INPUT.",
         "-o --output",
         default="-",
         show_default="standard output",
     ),
-    name: options.MechanismName = options.MECHANISM,
-    settings: tuple[str, ...] = options.SETTINGS,
-    space: options.SpaceName = options.SPACE,
+    settings: Settings = options.settings(),
     columns: tuple[Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
     delimiter: str | None = option(
@@ -58,23 +55,6 @@ def privatize(
     metadata: Literal["drop", "keep"] = option(
         "Notes that a Parquet file carries besides its rows: they may hold text."
     ),
-    unknown: Literal["word", "mask", "drop", "fail"] = option(
-        "Words outside the vocabulary: privatize, print [unk], remove, or stop."
-    ),
-    keep: File | None = options.KEEP,
-    case: Literal["lower", "truecase", "restore"] | None = option(
-        "lower: words as the space has them; truecase: names, first words and "
-        "contractions by public statistics, which costs nothing; restore copies the "
-        "case of each word, which then passes in clear.  [default: truecase where "
-        "words are read, else lower]"
-    ),
-    structure: Literal["keep", "plain"] = option(
-        "keep: punctuation and spacing of INPUT, in clear; they may tell a text from "
-        "all others. plain: single spaces and full stops; the number of words is left."
-    ),
-    print_all: bool = options.PRINT_ALL,
-    read: Literal["none", "words", "sentence"] | None = options.READ,
-    language: str | None = options.LANGUAGE,
     report: File | None = option(
         "Write guarantee, settings and counts as JSON. Holds no text."
     ),
@@ -103,7 +83,6 @@ def privatize(
         "The output is NOT PRIVATE."
     ),
     jobs: int = option("Processes, one core each.", "-j --jobs", default=1),
-    allow_unproved: bool = options.UNPROVED,
     force: bool = options.FORCE,
     in_place: bool = option(
         "Replace INPUT itself by its release. The original is gone; a file with "
@@ -125,16 +104,12 @@ def privatize(
     from mondegreen.processes import SPAWN, warm_up
 
     context = warm_up() if jobs > 1 else SPAWN  # first: it goes on by itself
-    from mondegreen.cli.render import prepared, progress
+    from mondegreen.cli.render import prepare_privatizer, progress
     from mondegreen.io.open import open_sink, open_source
     from mondegreen.io.target import Target
     from mondegreen.passes import METADATA_KEY, Pass, from_json, to_json
     from mondegreen.privatizer.parallel import privatize_batches
-    from mondegreen.privatizer.reading import read_by_default
-    from mondegreen.space.store import load_space
-    from mondegreen.text.policy import read_keep_list
 
-    mechanism = options.built(name, epsilon, settings)
     noise = _noise(key_file, key_env, id_column, seed)
     if id_column is None and (unique_ids or logical):
         raise ConfigurationError("--unique-ids and --as need --key-file and --id")
@@ -149,7 +124,7 @@ def privatize(
         encoding=encoding,
         missing=missing,
         metadata=metadata,
-        structure=structure,
+        structure=settings.structure,
     ) as source:
         _check_format("missing", missing, "stop", source, "jsonl")
         _check_format("metadata", metadata, "drop", source, "parquet")
@@ -159,27 +134,13 @@ def privatize(
         before = [*reported(earlier), *from_json(source.earlier)]
         for note in source.notes:
             click.echo(note, err=True)
-        _check_paths(input, output, report, [keep, key_file])
+        _check_paths(input, output, report, [*options.word_files(), key_file])
         target = None if report is None else Target(report, force=force)
-        loaded = load_space(space)
-        chosen = read or read_by_default(mechanism, loaded, language)
-        privatizer = prepared(
-            mechanism,
-            loaded,
-            quiet=quiet,
-            unknown=unknown,
-            keep=read_keep_list(keep) if keep else (),
-            case=case or ("lower" if chosen == "none" else "truecase"),
-            structure=structure,
-            print_all=print_all,
-            read=chosen,
-            language=language,
-            noise=noise,
-            allow_unproved=allow_unproved,
-        )
+        privatizer = prepare_privatizer(settings, noise, quiet=quiet)
         promise = privatizer.guarantee.with_text(source.disclosed, source.conditions)
-        notice = _what_is_read(privatizer, read)
-        _announce(promise, before, notice, quiet=quiet, verbose=verbose)
+        _announce(
+            promise, before, _what_is_read(privatizer), quiet=quiet, verbose=verbose
+        )
         started, words = time.perf_counter(), 0
         with sink, progress(source, quiet=quiet) as advance:
             released = privatize_batches(
@@ -302,18 +263,10 @@ def _announce(
             click.echo(f"Privatized before: {each}", err=True)
 
 
-def _what_is_read(privatizer: Privatizer, given: Read | None) -> str:
-    """Say that what is printed is a guess; or why it is none, where it would be."""
-    reading, space = privatizer.reading, privatizer.space.name
-    if reading.read != "none":
-        return f"{reading.notice} --read none prints the words drawn."
-    if given is None and privatizer.mechanism.name == "tree":
-        return (
-            "Printed as drawn: the embedded language model, which would read "
-            f"sentences, does not have the words of space {space!r}. To make one of "
-            "PUBLIC text: mondegreen language build --space"
-        )
-    return ""
+def _what_is_read(privatizer: Privatizer) -> str:
+    """Say that what is printed is a guess, where it is one."""
+    notice = privatizer.reading.notice
+    return f"{notice} --read none prints the sampled words." if notice else ""
 
 
 def reported(report: str | None) -> list[Pass]:

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from mondegreen.calibration.sample import Sample
     from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSource
-    from mondegreen.mechanisms.base import AbstractMechanism
     from mondegreen.privatizer.privatizer import Privatizer
+    from mondegreen.sampling.noise import NoiseSource
+    from mondegreen.settings import Settings
     from mondegreen.space.space import Space
 
 
@@ -98,15 +99,16 @@ def progress(source: AbstractSource, *, quiet: bool) -> Iterator[Callable[[], No
         yield lambda: bar.update(task, completed=source.position)
 
 
-def prepared(
-    mechanism: AbstractMechanism, space: Space, *, quiet: bool, **how: Any
+def prepare_privatizer(
+    settings: Settings, noise: NoiseSource | None = None, *, quiet: bool
 ) -> Privatizer:
-    """Make a privatizer, and show what takes a while on a large space of one's own."""
-    from mondegreen.privatizer.privatizer import Privatizer
+    """Build a privatizer, and show what takes a while on a large space of one's own."""
+    from mondegreen.privatizer.build import build_privatizer
 
     show = shower(quiet)
-    mechanism.warm_up(space, lambda share: show(f"calibrating {share:.0%}"))
-    privatizer = Privatizer(mechanism, space, **how)
+    privatizer = build_privatizer(
+        settings, noise, progress=lambda share: show(f"calibrating {share:.0%}")
+    )
     state = privatizer.state
     if state.certificate_takes_long and not quiet:
         say("Computing the exact epsilon of this setting, once; it is kept.")

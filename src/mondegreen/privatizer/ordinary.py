@@ -15,7 +15,7 @@ from mondegreen.privatizer.reading import Reading
 from mondegreen.space.metric import distances
 from mondegreen.space.space import Space
 from mondegreen.space.store import tree_of
-from mondegreen.text.policy import KEEP, Lookup
+from mondegreen.text.lookup import KEEP, Lookup
 from mondegreen.text.tokenizer import tokenize
 
 _FOLDER: Final = Path(__file__).parents[1] / "text" / "data"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -17,7 +17,7 @@ from mondegreen.privatizer.ordinary import ordinary_reading, ordinary_text
 from mondegreen.privatizer.reading import Reading
 from mondegreen.sampling.noise import Batch, NoiseSource
 from mondegreen.text.detokenizer import Detokenizer, Span
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import TokenizedBatch, tokenize
 
 
@@ -118,15 +118,6 @@ def texts_of(given: Sequence[Any]) -> Sequence[str | None]:
         else:
             raise InvalidParameterError("text", type(text).__name__, "a string")
     return texts
-
-
-def words_of(keep: Iterable[str]) -> tuple[str, ...]:
-    """Check the entries of a keep-list; one string is no list of its characters."""
-    if isinstance(keep, Iterable) and not isinstance(keep, str):
-        entries = tuple(keep)
-        if all(isinstance(each, str) for each in entries):
-            return entries
-    raise InvalidParameterError("keep", type(keep).__name__, "many strings")
 
 
 def draw(

@@ -18,7 +18,7 @@ from mondegreen.mechanisms.noise.private_vectors import VectorState
 from mondegreen.mechanisms.term_frequency import draw_term_frequencies
 from mondegreen.sampling.noise import Batch, NoiseSource, OSNoise
 from mondegreen.sampling.records import record_ids
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import tokenize
 
 

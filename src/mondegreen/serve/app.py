@@ -26,6 +26,7 @@ from mondegreen.serve.guard import Guard
 from mondegreen.serve.guardrail import add_guardrail
 from mondegreen.serve.metrics import Metrics
 from mondegreen.serve.settings import Settings
+from mondegreen.serve.shown_settings import add_settings
 
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
     "default": {"model": Failure, "description": "An error; no text is in it."}
@@ -64,6 +65,7 @@ def create_app(settings: Settings) -> FastAPI:
     guarantee = json.dumps(privatizer.guarantee.to_dict())
     if settings.guardrail is not None:
         add_guardrail(app, settings.guardrail, batcher.run)
+    add_settings(app, privatizer)
 
     @app.post("/v1/privatize", **_takes(PrivatizeRequest, PrivatizeAnswer))
     async def privatize(request: Request) -> Response:

@@ -17,6 +17,7 @@ from mondegreen.cli.services.serve import (
     public_values,
 )
 from mondegreen.errors import ConfigurationError
+from mondegreen.settings import Settings
 
 _STOPPING_SECONDS: Final = 30.0
 
@@ -26,24 +27,7 @@ def proxy(
     upstream: str = option(
         "Base address of the language model, such as https://api.openai.com/v1.", "URL"
     ),
-    epsilon: float = options.EPSILON,
-    name: options.MechanismName = options.MECHANISM,
-    settings: tuple[str, ...] = options.SETTINGS,
-    space: options.SpaceName = options.SPACE,
-    unknown: Literal["word", "mask", "drop", "fail"] = option(
-        "Words outside the vocabulary: privatize, print [unk], remove, or refuse."
-    ),
-    keep: File | None = options.KEEP,
-    structure: Literal["keep", "plain"] = option(
-        "keep: punctuation and spacing pass in clear; plain: single spaces, full stops."
-    ),
-    print_all: bool = options.PRINT_ALL,
-    read: Literal["none", "words", "sentence"] | None = option(
-        "Send what released words most likely stand for, by a public language model "
-        "that sees the release alone: no epsilon.  [default: sentence under the tree, "
-        "and none]"
-    ),
-    language: str | None = options.LANGUAGE,
+    settings: Settings = options.settings(without=["allow_unproved"]),
     roles: tuple[Literal["system", "developer", "assistant"], ...] = ROLES,
     public: File | None = PUBLIC,
     models: tuple[str, ...] = option(
@@ -91,13 +75,11 @@ def proxy(
     mondegreen proxy --upstream https://api.openai.com/v1 --epsilon 10
     OPENAI_BASE_URL=http://127.0.0.1:8787/v1 python app.py
     """  # noqa: D301
-    from mondegreen.cli.render import prepared, say, show_promise
+    from mondegreen.cli.render import prepare_privatizer, say, show_promise
     from mondegreen.prompts.guard import PromptGuard
     from mondegreen.prompts.proxy import ProxySettings, create_proxy
     from mondegreen.prompts.upstream import Upstream
     from mondegreen.serve.server import Listen, run
-    from mondegreen.space.store import load_space
-    from mondegreen.text.policy import read_keep_list
 
     where = Upstream(upstream, timeout, authority, plain_http)
     seconds = min(timeout, _STOPPING_SECONDS)
@@ -107,21 +89,7 @@ def proxy(
     if fresh and (key_file or key_env):
         raise ConfigurationError("a key and --fresh exclude each other")
     noise = options.keyed_noise(key_file, key_env)
-    mechanism = options.built(name, epsilon, settings)
-    read = read or ("sentence" if mechanism.name == "tree" else "none")
-    privatizer = prepared(
-        mechanism,
-        load_space(space),
-        quiet=quiet,
-        unknown=unknown,
-        keep=read_keep_list(keep) if keep else (),
-        case="lower" if read == "none" else "truecase",
-        structure=structure,
-        print_all=print_all,
-        read=read,
-        language=language,
-        noise=noise,
-    )
+    privatizer = prepare_privatizer(settings, noise, quiet=quiet)
     guard = PromptGuard(
         privatizer,
         public_roles=roles,

@@ -250,9 +250,12 @@ class AbstractMechanism(ABC):
             "space": space.name,
             "space_digest": space.digest,
             "proof": f"docs/proofs/{self.name}.md",
-            "is_private": self.is_private,
+            "hides_among": space.vocab_size,
         }
-        return Guarantee(**{**usual, **stated})
+        made = Guarantee(**{**usual, **stated})
+        if made.is_proved and not self.is_private:
+            raise TypeError(f"{self.name} has no proof, so certified_how must say why")
+        return made
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``{"name": ..., "parameters": {...}}`` as JSON values."""

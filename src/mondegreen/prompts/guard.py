@@ -92,7 +92,7 @@ class PromptGuard:
         models: Iterable[str] = (),
         fresh: bool = False,
     ) -> None:
-        if not privatizer.guarantee.is_private:
+        if privatizer.guarantee.is_void:
             why = privatizer.guarantee.reason_not_private
             raise PrivacyError(f"a guard needs a promise, and there is none: {why}")
         self._models, self._roles = frozenset(models), frozenset(public_roles)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from mondegreen.privatizer.ordinary import near_words, ordinary_words, shares_kept
 
 import mondegreen as mg
-from mondegreen.privatizer.ordinary import near_words, ordinary_words, shares_kept
 from mondegreen.text.tokenizer import canonical, tokenize
 
 COUNT = 1000

@@ -54,9 +54,8 @@ def main() -> None:
     words = thinned(counted(machine.SHARED / "public_text"))
     lines = [f"{word} {share}" for word, share in words]
     ORDINARY_WORDS.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(
-        f"{len(words)} words, {sum(n for _, n in words)} running words: {ORDINARY_WORDS.name}"
-    )
+    running = sum(n for _, n in words)
+    print(f"{len(words)} words, {running} running words: {ORDINARY_WORDS.name}")
 
 
 if __name__ == "__main__":

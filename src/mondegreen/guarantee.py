@@ -100,10 +100,11 @@ class Guarantee:
 
         It is the certified one where there is a certificate.
         """
-        return self.loss(self.scale["diameter"])
+        return self.effective_epsilon * self.scale["diameter"]
 
     @property
-    def _spent(self) -> float:
+    def effective_epsilon(self) -> float:
+        """The certified epsilon, or the claimed one where there is no certificate."""
         return self.epsilon if self.certified is None else self.certified
 
     @property
@@ -116,11 +117,8 @@ class Guarantee:
         return "none" if self.is_void else protection(loss=self.word_loss)
 
     def loss(self, distance: float) -> float:
-        """Bound the log-ratio, in nats, of two words ``distance`` apart.
-
-        By the certified epsilon where there is a certificate, else by the claimed one.
-        """
-        return self._spent * distance
+        """Bound the log-ratio, in nats, of two words ``distance`` apart: as claimed."""
+        return self.epsilon * distance
 
     def text_loss(
         self,
@@ -176,6 +174,12 @@ class Guarantee:
             equivalents=tuple(each + only for each in self.equivalents),
         )
 
+    def without_proof(self) -> Guarantee:
+        """Promise nothing: the mechanism is declared to have no proof."""
+        if not self.is_proved:
+            return self
+        return replace(self, certified_how=f"{_UNPROVED}{self.mechanism} has no proof")
+
     def with_noise(self, noise: str, *, is_secret: bool) -> Guarantee:
         """Name the source of randomness; one that can be guessed ends the promise."""
         return replace(self, noise=noise, noise_is_secret=bool(is_secret))
@@ -208,7 +212,7 @@ class Guarantee:
                 raise TypeError(f"{each.name} is no {each.type}")
         if not (
             0 < found.epsilon < math.inf
-            and 0 <= found._spent
+            and 0 <= found.effective_epsilon
             and 0 <= found.delta < 1
             and found.scale.keys() >= {"nearest", "diameter"}
         ):
@@ -294,7 +298,7 @@ class Guarantee:
         """Say among how many words one hides, and how well; empty if nowhere."""
         if self.is_void or self.hides_among is None or math.isinf(self.word_loss):
             return ""
-        near = self.loss(self.scale["nearest"])
+        near = self.effective_epsilon * self.scale["nearest"]
         close = f"; for nearest neighbors the factor is e^{near:.3g} at most"
         return (
             f"A word hides among {self.hides_among:,} words{self._within()}"

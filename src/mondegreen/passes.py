@@ -66,14 +66,12 @@ class Pass:
         return _on_one_line(shown)
 
 
-def report_of(passes: Sequence[Pass]) -> dict[str, Any]:
-    """Make the report of passes: what all have in common, and the last guarantee."""
-    from mondegreen import __version__
-
+def report_of(passes: Sequence[Pass], version: str) -> dict[str, Any]:
+    """Make the report of passes: the least that all keep, and the last guarantee."""
     made = [each.to_dict() for each in passes]
     return {
         "format": "mondegreen-report/2",
-        "mondegreen": __version__,
+        "mondegreen": version,
         "noise_is_secret": all(each.noise_is_secret for each in passes),
         "protection": worst(each.protection for each in passes),
         "guarantee": made[-1]["guarantee"],

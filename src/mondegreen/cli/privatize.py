@@ -128,6 +128,7 @@ def privatize(
     from mondegreen.processes import SPAWN, warm_up
 
     context = warm_up() if jobs > 1 else SPAWN  # first: it goes on by itself
+    from mondegreen import __version__
     from mondegreen.cli.render import prepared, progress
     from mondegreen.io.open import open_sink, open_source
     from mondegreen.io.target import Target
@@ -212,7 +213,7 @@ def privatize(
             totals = {"rows": source.rows_read, "words": words}
             if disclosed:
                 totals["records_without_a_column"] = source.missing_rows
-            told = report_of(passes)
+            told = report_of(passes, __version__)
             told |= {
                 "protection": worst((told["protection"], preview.level)),
                 "preview": preview.to_dict(),

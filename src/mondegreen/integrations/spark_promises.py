@@ -75,10 +75,12 @@ def set_table_properties(table: str, df: DataFrame) -> None:
 
 def report(df: DataFrame) -> dict[str, Any]:
     """The guarantees of a frame, as ``mondegreen privatize --report`` writes them."""
+    from mondegreen import __version__
+
     passes = _passes(df)
     if not passes:
         raise ConfigurationError("this frame states no guarantee: privatize it first")
-    return report_of(passes)
+    return report_of(passes, __version__)
 
 
 def write_report(df: DataFrame, path: str) -> None:

@@ -157,7 +157,9 @@ class Privatizer:
         if self._guarantee is None:
             if not self._stated:
                 parts = self._lookup, self._detokenizer, self.reading
-                self._stated.append(guarantee_of(self.state, *parts))
+                stated = guarantee_of(self.state, *parts)
+                is_proved = self.mechanism.is_private
+                self._stated.append(stated if is_proved else stated.without_proof())
             self._guarantee = self._stated[0].with_noise(
                 self.noise.describe(), is_secret=self.noise.is_secret
             )

@@ -120,11 +120,11 @@ class PromptGuard:
     def short(self) -> str:
         """The guarantee in a line of ASCII, for a header."""
         given = self.guarantee
-        certified = given.epsilon if given.certified is None else given.certified
         space = given.space.encode("ascii", "replace").decode()
         return (
             f"{given.mechanism}; epsilon={given.epsilon:.6g}; "
-            f"certified={certified:.6g}; space={space}; digest={self.digest[:16]}"
+            f"certified={given.effective_epsilon:.6g}; space={space}; "
+            f"digest={self.digest[:16]}"
         )
 
     def request(

@@ -78,7 +78,10 @@ def privatize(
         "keep: punctuation and spacing of IN, in clear; plain: single spaces."
     ),
     print_all: bool = options.PRINT_ALL,
-    read: Literal["none", "words", "sentence"] = options.READ,
+    read: Literal["none", "words", "sentence"] = option(
+        "Print what released words most likely stand for, by themselves or in their "
+        "sentence; none: the sampled words. See `mondegreen privatize --help`."
+    ),
     language: str | None = options.LANGUAGE,
     earlier: File | None = option(
         "Report of a run that made IN, whose guarantees go on. Columns that Spark "

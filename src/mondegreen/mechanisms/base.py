@@ -76,13 +76,13 @@ class State(ABC):
         return space_distances(self.space, first, second, cutoff=cutoff)
 
     @property
-    def inputs(self) -> int:
-        """Number of inputs: ids ``0..inputs-1``."""
+    def input_count(self) -> int:
+        """Number of inputs: ids ``0..input_count-1``."""
         return self.space.vocab_size + 1
 
     @property
-    def outputs(self) -> int:
-        """Number of outputs: ids ``0..outputs-1``."""
+    def output_count(self) -> int:
+        """Number of outputs: ids ``0..output_count-1``."""
         return self.space.vocab_size
 
     # --- the promise and its certificate

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from itertools import chain
-from typing import Final, final
+from typing import Any, ClassVar, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids, Weights
 from mondegreen.policy.policy import ADDRESS_PARTS, Policy, form_of
 from mondegreen.policy.shapes import PLACES, mixed_shape, number_shape
+from mondegreen.settings import Structure
+from mondegreen.text.lookup import IN_CLEAR
 from mondegreen.text.sentences import sentence_ends
 from mondegreen.text.tokenizer import LONGEST, TokenizedBatch, canonical
 
@@ -104,9 +107,24 @@ class PolicyLookup:
     ['ordinary', 'ordinary', 'health']
     """
 
+    code_type: ClassVar[Any] = np.int64
+    conditions: ClassVar[tuple[str, ...]] = ()
+    keep_digest: ClassVar[str] = hashlib.sha256(b"").hexdigest()  # there is no list
+
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self._make_memos()
+
+    def finish(self, drawn: Ids, rng: np.random.Generator) -> Weights:
+        """Draw the output that is printed for each released symbol."""
+        return self.policy.draw_members(drawn, rng)
+
+    def disclosed_in(self, structure: Structure) -> tuple[str, ...]:
+        """What passes unchanged besides ordinary words, as ``name: explanation``."""
+        lines = (
+            "lines in title case: which lines have capitals on most of their words",
+        )
+        return IN_CLEAR[structure] + lines
 
     def _make_memos(self) -> None:
         self._flags = _Memo(flags_of)

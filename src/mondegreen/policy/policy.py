@@ -18,6 +18,7 @@ from mondegreen.policy.alphabet import Alphabet
 from mondegreen.policy.lexicon import Kind, Lexicon, load_lexicon
 from mondegreen.policy.shapes import SHAPES
 from mondegreen.sampling.integers import draw_uniform
+from mondegreen.settings import Settings
 from mondegreen.text.print_forms import public_cases
 from mondegreen.text.tokenizer import CLITICS, canonical, tokenize
 
@@ -141,7 +142,11 @@ class Policy:
         }
         self.groups = self._make_groups(never)
         self.alphabet = Alphabet(
-            name, self.digest, len(self.ordinary), len(self.groups) + len(SHAPES)
+            name,
+            self.digest,
+            len(self.ordinary),
+            len(self.groups) + len(SHAPES),
+            min(group.inputs for group in self.groups),
         )
         self._index_capitals()
         self._index_outputs()
@@ -281,6 +286,26 @@ def load_policy(
         ordinary=ordinary,
         sensitive=sensitive,
         hide_among=hide_among,
+    )
+
+
+def policy_of(settings: Settings) -> Policy | None:
+    """Make the policy that resolved settings name; None where every word is sensitive.
+
+    >>> policy_of(Settings(policy="names", epsilon=12.0).resolve())
+    Policy('names', ...)
+    >>> policy_of(Settings(epsilon=12.0).resolve()) is None
+    True
+    """
+    if settings.policy in (None, "all"):
+        return None
+    return load_policy(
+        str(settings.policy),
+        opened=settings.opened,
+        hidden=settings.hidden,
+        ordinary=settings.ordinary,
+        sensitive=settings.sensitive,
+        hide_among=settings.hide_among,
     )
 
 

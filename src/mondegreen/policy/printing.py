@@ -8,12 +8,12 @@ from typing import Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Weights
+from mondegreen.arrays import Codes
 from mondegreen.errors import InvalidParameterError
 from mondegreen.policy.policy import Policy
+from mondegreen.settings import Structure
 from mondegreen.text.detokenizer import Span
 from mondegreen.text.plain import last_alone, plain_parts
-from mondegreen.text.policy import Structure
 from mondegreen.text.print_forms import STARTS, TOUCHING, GapFlags, set_apart
 from mondegreen.text.tokenizer import CLITICS, TokenizedBatch
 
@@ -52,7 +52,7 @@ class PolicyPrinter:
     conditions: Final[tuple[str, ...]] = ()
     assumptions: Final[tuple[str, ...]] = ()
 
-    def join(self, batch: TokenizedBatch, codes: Weights) -> list[str | None]:
+    def join(self, batch: TokenizedBatch, codes: Codes) -> list[str | None]:
         """Print texts, from one output number per word, flat over all of them."""
         counts = batch.counts()
         everything, printed = self._print_codes(batch.parts, counts, codes)
@@ -68,7 +68,7 @@ class PolicyPrinter:
         return texts
 
     def spans(
-        self, parts: list[str], codes: Weights, *, include_originals: bool = False
+        self, parts: list[str], codes: Codes, *, include_originals: bool = False
     ) -> tuple[str, tuple[Span, ...]]:
         """Print one text, the same as :meth:`join`, and say where its words are."""
         (given,), printed = self._print_codes([parts], [len(parts) // 2], codes)
@@ -86,7 +86,7 @@ class PolicyPrinter:
         return "".join(pieces), spans
 
     def _print_codes(
-        self, texts: Sequence[list[str] | None], counts: list[int], codes: Weights
+        self, texts: Sequence[list[str] | None], counts: list[int], codes: Codes
     ) -> tuple[Sequence[list[str] | None], list[str]]:
         if codes.shape != (sum(counts),):
             allowed = f"one output for each of {sum(counts)} words"
@@ -94,9 +94,7 @@ class PolicyPrinter:
         if len(codes) and codes.min() < 0:
             raise InvalidParameterError("codes", int(codes.min()), "at least 0")
         if self.structure == "plain":
-            texts = plain_parts(
-                texts, np.minimum(codes, 1).astype(np.int32), counts, last_alone
-            )
+            texts = plain_parts(texts, codes, counts, last_alone)
         gaps = [gap for parts in texts if parts for gap in parts[2::2]]
         flags = np.fromiter(map(self._flags.__getitem__, gaps), np.int8, len(gaps))
         is_first = np.zeros(len(codes) + 1, dtype=np.bool_)
@@ -109,9 +107,7 @@ class PolicyPrinter:
             printed[i] = self.policy.print(int(codes[i]))
         return texts, printed
 
-    def _pieces(
-        self, parts: list[str], printed: list[str], codes: Weights
-    ) -> list[str]:
+    def _pieces(self, parts: list[str], printed: list[str], codes: Codes) -> list[str]:
         pieces = parts.copy()
         pieces[1::2] = printed
         if not TOUCHING.isdisjoint(parts[2:-1:2]) or self.structure == "plain":

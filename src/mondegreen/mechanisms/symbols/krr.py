@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
+from mondegreen.guarantee import GROUPED
 from mondegreen.mechanisms import base
 from mondegreen.mechanisms.symbols.response import (
     Response,
@@ -65,7 +66,7 @@ class Krr(ResponseMechanism):
     )
 
     name: ClassVar[str] = "krr"
-    metric: ClassVar[str] = "0 within a group of the policy, 1 otherwise"
+    metric: ClassVar[str] = f"{GROUPED}, 1 otherwise"
 
     def prepare(self, space: Any) -> ResponseState:
         """Set the integers of the law, and certify them."""

@@ -130,6 +130,7 @@ class ResponseMechanism(base.AbstractMechanism):
             scale={"closest": 0.0, "nearest": 0.0, "mean": 1.0, "diameter": 1.0},
             space=alphabet.name,
             space_digest=alphabet.digest,
+            hides_among=alphabet.hides_among,
             proof=f"docs/proofs/{self.name}.md",
             certified=loss,
             **stated,
@@ -146,24 +147,24 @@ class ResponseState(base.State):
         self.alphabet, self.response, self.guarantee = alphabet, response, guarantee
 
     @property
-    def inputs(self) -> int:
+    def input_count(self) -> int:
         return self.alphabet.size
 
     @property
-    def outputs(self) -> int:
+    def output_count(self) -> int:
         return self.alphabet.size
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
-        base.check_ids(ids, self.inputs - 1)
+        base.check_ids(ids, self.input_count - 1)
         return self.response.sample(ids, rng)
 
     def log_prob(self, ids: Ids) -> LogProbs:
         """Natural logarithms over the symbols, shape (T, m); -inf where impossible."""
-        base.check_ids(ids, self.inputs - 1)
-        table = np.empty((len(ids), self.outputs))
+        base.check_ids(ids, self.input_count - 1)
+        table = np.empty((len(ids), self.output_count))
         with np.errstate(divide="ignore"):
             for row, symbol in zip(table, ids.tolist(), strict=True):
-                row[:] = np.log(self.response.probabilities(symbol, self.outputs))
+                row[:] = np.log(self.response.probabilities(symbol, self.output_count))
         return table
 
     def distances(self, first: Ids, second: Ids) -> Floats:

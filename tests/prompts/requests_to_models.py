@@ -96,7 +96,7 @@ _RESPONSE = {
         },
         {"type": "function_call_output", "call_id": CANARY, "output": CANARY},
     ],
-    "previous_response_id": "resp_0123456789abcdef",
+    "previous_response_id": "resp_" + "0123456789abcdef" * 3,
     "reasoning": {"effort": "low", "summary": "auto"},
     "text": {"format": {"type": "text"}, "verbosity": "low"},
     "tools": [FLAT_TOOL],

@@ -30,7 +30,7 @@ class Model:
     def __init__(self):
         self.start_anew()
         paths = ["chat/completions", "completions", "embeddings", "responses", "models"]
-        paths.append("messages")  # of Anthropic
+        paths += ["messages", "messages/count_tokens", "responses/input_tokens"]
         routes = [
             Route(f"/v1/{p}", self.answer, methods=["GET", "POST"]) for p in paths
         ]

@@ -1,7 +1,7 @@
 """LiteLLM's whole proxy, in a process of its own: it leaves sockets open at its end.
 
-Reads a configuration of guardrails and requests as JSON; writes what each answered, and
-all that the model received.
+Reads a configuration of guardrails and requests as JSON; writes what each answered, all
+that the model received, and what the guard left of each request for LiteLLM.
 """
 
 from __future__ import annotations
@@ -19,6 +19,16 @@ def main() -> None:
     from fastapi.testclient import TestClient
     from litellm.proxy import proxy_server
 
+    from mondegreen.integrations.litellm import MondegreenGuardrail
+
+    hook, kept = MondegreenGuardrail.async_pre_call_hook, []
+
+    async def recorded(self, **asked):
+        data = await hook(self, **asked)
+        kept.append(repr({k: v for k, v in data.items() if k != "litellm_logging_obj"}))
+        return data
+
+    MondegreenGuardrail.async_pre_call_hook = recorded
     model = Model()
     with running(model.app) as upstream:
         root = upstream.removesuffix("/v1")
@@ -46,7 +56,7 @@ def main() -> None:
             found = client.post(address, json=body, headers=headers)
             sent = len(model.received) - before
             answers.append((address, found.status_code, sent, found.text))
-    done = {"answers": answers, "received": model.everything}
+    done = {"answers": answers, "received": model.everything, "kept": "\n".join(kept)}
     Path(sys.argv[2]).write_text(json.dumps(done))
 
 

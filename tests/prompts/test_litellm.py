@@ -370,7 +370,7 @@ def gateway(folder, requests):
     run = [sys.executable, str(script), *paths]
     subprocess.run(run, check=True, capture_output=True, timeout=600)
     done = json.loads((folder / "done.json").read_text())
-    return done["answers"], done["received"]
+    return done["answers"], done["received"], done["kept"]
 
 
 def asked(model, **more):
@@ -382,13 +382,38 @@ def asked(model, **more):
         yield "/v1/embeddings", {"model": model, "input": "bam", **more}
 
 
+def test_what_litellm_sends_without_asking_a_guard_finds_no_model(tmp_path):
+    message = {"max_tokens": 5, **said()}
+    contents = {"contents": [{"role": "user", "parts": [{"text": CANARY}]}]}
+    requests = [
+        (address, {**body, "model": model})
+        for model in ("stub", "claude")
+        for address, body in (
+            ("/v1/messages/count_tokens", message),
+            ("/v1/responses/input_tokens", {"input": CANARY}),
+            (f"/v1beta/models/{model}:countTokens", contents),
+            ("/utils/token_counter?call_endpoint=true", said()),
+            ("/v1/messages", message),
+            ("/v1/rerank", {"query": CANARY, "documents": [CANARY]}),
+            ("/v1/audio/speech", {"input": CANARY, "voice": "alloy"}),
+            (f"/v1beta/models/{model}:generateContent", contents),
+        )
+    ]
+    answers, received, _ = gateway(tmp_path, requests)
+    assert [(path, sent) for path, _, sent, _ in answers if sent] == []
+    assert received == ""
+
+
 @pytest.mark.parametrize("model", ["stub", "claude", "fireworks"])
 def test_nothing_that_a_client_says_in_metadata_reaches_a_model(tmp_path, model):
+    from mondegreen.integrations.litellm import _ITS_METADATA
+
     many = {name: f"{CANARY} {name}" for name in SAID}
     forms = [{name: value} for name, value in many.items()]
     forms += [{"user_id": {"session_id": CANARY}}, {"spend_logs_metadata": many}]
     forms += [{"requester_metadata": many}, {"tags": [CANARY]}, {CANARY: CANARY}]
     forms += [{"guardrails": [CANARY, {CANARY: {"extra_body": many}}]}, many]
+    forms += [dict.fromkeys(_ITS_METADATA, CANARY)]
     requests = [
         request
         for form in forms
@@ -396,8 +421,11 @@ def test_nothing_that_a_client_says_in_metadata_reaches_a_model(tmp_path, model)
         for value in (form, json.dumps(form))
         for request in asked(model, **{field: value})
     ]
-    answers, received = gateway(tmp_path, requests)
+    answers, received, kept = gateway(tmp_path, requests)
     assert CANARY not in received
+    assert CANARY not in kept
+    assert "mondegreen_guard" in kept
+    assert "mondegreen_guard" not in received
     assert sum(sent for _, _, sent, _ in answers) > len(requests) / 2
 
 
@@ -422,7 +450,8 @@ def test_nothing_that_a_client_says_in_headers_reaches_a_model(tmp_path, model):
         if "timeout" in name or "retries" in name
         for request in asked(model)
     ]
-    answers, received = gateway(tmp_path, requests)
+    answers, received, kept = gateway(tmp_path, requests)
+    assert CANARY not in kept
     assert CANARY not in received
     assert number not in received
     assert sum(sent for _, _, sent, _ in answers) > len(requests) / 2
@@ -445,7 +474,7 @@ def test_the_whole_of_litellm_sends_no_private_word(tmp_path):
         for name in ITS_OWN
         for value in (CANARY, {"headers": CANARY, CANARY: CANARY}, [CANARY], 4155550123)
     ]
-    answers, received = gateway(tmp_path, [*passes, *refused, *either])
+    answers, received, _ = gateway(tmp_path, [*passes, *refused, *either])
     assert CANARY not in received
     assert "4155550123" not in received
     for path, status, sent, text in answers[: len(passes)]:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import math
 import re
+import secrets
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -25,6 +26,7 @@ try:
     from fastapi import HTTPException
     from litellm.integrations.custom_guardrail import CustomGuardrail
     from litellm.litellm_core_utils.litellm_logging import Logging
+    from litellm.proxy._types import UserAPIKeyAuth
     from litellm.types.guardrails import GuardrailEventHooks
 except ModuleNotFoundError as error:
     raise OptionalDependencyError.from_import(error) or error from None
@@ -72,6 +74,8 @@ _ITS_METADATA: Final = frozenset(
     "user_api_key_user_max_budget user_api_key_user_model_max_budget "
     "user_api_key_user_spend verified_human_user_id".split()
 )
+# It tells a call that a guard of this process has seen from others.
+_MARK: Final = {"mondegreen_guard": secrets.token_hex(16)}
 _CALL_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LONGEST_SECONDS: Final = 86_400
 _GUARD: Final = ("public_roles", "models", "fresh")
@@ -104,7 +108,9 @@ class MondegreenGuardrail(CustomGuardrail):
     Notes
     -----
     It runs before every call, whatever a request or a configuration says of the mode:
-    a client cannot turn it off. A kind of call that cannot be read is refused.
+    a client cannot turn it off. A kind of call that cannot be read is refused. A call
+    that LiteLLM does not show to guards finds no model, unless the client names one
+    deployment by its id.
     """
 
     # Else LiteLLM shows it texts alone, and does not ask about images and tokens.
@@ -150,10 +156,30 @@ class MondegreenGuardrail(CustomGuardrail):
             ]
         )
         made = await self._run(lambda: self._guard.request(str(kind), body, client))
-        kept = _kept(own, made)
+        kept = _kept({where: {}, **own}, made)
+        kept[where] |= _MARK
         data.clear()
         data.update(made | kept)
         return data
+
+    async def async_filter_deployments(
+        self,
+        model: str,
+        healthy_deployments: list[Any],
+        messages: Any,
+        request_kwargs: dict[str, Any] | None = None,
+        parent_otel_span: Any = None,
+    ) -> list[Any]:
+        """Find no model for a call that this guard has not seen.
+
+        LiteLLM counts tokens at the model that a client names, with the text of the
+        client, and asks no guard.
+        """
+        given = request_kwargs or {}
+        found = (given.get(name) for name in ("metadata", "litellm_metadata"))
+        if any(isinstance(x, dict) and _MARK.items() <= x.items() for x in found):
+            return healthy_deployments
+        _block("calls of this kind ask no guard; nothing was sent")
 
     async def apply_guardrail(
         self,
@@ -226,6 +252,8 @@ def _its_metadata(given: object) -> dict[str, Any]:
     """Keep what LiteLLM wrote: also the tags of its keys, the names of its guards."""
     known = given if isinstance(given, Mapping) else {}
     kept = {name: value for name, value in known.items() if name in _ITS_METADATA}
+    if isinstance(auth := kept.get("user_api_key_auth"), UserAPIKeyAuth):
+        kept["user_api_key_auth"] = auth.model_copy(update={"end_user_id": None})
     guards = (each for each in litellm.callbacks if isinstance(each, CustomGuardrail))
     names = [each.guardrail_name for each in guards]
     kept["guardrails"] = [x for x in names if _is_named(x, known.get("guardrails"))]

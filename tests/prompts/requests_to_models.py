@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["CANARY", "PUBLIC", "SYSTEM", "TOOL", "mutants", "rich"]
+__all__ = ["CANARY", "FLAT_TOOL", "PUBLIC", "SYSTEM", "TOOL", "mutants", "rich"]
 
 CANARY = "zyxwoldemorth"
 SYSTEM = "You are a public prompt."

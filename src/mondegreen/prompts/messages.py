@@ -317,7 +317,7 @@ _RESPONSE: Final[Mapping[str, Rule]] = {
     "prompt_cache_retention": left_out,
 }
 
-_NUMBER_BITS: Final = math.ceil(
+NUMBER_BITS: Final = math.ceil(
     max(
         sum(rule.bits for rule in fields.values() if isinstance(rule, Number))
         for fields in (_CHAT, _COMPLETION, _EMBEDDING, _RESPONSE)
@@ -326,7 +326,7 @@ _NUMBER_BITS: Final = math.ceil(
 DISCLOSED: Final = (
     "form of requests: roles, number and order of messages, switches, which tools are "
     "offered and called, the names and number of their arguments; what a client can "
-    f"choose besides: numbers (at most {_NUMBER_BITS} bits a request), stop texts "
+    f"choose besides: numbers (at most {NUMBER_BITS} bits a request), stop texts "
     f"without letters (at most {STOP_BITS} bits), the id of an earlier response (at "
     f"most {4 * _RESPONSE_DIGITS} bits), and the model"
 )

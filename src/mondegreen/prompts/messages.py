@@ -251,7 +251,7 @@ _COMMON: Final[Mapping[str, Rule]] = {
     "stream": flag,
     "stream_options": object_of({"include_usage": flag, "include_obfuscation": flag}),
     "service_tier": _TIER,
-    # They name a person or a conversation; repeats.py reads them, nobody else does.
+    # They name a person or a conversation; guard.py alone reads them.
     "user": left_out,
     "safety_identifier": left_out,
     "prompt_cache_key": left_out,

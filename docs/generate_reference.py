@@ -157,10 +157,10 @@ def _http() -> str:
     """The addresses of the service, as its OpenAPI describes them."""
     import mondegreen as mg
     from mondegreen.serve.app import create_app
-    from mondegreen.serve.settings import Settings
+    from mondegreen.serve.service_settings import ServiceSettings
 
     privatizer = mg.Privatizer(mg.mechanism("tree", epsilon=10.0))
-    described = create_app(Settings(privatizer)).openapi()
+    described = create_app(ServiceSettings(privatizer)).openapi()
     parts = [_ADDRESSES]
     for path, methods in described["paths"].items():
         for method, about in methods.items():

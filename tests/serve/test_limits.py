@@ -15,7 +15,7 @@ from clients import CANARY, JSON
 import mondegreen as mg
 from mondegreen.errors import ConfigurationError
 from mondegreen.serve.api_keys import ApiKeys
-from mondegreen.serve.settings import Limits
+from mondegreen.serve.limits import Limits
 
 FIRST, SECOND = "first-key-of-thirty-letters-xx", "b" * 40
 

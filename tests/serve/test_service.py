@@ -16,7 +16,8 @@ import mondegreen as mg
 from mondegreen.cli.main import cli
 from mondegreen.errors import ConfigurationError
 from mondegreen.serve.api_keys import ApiKeys
-from mondegreen.serve.settings import Limits, Settings
+from mondegreen.serve.limits import Limits
+from mondegreen.serve.service_settings import ServiceSettings
 from strategies import WORDS
 
 
@@ -83,12 +84,12 @@ def test_keyed_noise_without_ids_is_refused(serve, privatizer, key_file):
 
 def test_seeded_noise_is_refused(privatizer):
     with pytest.raises(ConfigurationError, match="seed"):
-        Settings(privatizer.with_noise(mg.Seeded(1)))
+        ServiceSettings(privatizer.with_noise(mg.Seeded(1)))
 
 
 def test_settings_go_to_other_processes_without_a_key(privatizer, key_file, api_keys):
     keyed = privatizer.with_noise(mg.KeyedNoise.from_file(key_file))
-    sent = pickle.dumps(Settings(keyed, ApiKeys.from_file(api_keys)))
+    sent = pickle.dumps(ServiceSettings(keyed, ApiKeys.from_file(api_keys)))
     assert bytes(range(32)) not in sent
     assert b"b" * 40 not in sent
     found = pickle.loads(sent)
@@ -96,7 +97,7 @@ def test_settings_go_to_other_processes_without_a_key(privatizer, key_file, api_
     assert found.privatizer.noise == keyed.noise
     assert "first-key" not in repr(found)
     with pytest.raises(ConfigurationError, match="privatizer"):
-        Settings(privatizer.to_dict())
+        ServiceSettings(privatizer.to_dict())
 
 
 @pytest.mark.parametrize("name", ["body", "texts", "words", "seconds", "concurrent"])

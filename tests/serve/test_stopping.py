@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import json
 import logging
 import os
@@ -157,7 +158,7 @@ def hasty(serve, monkeypatch):
     listening = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
         serve().app,
-        http=server.PatientProtocol,
+        http=functools.partial(server.PatientProtocol, listen=server.Listen()),
         log_config=None,
         lifespan="off",
         timeout_keep_alive=3600,

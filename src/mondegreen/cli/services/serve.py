@@ -38,6 +38,12 @@ PUBLIC: Final = option(
 ROLES: Final = option(
     "Messages of this role are PUBLIC and pass in clear. Repeatable.", "--public-role"
 )
+PER_ADDRESS: Final = option(
+    "Maximum requests at a time from one client address, which get status 429 beyond "
+    "it, and connections that wait for a request; 0: no limit of its own.",
+    "--max-per-address",
+    default=128,
+)
 WORKERS: Final = option("Processes that answer, one core each.", default=1)
 
 
@@ -94,6 +100,7 @@ def serve(
         "--max-concurrent",
         default=256,
     ),
+    per_address: int = PER_ADDRESS,
     guardrail: bool = option(
         "Answer LiteLLM too, at /beta/litellm_basic_guardrail_api: its requests to "
         "language models are privatized or blocked."
@@ -118,12 +125,14 @@ def serve(
     from mondegreen.prompts.guard import PromptGuard
     from mondegreen.serve.api_keys import ApiKeys
     from mondegreen.serve.app import create_app
+    from mondegreen.serve.limits import Limits
     from mondegreen.serve.server import Listen, run
-    from mondegreen.serve.settings import Limits, Settings
+    from mondegreen.serve.service_settings import ServiceSettings
     from mondegreen.space.store import load_space
     from mondegreen.text.policy import read_keep_list
 
-    listen = Listen(host, port, tls_cert, tls_key, workers, seconds)
+    waiting = concurrent, per_address
+    listen = Listen(host, port, tls_cert, tls_key, workers, seconds, *waiting)
     keys = ApiKeys() if api_keys is None else ApiKeys.from_file(api_keys)
     warning = listen.check_exposure(has_keys=bool(keys), allowed=allow_exposed)
     noise = options.keyed_noise(key_file, key_env)
@@ -141,7 +150,7 @@ def serve(
         noise=noise,
         allow_unproved=allow_unproved,
     )
-    limits = Limits(body, texts, words, seconds, rate, concurrent)
+    limits = Limits(body, texts, words, seconds, rate, *waiting)
     guard = None
     if guardrail:
         if workers > 1 and noise is None:
@@ -153,7 +162,8 @@ def serve(
         guard = PromptGuard(privatizer, public_roles=roles, public=declared)
     elif public or roles:
         raise ConfigurationError("--public and --public-role need --guardrail")
-    app: Any = functools.partial(create_app, Settings(privatizer, keys, limits, guard))
+    service = ServiceSettings(privatizer, keys, limits, guard)
+    app: Any = functools.partial(create_app, service)
     show_promise(privatizer.guarantee, quiet=quiet, verbose=verbose)
     _show_guard(guard, quiet=quiet, verbose=verbose)
     warnings = [warning]

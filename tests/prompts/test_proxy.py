@@ -330,7 +330,8 @@ def test_a_client_that_goes_ends_the_request_to_the_model(address, model, mode):
     body = json.dumps(rich["embeddings"]).encode()
     host = urlsplit(address).netloc
     connection = http.client.HTTPConnection(host, timeout=WAIT)
-    connection.request("POST", "/v1/embeddings", body)
+    kind = {"Content-Type": "application/json"}
+    connection.request("POST", "/v1/embeddings", body, kind)
     assert model.waiting.wait(WAIT)
     connection.close()
     assert model.gone.wait(WAIT)
@@ -355,12 +356,37 @@ def test_more_requests_than_fit_are_refused(guard, model):
 
 
 @pytest.mark.parametrize(
-    "url", ["ftp://x/v1", "x.org/v1", "https://me:key@x/v1", "https://x/v1?q=1", ""]
-)
-def test_a_strange_address_is_refused_and_not_shown(url):
-    with pytest.raises(InvalidParameterError) as caught:
+    "url",
+    [
+        "", "x.org/v1", "ftp://x/v1", "https://", "https:///v1", "https://:443/v1",
+        "https://me:secret@x/v1", "https://:secret@x/v1", "https://secret@x/v1",
+        "https://@x/v1", "https://x@secret/v1", "https://x\\@secret/v1",
+        "https://x:0/v1", "https://x:65536/v1", "https://x:http/v1", "https://x:-1/v1",
+        "https://x:/v1", "https://x/v1?key=secret", "https://x/v1?", "https://x?secret",
+        "https://x/v1#secret", "https://x/v1#", "https://x/v1 secret", "https://x\n/v1",
+        "https://[::1/v1", "https://x y/v1",
+    ],
+)  # fmt: skip
+def test_a_url_that_is_more_than_a_base_is_refused_and_not_shown(url):
+    with pytest.raises(ConfigurationError, match="upstream must be a URL") as caught:
         Upstream(url)
-    assert "me:key" not in str(caught.value)
+    assert "secret" not in str(caught.value)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["https://x", "https://x:1", "https://a-b.c_d:65535/v1/", "https://[::1]:8/v"],
+)
+def test_a_base_is_scheme_host_port_and_path(url):
+    assert Upstream(url).address("models").startswith(url.rstrip("/"))
+
+
+@pytest.mark.parametrize("name", ["seconds", "answer_seconds"])
+@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf")])
+def test_an_upstream_is_waited_for_some_seconds(name, value):
+    with pytest.raises(InvalidParameterError, match="seconds above 0"):
+        Upstream("https://x", **{name: value})
 
 
 def test_plain_http_is_for_this_machine():

@@ -253,9 +253,10 @@ class Batcher:
         for request, run in pieces:
             texts += request.texts[run.start : run.stop]
             ids += (request.ids or ())[run.start : run.stop]
+        records = None if pieces[0][0].ids is None else ids
         runs = [len(run) for _, run in pieces]
         own = self.privatizer.with_noise(_OwnNoise(self.privatizer.noise, runs))
-        released, words = own.texts(texts, ids or None, pieces[0][0].column)
+        released, words = own.texts(texts, records, pieces[0][0].column)
         if len(released) != len(texts):
             raise PrivacyError("a text has no release")
         self._observe(len(pieces), len(texts), words)

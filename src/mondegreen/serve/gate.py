@@ -27,7 +27,10 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 OPEN: Final = frozenset({"/healthz", "/readyz"})
-"""Paths that need no key, and answer however busy the service is."""
+"""Paths that need no key."""
+
+_FREE: Final = OPEN | {"/metrics"}
+"""Paths that need no slot: they answer however busy the service is."""
 
 _DRAINED_BYTES: Final = 16 << 20
 _DRAINED_SECONDS: Final = 1.0
@@ -135,33 +138,28 @@ class Gate:
         self._metrics.count_request(path, outgoing.status or 500, seconds)
 
     async def _answered(self, scope: Message, body: _Body, send: _Outgoing) -> None:
+        path, limits = scope["path"], self._rules.limits
         self._check_host(scope)
-        if scope["path"] in OPEN:
-            await self._passed(scope, body, send)
-            return
-        self._check_caller(scope)
-        with self._metrics.in_work.track_inprogress():
-            await self._passed(scope, body, send, self._slots)
-
-    async def _passed(
-        self,
-        scope: Message,
-        body: _Body,
-        send: _Outgoing,
-        slots: _Slots | None = None,
-    ) -> None:
+        if path not in OPEN:
+            self._check_caller(scope)
         self._check_path(scope)
-        _check_head(scope, self._rules.limits)
-        await body.read(self._rules.limits.seconds)
-        client = (scope.get("client") or ("",))[0]
-        slot = slots.taken(client_of(client)) if slots else contextlib.nullcontext()
-        with slot:
-            try:
-                async with asyncio.timeout(self._rules.seconds):
-                    await self._app(scope, body.receive, send)
-            except TimeoutError:
-                says = f"The request was not done within {self._rules.seconds:g} s."
-                raise Refused(503, "slow", says) from None
+        _check_head(scope, limits)
+        with contextlib.ExitStack() as stack:
+            if path not in _FREE:
+                stack.enter_context(self._metrics.in_work.track_inprogress())
+            await body.read(limits.seconds)
+            if path not in _FREE:
+                client = (scope.get("client") or ("",))[0]
+                stack.enter_context(self._slots.taken(client_of(client)))
+            await self._in_time(scope, body, send)
+
+    async def _in_time(self, scope: Message, body: _Body, send: _Outgoing) -> None:
+        try:
+            async with asyncio.timeout(self._rules.seconds):
+                await self._app(scope, body.receive, send)
+        except TimeoutError:
+            says = f"The request was not done within {self._rules.seconds:g} s."
+            raise Refused(503, "slow", says) from None
 
     def _check_host(self, scope: Message) -> None:
         """Refuse names of other machines: a web page may have led a browser here."""
@@ -247,6 +245,10 @@ def _check_head(scope: Message, limits: Limits) -> None:
     headers = dict(scope["headers"])
     if headers.get(b"content-encoding", b"identity").lower() != b"identity":
         raise Refused(415, "media_type", "The body must not be compressed.")
+    if {b"transfer-encoding", b"content-length"} <= headers.keys():
+        # A server in front may have taken the other one, and cut elsewhere.
+        says = "The request has two lengths: Content-Length and Transfer-Encoding."
+        raise Refused(400, "body", says, {"connection": "close"})
     length = headers.get(b"content-length", b"0")
     if not length.isdigit() or len(length) > 18 or int(length) > limits.body:
         raise Refused(413, "bytes", _too_long(limits.body))

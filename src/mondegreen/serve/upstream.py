@@ -77,8 +77,9 @@ class Upstream:
         if host is None:
             raise ConfigurationError(
                 "The upstream must be a URL such as https://host:8443/v1: http or "
-                "https, a host, a port from 1 to 65535 and a path. User names, passwords, "
-                "queries and fragments are not allowed. Send a key in a header."
+                "https, a host, a port from 1 to 65535 and a path. User names, "
+                "passwords, queries and fragments are not allowed. Send a key in a "
+                "header."
             )
         is_open = self.url.startswith("http:") and not is_loopback(host)
         if is_open and not self.plain_http:

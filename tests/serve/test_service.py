@@ -149,6 +149,53 @@ def test_it_describes_itself(serve):
     assert "422" not in posted["responses"]
 
 
+def test_to_say_that_it_is_ready_counts_as_no_work(serve):
+    client = serve()
+    assert client.get("/readyz").is_success
+    found = client.get("/metrics").text
+    assert "mondegreen_words_total 0.0" in found
+    assert "mondegreen_texts_total 0.0" in found
+    assert "mondegreen_batch_texts_count 0.0" in found
+
+
+def test_refusals_are_counted_by_reason(serve):
+    limits = Limits(body=200, texts=2, rate=1e-9)
+    client = serve(limits=limits, api_keys=ApiKeys([b"first-key", b"b" * 20]))
+    key = {"authorization": "Bearer first-key"}
+    other = {"authorization": f"Bearer {'b' * 20}"}
+    client.get("/v1/privatize")
+    client.get(f"/{CANARY}", headers=key)
+    client.get("/metrics", headers=key)
+    metrics = serve(limits=Limits(body=200, texts=2))
+    metrics.get(f"/{CANARY}")
+    metrics.get("/v1/privatize")
+    metrics.privatize("bad " * 100)
+    metrics.privatize("bad", "bad", "bad")
+    metrics.post("/v1/privatize", b"{")
+    metrics.privatize(3)
+    metrics.post("/v1/privatize", b"", headers={"content-type": "text/plain"})
+    once = "path method bytes texts body field media_type".split()
+    assert refusals(metrics.get("/metrics").text) == dict.fromkeys(once, "1.0")
+    found = client.get("/metrics", headers=other).text
+    assert refusals(found) == {"key": "1.0", "path": "1.0", "rate": "1.0"}
+
+
+def refusals(counts):
+    name = 'mondegreen_refusals_total{reason="'
+    rows = [row for row in counts.splitlines() if row.startswith(name)]
+    return dict(row.removeprefix(name).split('"} ') for row in rows)
+
+
+def test_an_unknown_path_and_a_wrong_method_say_where_to_look(serve):
+    found = serve().get(f"/{CANARY}")
+    assert found.status_code == 404
+    assert found.json() == {"error": "Unknown path. See /openapi.json."}
+    found = serve().get("/v1/privatize")
+    assert (found.status_code, found.headers["allow"]) == (405, "POST")
+    says = "Method not allowed. Use POST. See /openapi.json."
+    assert found.json() == {"error": says}
+
+
 def test_metrics_count_and_hold_no_text(serve):
     client = serve()
     client.privatize(f"{WORDS[0]} {CANARY}", WORDS[1])

@@ -41,7 +41,7 @@ def client_of(host: str) -> str:
         return "this machine"
     if isinstance(found, ipaddress.IPv6Address):
         return str(ipaddress.ip_network((int(found), _ONE_SITE), strict=False))
-    return host
+    return host if found is None else str(found)
 
 
 def allowed_hosts(names: Iterable[str]) -> frozenset[str]:

@@ -39,10 +39,11 @@ ROLES: Final = option(
     "Messages of this role are PUBLIC and pass in clear. Repeatable.", "--public-role"
 )
 PER_ADDRESS: Final = option(
-    "Maximum requests at a time from one client address, which get status 429 beyond "
-    "it, and connections that wait for a request; 0: no limit of its own.",
+    "Maximum requests at a time from one client address; others get status 429. Also "
+    "the maximum of its idle or half-sent connections. 0: no limit per address.",
     "--max-per-address",
     default=128,
+    type=click.IntRange(min=0),
 )
 WORKERS: Final = option("Processes that answer, one core each.", default=1)
 

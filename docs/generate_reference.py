@@ -195,7 +195,10 @@ def _kind(schema: dict[str, Any]) -> str:
         return " or ".join(map(_kind, schema["anyOf"]))
     if "items" in schema:
         return f"array of ({_kind(schema['items'])})"
-    return str(schema.get("type", "any"))
+    if "enum" in schema:
+        return " or ".join("null" if each is None else each for each in schema["enum"])
+    kind = schema.get("type", "any")
+    return kind if isinstance(kind, str) else " or ".join(kind)
 
 
 def _code(value: object) -> str:

@@ -76,12 +76,14 @@ def test_every_way_in_prints_the_same(space):
         assert released(again, TEXTS, ids)[0] == texts
 
 
-def test_settings_from_before_mean_what_they_meant(space):
+def test_settings_of_another_type_are_refused_by_their_name(space):
     spec = build(space, print_all=True).to_dict()
-    old = {k: v for k, v in spec.items() if k not in ("structure", "print_all")}
-    assert mg.Privatizer.from_dict(old).to_dict() == spec
-    for field, value in (("structure", 1), ("print_all", "no"), ("prints", True)):
-        with pytest.raises(ConfigurationError, match="structure, print_all"):
+    for field, value, allowed in (
+        ("structure", 1, "structure must be one of keep, plain"),
+        ("print_all", "no", "print_all must be true or false"),
+        ("prints", True, "no setting named 'prints'; choose one of: print_all"),
+    ):
+        with pytest.raises(ConfigurationError, match=allowed):
             mg.Privatizer.from_dict({**spec, field: value})
 
 

@@ -75,7 +75,7 @@ def test_options_reach_the_privatizer_and_the_limits(
     app, listen, _ = served
     (settings,) = app.args
     spec = settings.privatizer.to_dict()
-    assert spec["mechanism"]["parameters"]["beta"] == 0.01
+    assert spec["parameters"]["beta"] == 0.01
     assert (spec["unknown"], spec["structure"], spec["print_all"], spec["case"]) == (
         *("mask", "plain", True, "truecase"),
     )

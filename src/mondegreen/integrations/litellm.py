@@ -15,6 +15,7 @@ from mondegreen.errors import (
     MondegreenError,
     OptionalDependencyError,
 )
+from mondegreen.integrations.options import privatizer_with
 from mondegreen.prompts.guard import PromptGuard
 from mondegreen.prompts.shown import private_inputs
 
@@ -56,8 +57,8 @@ class MondegreenGuardrail(CustomGuardrail):
     ----------
     mondegreen : mapping or PromptGuard
         Settings, as under ``litellm_params`` of a configuration: ``epsilon``, and if
-        wanted ``mechanism``, ``parameters``, and other parameters of ``Privatizer``;
-        ``spec``, what ``Privatizer.to_dict`` returns, instead of these; ``key_env`` or
+        wanted other fields of ``mondegreen.settings.Settings``; ``spec``, what
+        ``Privatizer.to_dict`` returns, instead of these; ``key_env`` or
         ``key_file`` for keyed noise, which several processes of LiteLLM need;
         ``public`` (a list or a file of one), ``public_roles``, ``models`` and ``fresh``
         of :class:`PromptGuard`.
@@ -186,17 +187,4 @@ def _guard_of(settings: Mapping[str, Any]) -> PromptGuard:
     if isinstance(public, str):
         public = json.loads(Path(public).read_text(encoding="utf-8"))
     for_guard = {name: given.pop(name) for name in _GUARD if name in given}
-    return PromptGuard(_privatizer_of(given, noise), public=public, **for_guard)
-
-
-def _privatizer_of(given: dict[str, Any], noise: Any) -> mg.Privatizer:
-    spec = given.pop("spec", None)
-    if spec is not None and given:
-        raise ConfigurationError("spec excludes " + ", ".join(sorted(given)))
-    if spec is not None:
-        return mg.Privatizer.from_dict(spec, noise)
-    if "epsilon" not in given:
-        raise ConfigurationError("the guard needs mondegreen: {epsilon: ...}")
-    name, more = given.pop("mechanism", "tree"), given.pop("parameters", {})
-    law = mg.mechanism(name, epsilon=float(given.pop("epsilon")), **more)
-    return mg.Privatizer(law, **given, noise=noise)
+    return PromptGuard(privatizer_with(given, noise), public=public, **for_guard)

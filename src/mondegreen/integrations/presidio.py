@@ -19,11 +19,12 @@ from mondegreen.errors import (
     OptionalDependencyError,
 )
 from mondegreen.guarantee import Guarantee
-from mondegreen.integrations.options import check_names, privatizer_with
+from mondegreen.integrations.options import OPTIONS, privatizer_with
 from mondegreen.integrations.spec import check_ids, privatizer_of
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.privatizer.release import texts_of
 from mondegreen.sampling.records import record_ids
+from mondegreen.settings import check_names
 from mondegreen.text.tokenizer import tokenize
 
 try:
@@ -93,7 +94,7 @@ class PrivateTextOperator(Operator):
             )
         if "privatizer" in given and len(given) > 1:
             raise ConfigurationError("a privatizer is whole: leave out the others")
-        check_names({k: v for k, v in given.items() if k != "privatizer"})
+        check_names((name for name in given if name != "privatizer"), OPTIONS)
 
     def operator_name(self) -> str:
         """Return the name by which configurations ask for it."""

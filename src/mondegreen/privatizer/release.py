@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -13,11 +13,10 @@ from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError, MondegreenError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import State
-from mondegreen.privatizer.ordinary import ordinary_reading, ordinary_text
 from mondegreen.privatizer.reading import Reading
 from mondegreen.sampling.noise import Batch, NoiseSource
 from mondegreen.text.detokenizer import Detokenizer, Span
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import TokenizedBatch, tokenize
 
 
@@ -73,14 +72,11 @@ def guarantee_of(
     state: State, lookup: Lookup, detokenizer: Detokenizer, reading: Reading
 ) -> Guarantee:
     """State what is promised of texts, whatever the noise."""
-    found = None
-    if reading.read != "none":
-        found = ordinary_reading(state, lookup, reading)
     return state.guarantee.with_text(
         lookup.disclosed_in(detokenizer.structure) + detokenizer.disclosed,
         lookup.conditions + detokenizer.conditions,
         detokenizer.assumptions + reading.assumptions,
-    ).with_ordinary_text(*(found or ordinary_text(state, lookup)))
+    )
 
 
 def is_null(value: object) -> bool:
@@ -118,15 +114,6 @@ def texts_of(given: Sequence[Any]) -> Sequence[str | None]:
         else:
             raise InvalidParameterError("text", type(text).__name__, "a string")
     return texts
-
-
-def words_of(keep: Iterable[str]) -> tuple[str, ...]:
-    """Check the entries of a keep-list; one string is no list of its characters."""
-    if isinstance(keep, Iterable) and not isinstance(keep, str):
-        entries = tuple(keep)
-        if all(isinstance(each, str) for each in entries):
-            return entries
-    raise InvalidParameterError("keep", type(keep).__name__, "many strings")
 
 
 def draw(

@@ -92,7 +92,7 @@ class PromptGuard:
         models: Iterable[str] = (),
         fresh: bool = False,
     ) -> None:
-        if not privatizer.guarantee.is_private:
+        if privatizer.guarantee.is_void:
             why = privatizer.guarantee.reason_not_private
             raise PrivacyError(f"a guard needs a promise, and there is none: {why}")
         self._models, self._roles = frozenset(models), frozenset(public_roles)
@@ -120,11 +120,11 @@ class PromptGuard:
     def short(self) -> str:
         """The guarantee in a line of ASCII, for a header."""
         given = self.guarantee
-        certified = given.epsilon if given.certified is None else given.certified
         space = given.space.encode("ascii", "replace").decode()
         return (
             f"{given.mechanism}; epsilon={given.epsilon:.6g}; "
-            f"certified={certified:.6g}; space={space}; digest={self.digest[:16]}"
+            f"certified={given.effective_epsilon:.6g}; space={space}; "
+            f"digest={self.digest[:16]}"
         )
 
     def request(

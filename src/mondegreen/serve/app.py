@@ -25,6 +25,7 @@ from mondegreen.serve.guardrail import add_guardrail
 from mondegreen.serve.metrics import Metrics
 from mondegreen.serve.prompt_batcher import PromptBatcher
 from mondegreen.serve.service_settings import ServiceSettings
+from mondegreen.serve.shown_settings import add_settings
 
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
     "default": {"model": Failure, "description": "An error; no text is in it."}
@@ -56,6 +57,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     guarantee = json.dumps(privatizer.guarantee.to_dict())
     if settings.guardrail is not None:
         add_guardrail(app, PromptBatcher(settings.guardrail, limits))
+    add_settings(app, privatizer)
 
     @app.post("/v1/privatize", **_takes(PrivatizeRequest, PrivatizeAnswer))
     async def privatize(request: Request) -> Response:

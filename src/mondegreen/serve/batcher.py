@@ -83,8 +83,8 @@ class _OwnNoise:
     runs: Sequence[int]
 
     @property
-    def is_private(self) -> bool:
-        return self.source.is_private
+    def is_secret(self) -> bool:
+        return self.source.is_secret
 
     def describe(self) -> str:
         return self.source.describe()
@@ -259,7 +259,7 @@ class Batcher:
         released, words = own.texts(texts, records, pieces[0][0].column)
         if len(released) != len(texts):
             raise PrivacyError("a text has no release")
-        self._observe(len(pieces), len(texts), words)
+        self._observe(len(pieces), len(texts), sum(words))
         ends = itertools.accumulate(runs)
         return [
             released[end - length : end] for end, length in zip(ends, runs, strict=True)

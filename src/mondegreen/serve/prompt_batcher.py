@@ -83,8 +83,8 @@ class _Turns:
 
     def texts(
         self, texts: Sequence[str], records: Sequence[str] | None, column: str
-    ) -> tuple[list[str | None], int]:
-        """Privatize texts as :meth:`Privatizer.texts`, when it is their turn."""
+    ) -> tuple[list[str | None], list[int]]:
+        """Privatize texts when it is their turn; the batcher counts their words."""
         self._check(texts)
         future = self._batcher.submit(texts, records, column)
         self._waiting.append(future)
@@ -93,7 +93,7 @@ class _Turns:
         outcome = future.result()
         if outcome.error is not None:
             raise outcome.error
-        return outcome.value or [], 0
+        return outcome.value or [], []
 
     def give_up(self) -> None:
         """Let what still waits be forgotten."""

@@ -41,7 +41,7 @@ class ServiceSettings:
             kind = type(self.privatizer).__name__
             raise InvalidParameterError("privatizer", kind, "a Privatizer")
         noise = self.privatizer.noise
-        if not noise.is_private:
+        if not noise.is_secret:
             raise ConfigurationError(
                 "A service takes no seeded noise: anyone who knows the seed can undo "
                 "the release."

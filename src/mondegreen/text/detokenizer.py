@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.settings import Case, Structure
+from mondegreen.text.lookup import DROP, KEEP, MASK
 from mondegreen.text.plain import SentenceEnds, last_alone, plain_parts
-from mondegreen.text.policy import DROP, KEEP, MASK, Structure
 from mondegreen.text.print_forms import (
     GENITIVE,
     STARTS,
@@ -25,7 +26,6 @@ from mondegreen.text.print_forms import (
 )
 from mondegreen.text.tokenizer import TokenizedBatch, canonical
 
-Case: TypeAlias = Literal["lower", "restore", "truecase"]
 Status: TypeAlias = Literal["replaced", "kept", "masked", "dropped"]
 
 _STATUS: Final[dict[int, Status]] = {KEEP: "kept", MASK: "masked", DROP: "dropped"}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError
-from mondegreen.text.policy import DROP
+from mondegreen.text.lookup import DROP
 
 SentenceEnds: TypeAlias = Callable[[Ids, NDArray[np.int64]], NDArray[np.bool_]]
 """From the released ids of texts, one text behind the other, and the number of words of

@@ -18,6 +18,7 @@ from mondegreen.cli.services.serve import (
     public_values,
 )
 from mondegreen.errors import ConfigurationError
+from mondegreen.settings import Settings
 
 _STOPPING_SECONDS: Final = 30.0
 
@@ -27,24 +28,7 @@ def proxy(
     upstream: str = option(
         "Base address of the language model, such as https://api.openai.com/v1.", "URL"
     ),
-    epsilon: float = options.EPSILON,
-    name: options.MechanismName = options.MECHANISM,
-    settings: tuple[str, ...] = options.SETTINGS,
-    space: options.SpaceName = options.SPACE,
-    unknown: Literal["word", "mask", "drop", "fail"] = option(
-        "Words outside the vocabulary: privatize, print [unk], remove, or refuse."
-    ),
-    keep: File | None = options.KEEP,
-    structure: Literal["keep", "plain"] = option(
-        "keep: punctuation and spacing pass in clear; plain: single spaces, full stops."
-    ),
-    print_all: bool = options.PRINT_ALL,
-    read: Literal["none", "words", "sentence"] | None = option(
-        "Send what released words most likely stand for, by a public language model "
-        "that sees the release alone: no epsilon.  [default: sentence under the tree, "
-        "and none]"
-    ),
-    language: str | None = options.LANGUAGE,
+    settings: Settings = options.settings(without=["allow_unproved"]),
     roles: tuple[Literal["system", "developer", "assistant"], ...] = ROLES,
     public: File | None = PUBLIC,
     models: tuple[str, ...] = option(
@@ -116,15 +100,13 @@ def proxy(
     mondegreen proxy --upstream https://api.openai.com/v1 --epsilon 10
     OPENAI_BASE_URL=http://127.0.0.1:8787/v1 python app.py
     """  # noqa: D301
-    from mondegreen.cli.render import prepared, say, show_promise
+    from mondegreen.cli.render import prepare_privatizer, say, show_promise
     from mondegreen.prompts.guard import PromptGuard
     from mondegreen.serve.addresses import allowed_hosts as hosts_with
     from mondegreen.serve.limits import Limits
     from mondegreen.serve.proxy import ProxySettings, create_proxy
     from mondegreen.serve.server import Listen, run
     from mondegreen.serve.upstream import Upstream
-    from mondegreen.space.store import load_space
-    from mondegreen.text.policy import read_keep_list
 
     where = Upstream(upstream, timeout, authority, plain_http, answer_timeout)
     limits = Limits(
@@ -150,21 +132,7 @@ def proxy(
     if fresh and (key_file or key_env):
         raise ConfigurationError("a key and --fresh exclude each other")
     noise = options.keyed_noise(key_file, key_env)
-    mechanism = options.built(name, epsilon, settings)
-    read = read or ("sentence" if mechanism.name == "tree" else "none")
-    privatizer = prepared(
-        mechanism,
-        load_space(space),
-        quiet=quiet,
-        unknown=unknown,
-        keep=read_keep_list(keep) if keep else (),
-        case="lower" if read == "none" else "truecase",
-        structure=structure,
-        print_all=print_all,
-        read=read,
-        language=language,
-        noise=noise,
-    )
+    privatizer = prepare_privatizer(settings, noise, quiet=quiet)
     guard = PromptGuard(
         privatizer,
         public_roles=roles,
@@ -172,7 +140,8 @@ def proxy(
         models=models,
         fresh=fresh,
     )
-    show_promise(guard.guarantee, quiet=quiet, verbose=verbose)
+    preview = privatizer.preview()
+    show_promise(guard.guarantee, preview, quiet=quiet, verbose=verbose)
     if warning:
         click.echo(warning, err=True)
     app = functools.partial(create_proxy, ProxySettings(guard, where, limits, hosts))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, final, get_args
+from typing import Final, final, get_args
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from mondegreen.errors import (
     SourceError,
 )
 from mondegreen.files import read_lines
+from mondegreen.settings import Structure, Unknown
 from mondegreen.space.space import Space
 from mondegreen.text.structure import GAP, GAP_BITS, LISTED, SAME
 from mondegreen.text.tokenizer import (
@@ -36,9 +37,6 @@ MASK: Final = -2
 
 DROP: Final = -3
 """Code of an unknown word that is removed."""
-
-Unknown: TypeAlias = Literal["word", "mask", "drop", "fail"]
-Structure: TypeAlias = Literal["keep", "plain"]
 
 _IN_CLEAR: Final[Mapping[Structure, tuple[str, ...]]] = {
     "keep": (

@@ -39,7 +39,7 @@ CONVERSATION_HEADER: Final = "x-mondegreen-conversation"
 
 GUARANTEE_HEADER: Final = "x-mondegreen-guarantee"
 PROMPT_WORDS: Final = 50_000
-"""Words of a request, unless it is said otherwise: about a second of work."""
+"""Words of a request by default: about a second of work if sentences are read."""
 
 _LONGEST_ERROR: Final = 1 << 16
 

@@ -29,11 +29,10 @@ class Limits:
         Requests a second for each API key, and for all callers where there are none;
         twice as many may come at once. 0: no limit. Each worker counts for itself.
     concurrent : int
-        Whole requests in work at a time, in each worker; more get status 503. So many
-        connections at most wait for a request.
+        Whole requests in work at a time, in each worker; more get status 503.
     per_address : int
-        The same two limits for one client address; more requests get status 429. 0: no
-        such limit. Addresses that one client can choose among count as one.
+        The same for one client address; more get status 429. 0: no such limit.
+        Addresses that one client can choose among count as one.
     """
 
     body: int = 4 << 20

@@ -124,7 +124,6 @@ def proxy(
         tls_cert,
         tls_key,
         seconds=seconds,
-        waiting=concurrent,
         waiting_per_address=per_address,
     )
     # Who calls needs a key of the upstream.

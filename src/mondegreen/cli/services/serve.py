@@ -114,13 +114,20 @@ def serve(
     from mondegreen.serve.server import Listen, run
     from mondegreen.serve.service_settings import ServiceSettings
 
-    waiting = concurrent, per_address
-    listen = Listen(host, port, tls_cert, tls_key, workers, seconds, *waiting)
+    listen = Listen(
+        host,
+        port,
+        tls_cert,
+        tls_key,
+        workers,
+        seconds,
+        waiting_per_address=per_address,
+    )
     keys = ApiKeys() if api_keys is None else ApiKeys.from_file(api_keys)
     warning = listen.check_exposure(has_keys=bool(keys), allowed=allow_exposed)
     noise = options.keyed_noise(key_file, key_env)
     privatizer = prepare_privatizer(settings, noise, quiet=quiet)
-    limits = Limits(body, texts, words, seconds, rate, *waiting)
+    limits = Limits(body, texts, words, seconds, rate, concurrent, per_address)
     guard = None
     if guardrail:
         if workers > 1 and noise is None:

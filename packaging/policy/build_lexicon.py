@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import mondegreen as mg
 from mondegreen.space.word_classes import CLOSED_CLASSES
 from mondegreen.text.never_printed import never_printed
-from mondegreen.text.tokenizer import canonical, tokenize
+from mondegreen.text.tokenizer import tokenize
 
 HERE = Path(__file__).parent
 OUTPUT = HERE.parents[1] / "src" / "mondegreen" / "policy" / "data" / "english.policy"

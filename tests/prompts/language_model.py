@@ -23,8 +23,9 @@ WAIT = 60.0
 class Model:
     """An upstream: ``received`` holds every head and body that came in.
 
-    ``mode`` is what it does: answer, stream for ever ("endless"), be silent ("slow"),
-    redirect, fail ("error": an error that repeats the prompt, "cut": half an answer).
+    ``mode`` is what it does: answer, stream for ever ("endless", or as fast as it can:
+    "flood"), be silent ("slow"), redirect, fail ("error": an error that repeats the
+    prompt, "cut": half an answer).
     """
 
     def __init__(self):
@@ -79,6 +80,17 @@ class Model:
                 self.gone.set()
 
         return StreamingResponse(parts(), media_type="text/event-stream")
+
+    async def _flood(self, request, body):
+        """Send without end, as fast as it is taken."""
+
+        async def parts():
+            self.waiting.set()
+            while True:
+                yield b" " * 65536
+                await asyncio.sleep(0)  # what is sent to nobody waits for nobody
+
+        return StreamingResponse(parts(), media_type="application/json")
 
     async def _slow(self, request, body):
         self.waiting.set()

@@ -51,9 +51,9 @@ def guard(evenly):
 @pytest.fixture(scope="module")
 def service(evenly, guard):
     from mondegreen.serve.app import create_app
-    from mondegreen.serve.settings import Settings
+    from mondegreen.serve.service_settings import ServiceSettings
 
-    app = create_app(Settings(evenly, guardrail=guard))
+    app = create_app(ServiceSettings(evenly, guardrail=guard))
     with running(app) as address:
         yield address.removesuffix("/v1")
     app.state.batcher.close()

@@ -12,9 +12,10 @@ from mondegreen.errors import (
     DataError,
     InvalidParameterError,
     OutOfVocabularyError,
+    PrivacyError,
 )
 from mondegreen.sampling.noise import OSNoise
-from mondegreen.serve.batcher import Batcher
+from mondegreen.serve.batcher import Batcher, has_more_words
 from strategies import WORDS
 
 TEXT = " ".join(WORDS[:40])
@@ -152,7 +153,7 @@ def test_a_large_request_lets_the_small_ones_pass(batch, privatizer):
     assert len(set(found[0])) == 5000
     assert all(len(call) == 1 for call in found[1:])
     callers = [callers for callers, _, _ in calls]
-    assert callers[:3] == [1, 1, 4]  # not behind thirteen pieces of the first
+    assert callers[:2] == [1, 4]  # not behind thirteen pieces of the first
     assert sum(texts for _, texts, _ in calls) == 5004
 
 
@@ -210,3 +211,42 @@ def test_several_loops_may_ask_one_batcher(privatizer):
         thread.join(60)
     batcher.close()
     assert len(set(found)) == 400
+
+
+def test_words_are_counted_as_they_are_privatized_however_long_the_text():
+    text = "word " * 40_000  # more than one slice
+    assert not has_more_words([text], 40_000)
+    assert has_more_words([text], 39_999)
+    assert not has_more_words(["a" * 200_000], 4)
+    assert not has_more_words(["x"] * 500, 500)
+    assert has_more_words(["x"] * 501, 500)
+    assert not has_more_words([], 0)
+
+
+def test_a_short_request_comes_before_longer_ones(batch, privatizer):
+    calls = []
+
+    class Kept(Counting):
+        def streams(self, batch):
+            calls.append(batch.texts)
+            yield from super().streams(batch)
+
+    long = " ".join(WORDS[:40] * 300)
+    batch(privatizer.with_noise(Kept()), ([long],), ([long],), (["bad"],))
+    assert calls[1] == ["bad"]
+
+
+def test_what_has_no_release_is_an_error_and_nobody_elses_text(batch, privatizer):
+    class Short:
+        noise = privatizer.noise
+
+        def with_noise(self, noise):
+            return self
+
+        def texts(self, texts, ids, column):
+            return ["of another"] * (len(texts) + 1), 1
+
+    batcher = Batcher(Short())
+    with pytest.raises(PrivacyError):
+        asyncio.run(batcher.privatize(["bad"]))
+    batcher.close()

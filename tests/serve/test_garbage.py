@@ -240,7 +240,9 @@ def test_an_error_inside_tells_nothing(
     monkeypatch.setattr(mg.Privatizer, "texts", fail)
     found = client.privatize(CANARY)
     assert found.status_code == 500
-    assert found.json() == {"error": "an error of the service; nothing was released"}
+    assert found.json() == {
+        "error": "An internal error occurred. Nothing was released."
+    }
     assert type(wrong).__name__ in caplog.text
     shown = caplog.text + "".join(capfd.readouterr())
     assert CANARY not in shown

@@ -146,6 +146,27 @@ def _is_key(key: bytes) -> bool:
     return len(key) >= _KEY_BYTES and len(set(key)) >= _LEAST_BYTES
 
 
+def key_in_variable(name: str, value: str | None) -> bytes:
+    """Read the key that an environment variable holds, here or elsewhere.
+
+    Raises
+    ------
+    ConfigurationError
+        If the variable is not set, or is no key. Its value is not shown.
+    """
+    problem = "is not set" if value is None else "is no key of 64 hex digits"
+    make = "python -c 'import secrets; print(secrets.token_hex(32))'"
+    digits, key = (value or "").strip(), b""
+    if _HEX_KEY.fullmatch(digits):
+        key = bytes.fromhex(digits)
+        problem = f"is no random key: it has fewer than {_LEAST_BYTES} different bytes"
+    if not _is_key(key):
+        raise ConfigurationError(
+            f"environment variable {name} {problem}; make one: {make}"
+        )
+    return key
+
+
 def check_variable(name: object) -> None:
     """Refuse, without showing it, what may be a key in place of a variable's name."""
     if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
@@ -229,20 +250,7 @@ class KeyedNoise:
             neither is a name that may be a key put there by mistake.
         """
         check_variable(name)
-        value = os.environ.get(name, "").strip()
-        problem = "is no key of 64 hex digits" if name in os.environ else "is not set"
-        make = "python -c 'import secrets; print(secrets.token_hex(32))'"
-        key = b""
-        if _HEX_KEY.fullmatch(value):
-            key = bytes.fromhex(value)
-            problem = (
-                f"is no random key: it has fewer than {_LEAST_BYTES} different bytes"
-            )
-        if not _is_key(key):
-            raise ConfigurationError(
-                f"environment variable {name} {problem}; make one: {make}"
-            )
-        source = cls(key)
+        source = cls(key_in_variable(name, os.environ.get(name)))
         source._again = (cls.from_env, (name,))
         return source
 

@@ -40,6 +40,13 @@ PUBLIC: Final = option(
 ROLES: Final = option(
     "Messages of this role are PUBLIC and pass in clear. Repeatable.", "--public-role"
 )
+PER_ADDRESS: Final = option(
+    "Maximum requests at a time from one client address; others get status 429. Also "
+    "the maximum of its idle or half-sent connections. 0: no limit per address.",
+    "--max-per-address",
+    default=128,
+    type=click.IntRange(min=0),
+)
 WORKERS: Final = option("Processes that answer, one core each.", default=1)
 
 
@@ -78,6 +85,7 @@ def serve(
         "--max-concurrent",
         default=256,
     ),
+    per_address: int = PER_ADDRESS,
     guardrail: bool = option(
         "Answer LiteLLM too, at /beta/litellm_basic_guardrail_api: its requests to "
         "language models are privatized or blocked."
@@ -102,16 +110,24 @@ def serve(
     from mondegreen.prompts.guard import PromptGuard
     from mondegreen.serve.api_keys import ApiKeys
     from mondegreen.serve.app import create_app
+    from mondegreen.serve.limits import Limits
     from mondegreen.serve.server import Listen, run
-    from mondegreen.serve.settings import Limits
-    from mondegreen.serve.settings import Settings as ServiceSettings
+    from mondegreen.serve.service_settings import ServiceSettings
 
-    listen = Listen(host, port, tls_cert, tls_key, workers, seconds)
+    listen = Listen(
+        host,
+        port,
+        tls_cert,
+        tls_key,
+        workers,
+        seconds,
+        waiting_per_address=per_address,
+    )
     keys = ApiKeys() if api_keys is None else ApiKeys.from_file(api_keys)
     warning = listen.check_exposure(has_keys=bool(keys), allowed=allow_exposed)
     noise = options.keyed_noise(key_file, key_env)
     privatizer = prepare_privatizer(settings, noise, quiet=quiet)
-    limits = Limits(body, texts, words, seconds, rate, concurrent)
+    limits = Limits(body, texts, words, seconds, rate, concurrent, per_address)
     guard = None
     if guardrail:
         if workers > 1 and noise is None:

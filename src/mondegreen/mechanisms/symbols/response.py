@@ -102,6 +102,7 @@ class ResponseMechanism(base.AbstractMechanism):
     __slots__ = ()
 
     family: ClassVar[str] = "symbols"
+    space_metrics: ClassVar[tuple[str, ...]] = ()  # a policy in place of a space
 
     @abstractmethod
     def prepare(self, space: Any) -> ResponseState:

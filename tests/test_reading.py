@@ -216,9 +216,10 @@ def test_the_guarantee_names_the_model_and_what_must_hold():
     (line,) = [a for a in made.guarantee.assumptions if a.startswith("reading")]
     assert load_language().digest[:16] in line
     assert "public text alone" in line
-    found = made.guarantee.ordinary_text
-    assert found["stay"] <= found["reader"] + 0.05 <= found["near"]
-    assert "recovers" in made.guarantee.summary()
+    found = made.preview()
+    assert found.unchanged <= found.recovered + 0.05 <= found.near
+    assert "recovers" in str(found)
+    assert "recovers" not in made.guarantee.summary()
     assert not any("reading" in a for a in privatizer().guarantee.assumptions)
     assert privatizer().guarantee.epsilon == made.guarantee.epsilon
 
@@ -226,10 +227,10 @@ def test_the_guarantee_names_the_model_and_what_must_hold():
 @pytest.mark.slow("seconds")
 def test_less_is_recovered_of_more_noise():
     recovered = [
-        mg.Privatizer(mg.mechanism("tree", epsilon=e), read="sentence").guarantee
+        mg.Privatizer(mg.mechanism("tree", epsilon=e), read="sentence").preview()
         for e in (2.0, 10.0, 14.0)
     ]
-    low, middle, high = (each.ordinary_text["reader"] for each in recovered)
+    low, middle, high = (each.recovered for each in recovered)
     assert low < 0.1 < middle < high
 
 

@@ -157,7 +157,7 @@ def test_another_space_under_the_same_name_is_refused(spec):
 def test_an_unproved_mechanism_stays_refused_where_it_was_not_allowed(folder):
     cls = next(cls for cls in mg.mechanisms() if not cls.is_private)
     spec = built(cls, folder).to_dict()
-    assert not mg.Privatizer.from_dict(spec).guarantee.is_private
+    assert mg.Privatizer.from_dict(spec).guarantee.is_void
     with pytest.raises(UnprovedGuaranteeError):
         mg.Privatizer.from_dict({**spec, "allow_unproved": False})
 
@@ -225,7 +225,7 @@ def test_the_noise_of_one_caller_is_not_that_of_another(spec):
     keyed = mg.Privatizer.from_dict(spec, noise=mg.KeyedNoise(KEY))
     fresh = mg.Privatizer.from_dict(spec)
     fresh.noise = mg.Seeded(1)
-    assert mg.Privatizer.from_dict(spec).guarantee.is_private
+    assert not mg.Privatizer.from_dict(spec).guarantee.is_void
     assert keyed(TEXT, id=1).text == keyed(TEXT, id=1).text
     assert "secret" in keyed.guarantee.noise
 

@@ -680,9 +680,10 @@ def test_a_seed_is_stamped_everywhere(run):
     assert "seed 3" in done.stderr
     report = json.loads(Path("r.json").read_bytes())
     metadata = json.loads(pq.read_schema("o.parquet").metadata[b"mondegreen"])
-    assert report["is_private"] is False
+    for stated in (report, metadata[0], report["guarantee"], metadata[0]["guarantee"]):
+        assert stated["noise_is_secret"] is False
+        assert stated["protection"] == "none"
     for guarantee in (report["guarantee"], metadata[0]["guarantee"]):
-        assert guarantee["is_private"] is False
         assert "seed 3" in guarantee["noise"]
     done = run("in.parquet", "-o", "p.parquet")
     assert "NOT PRIVATE" not in done.stderr
@@ -708,12 +709,63 @@ def test_the_report_holds_the_guarantee_and_no_function_of_private_words(run):
     assert reports[0] == reports[1]
     report = reports[0]
     assert report["counts"] == {"rows": 3, "words": 5}
-    head = {"format", "mondegreen", "is_private", "guarantee", "passes"}
-    assert set(report) == {*head, "input", "counts"}
+    head = {"format", "mondegreen", "noise_is_secret", "protection", "guarantee"}
+    run_of = {"passes", "preview", "loss", "input", "counts"}
+    assert set(report) == head | run_of
     assert report["input"] == {"format": "txt", "columns": ["text"]}
     guarantee = mg.Guarantee.from_dict(report["guarantee"])
-    assert guarantee.is_private
+    assert not guarantee.is_void
     assert guarantee.epsilon == 2
+
+
+def test_the_report_says_what_a_text_loses(run):
+    one, two = ["bad", "", "bad", ""], ["bad dag", "fad", None, ""]
+    table = pa.table({"id": ["a", "b", "a", "c"], "one": one, "two": two})
+    pq.write_table(table, "i.parquet")
+    Path("k").touch(mode=0o600)
+    Path("k").write_bytes(bytes(range(32)))
+    options = ["i.parquet", "-o", "o.parquet", "-c", "one", "-c", "two"]
+    options += ["--report", "-"]
+    for more, by_id in (([], None), (["--key-file", "k", "--id", "id"], (4, 2.5))):
+        done = run(*options, *more, "--force")
+        report = json.loads(done.stdout)
+        loss, word = report["loss"], report["guarantee"]["certified"]
+        word *= report["guarantee"]["scale"]["diameter"]
+        assert loss["per_word"] == word
+        assert loss["per_row"] == {"largest": 3 * word, "median": word}
+        if by_id is None:
+            assert loss["per_id"] is None
+        else:
+            largest, median = (n * word for n in by_id)
+            assert loss["per_id"] == {"largest": largest, "median": median}
+
+
+def test_a_run_without_words_loses_nothing(run):
+    Path("in.txt").write_text("\n\n")
+    run("in.txt", "-o", "o.txt", "--report", "r.json")
+    loss = json.loads(Path("r.json").read_bytes())["loss"]
+    assert (loss["per_row"], loss["per_id"]) == (None, None)
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_lists_of_texts_are_counted_by_row(run, jobs):
+    texts = pa.array([["bad", "bad dag"], None, [], ["fad", None]])
+    pq.write_table(pa.table({"text": texts}).slice(0), "i.parquet")
+    run("i.parquet", "-o", "o.parquet", "--report", "r.json", "-j", jobs)
+    report = json.loads(Path("r.json").read_bytes())
+    word = report["loss"]["per_word"]
+    assert report["loss"]["per_row"] == {"largest": 3 * word, "median": 2 * word}
+    assert report["counts"]["words"] == 4
+
+
+def test_a_report_is_never_private_and_says_what_it_protects(run):
+    Path("in.txt").write_text("bad\n")
+    run("in.txt", "-o", "o.txt", "--report", "r.json", epsilon="1e6")
+    text = Path("r.json").read_text()
+    report = json.loads(text)
+    assert "is_private" not in text
+    assert report["protection"] == "vacuous"
+    assert report["preview"]["unchanged"] > 0.5
 
 
 def test_a_column_that_is_named_twice_is_one_pass(run):
@@ -738,13 +790,15 @@ def test_the_guarantee_is_printed_before_work_starts(run, monkeypatch):
     done = run("-", stdin=b"bad\n", expect=3)
     assert done.stderr.startswith("Privacy guarantee")
     assert done.stderr.endswith("Error: stopped\n")
-    assert "In clear" in done.stderr
+    assert "Disclosed: " in done.stderr
 
 
-def test_the_guarantee_is_four_lines_and_verbose_shows_all(run):
+def test_the_guarantee_is_three_lines_and_the_preview_one(run):
     lines = run("-", "--read", "none", stdin=b"bad\n").stderr.splitlines()
     assert len(lines) == 5  # and the summary of the run
-    assert lines[1].startswith("Of 100 words of its vocabulary, ")
+    starts = ("Privacy guarantee", "A word hides among", "Disclosed: ", "Preview (")
+    assert all(map(str.startswith, lines, starts))
+    assert lines[3].endswith(" Protection: moderate.")
     shown = run("-", "--verbose", stdin=b"bad\n").stderr
     assert "P(out | w)" in shown
     assert "assumes" in shown
@@ -772,9 +826,9 @@ def test_a_fresh_pass_does_not_take_the_stamp_off_a_seeded_one(run):
     options = ["-o", "again.parquet", "--report", "r.json", "-q"]
     done = run("seeded.parquet", *options)
     assert "NOT PRIVATE: seed 3" in done.stderr
-    assert json.loads(Path("r.json").read_bytes())["is_private"] is False
+    assert json.loads(Path("r.json").read_bytes())["protection"] == "none"
     passes = json.loads(pq.read_schema("again.parquet").metadata[b"mondegreen"])
-    assert [each["is_private"] for each in passes] == [False, True]
+    assert [each["protection"] == "none" for each in passes] == [True, False]
 
 
 def test_a_damaged_statement_of_an_earlier_pass_counts_as_not_private(run):
@@ -783,7 +837,7 @@ def test_a_damaged_statement_of_an_earlier_pass_counts_as_not_private(run):
         given = table.replace_schema_metadata({"mondegreen": stated})
         pq.write_table(given, "in.parquet")
         run("in.parquet", "-o", "o.parquet", "--report", "r.json", "--force", "-q")
-        assert json.loads(Path("r.json").read_bytes())["is_private"] is False
+        assert json.loads(Path("r.json").read_bytes())["protection"] == "none"
 
 
 def test_a_report_brings_earlier_passes_to_formats_that_cannot_carry_them(run):
@@ -793,7 +847,7 @@ def test_a_report_brings_earlier_passes_to_formats_that_cannot_carry_them(run):
     run("a.csv", "-o", "ab.csv", "-c", "b", *options)
     report = json.loads(Path("ab.json").read_bytes())
     assert [each["column"] for each in report["passes"]] == ["a", "b"]
-    assert report["is_private"] is False
+    assert report["protection"] == "none"
     Path("no.json").write_text("{}")
     for path in ("no.json", "absent.json", "a.csv"):
         told = ["--earlier", path, "--report", "x.json"]

@@ -470,10 +470,10 @@ def test_the_guarantee_says_what_was_asked(cls):
     assert guarantee.space_digest == space.digest
     assert guarantee.proof == f"docs/proofs/{cls.name}.md"
     assert guarantee.delta == 0.0
-    assert guarantee.is_private == cls.is_private
+    assert guarantee.is_proved == cls.is_private
     assert guarantee.assumptions
     assert guarantee.certified is None or guarantee.certified <= 2.5
-    assert guarantee.is_private or guarantee.certified_how.startswith("not proved: ")
+    assert guarantee.is_proved or guarantee.certified_how.startswith("not proved: ")
     for key in ("nearest", "mean", "diameter"):
         assert guarantee.scale[key] > 0
     assert guarantee.scale["closest"] >= 0

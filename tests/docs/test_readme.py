@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import mondegreen as mg
-from benchmarks.pages import readme_table
+from benchmarks.pages import linkage_page, readme_table
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -92,6 +92,16 @@ def test_what_is_said_to_be_read_is_what_is_read():
 
 def test_the_speed_section_comes_from_the_results():
     assert readme_table.START + readme_table.table() + readme_table.END in README
+
+
+def test_the_figures_of_linkage_are_those_of_the_results():
+    linked = {row["collection"]: row["linked"] for row in linkage_page.rows()}
+    questions, films = linked["insurance questions"], linked["film reviews"]
+    (shown,) = re.findall(r"97 % of 7-word questions .*?3 % and 100 %\.", README, re.S)
+    figures = [float(each) for each in re.findall(r"(\d+) %", shown)]
+    ways = ("all words", "structure")
+    wanted = [each[way] for way in ways for each in (questions, films)]
+    assert figures == [round(100 * share) for share in wanted]
 
 
 def test_the_readme_is_short():

@@ -467,7 +467,7 @@ def test_a_broken_promise_is_not_a_promise(spark, private, spec):
         "text", f.col("text").alias("text", metadata={"mondegreen": "{"})
     )
     released = private(given, ["text"], spec=spec, **KEYED)
-    assert report(released)["is_private"] is False
+    assert report(released)["protection"] == "none"
     assert released.schema["text"].metadata["comment"].startswith("NOT PRIVATE. ")
     with pytest.raises(ConfigurationError, match="privatize it first"):
         report(given.drop("text"))

@@ -30,6 +30,7 @@ class Model:
     def __init__(self):
         self.start_anew()
         paths = ["chat/completions", "completions", "embeddings", "responses", "models"]
+        paths += ["messages", "messages/count_tokens", "responses/input_tokens"]
         routes = [
             Route(f"/v1/{p}", self.answer, methods=["GET", "POST"]) for p in paths
         ]
@@ -119,6 +120,11 @@ def answers(kind: str) -> dict:
     if kind == "embeddings":
         data = [{"object": "embedding", "index": 0, "embedding": [0.5, 0.25]}]
         return {"object": "list", "data": data, "model": "stub", "usage": usage}
+    if kind == "messages":
+        said = {"type": "message", "role": "assistant", "stop_reason": "end_turn"}
+        content = [{"type": "text", "text": "An answer."}]
+        tokens = {"input_tokens": 1, "output_tokens": 1}
+        return {"id": "m", "model": "stub", "content": content, "usage": tokens, **said}
     if kind == "models":
         return {"object": "list", "data": [{"id": "stub", "object": "model"}]}
     part = {"type": "output_text", "text": "An answer.", "annotations": []}

@@ -23,7 +23,7 @@ TEXT = " ".join(WORDS[:40])
 class Counting:
     """Fresh noise, and how often it was asked for, and for how many texts."""
 
-    is_private = True
+    is_secret = True
 
     def __init__(self):
         self.asked = []

@@ -252,3 +252,13 @@ def test_unknown_words_that_are_refused_are_not_named(serve, space_file):
     found = serve(strict).privatize("bad", f"bad {CANARY}")
     assert found.status_code == 422
     assert CANARY not in found.text
+
+
+def test_a_body_that_does_not_arrive_is_the_fault_of_the_client():
+    from starlette.requests import ClientDisconnect
+
+    from mondegreen.serve.answers import refusal
+
+    found = refusal(ClientDisconnect())
+    assert found.status_code == 400
+    assert json.loads(found.body) == {"error": "the body did not arrive"}

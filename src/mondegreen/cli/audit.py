@@ -153,11 +153,12 @@ def _refuse(given: str, needed: str, unfit: dict[str, bool]) -> None:
             raise ConfigurationError(f"{name} is for {needed}, not for {given}")
 
 
-_LIBRARIES: Final = "numpy pyarrow faiss-cpu click rich regex randomgen scipy".split()
+_LIBRARIES: Final = (
+    "numpy pyarrow faiss-cpu click rich regex randomgen scipy jinja2".split()
+)
 
 # What they are for, where somebody looks for it.
 _OPTIONAL: Final = {
-    "jinja2": "reports",
     "matplotlib": "reports and pictures",
     "torch": "searches on a GPU",
 }

@@ -96,7 +96,7 @@ def explain(
     )
     guarantee = privatizer.guarantee
     readings = _readings(privatizer, code, runs, seed)[:top]
-    reader = _reader(privatizer)
+    preview = privatizer.preview(with_attacker=True)
     if target is not None:
         from mondegreen.report.charts import picture, picture_format
         from mondegreen.report.figures import word_bars
@@ -108,7 +108,11 @@ def explain(
     if as_json:
         stated = {"guarantee": guarantee.to_dict()}
         read_as = [{"word": word, "probability": share} for word, share in readings]
-        more = {"readings": read_as or None, "reader": reader}
+        more = {
+            "readings": read_as or None,
+            "preview": preview.to_dict(),
+            "protection": preview.protection(guarantee),
+        }
         echo_json({**facts, **stated, **scores.to_dict(), **more})
     else:
         listed = frozenset() if settings.print_all else never_printed()
@@ -116,21 +120,8 @@ def explain(
         if readings:
             rows = [(word, f"{figure(share, 'percent')} %") for word, share in readings]
             click.echo("\n".join(["", "read by itself as", *table(rows, indent="  ")]))
-        says = "see: mondegreen attack"
-        if reader is not None:
-            says = f"{100 * reader:.0f} of 100 words of ordinary English sentences"
-        click.echo(f"\na reader with a public language model recovers: {says}")
-
-
-def _reader(privatizer: Privatizer) -> float | None:
-    """Which share of ordinary words a reader of sentences recovers, if known soon."""
-    from mondegreen.privatizer.ordinary import recovered_by_a_reader
-    from mondegreen.text.lookup import Lookup
-
-    known: float | None = privatizer.guarantee.ordinary_text.get("reader")
-    if known is not None:
-        return known
-    return recovered_by_a_reader(privatizer.state, Lookup(privatizer.space))
+        click.echo(f"\n{preview.warning or preview}")
+        click.echo(f"Protection: {preview.protection(guarantee)}.")
 
 
 def _readings(
@@ -256,7 +247,7 @@ def _document(loss: DocumentLoss) -> list[str]:
     if loss.any_delta < loss.any:
         rows.append((f"  except with chance {loss.delta:g}", nats(loss.any_delta)))
     words = amount(loss.words, "word")
-    head = f"a document of {words}, all replaced: n nats change odds by e^n at most"
+    head = f"loss of a text of {words}, all replaced: n nats change odds by e^n at most"
     return [head, *table(rows, indent="  ")]
 
 

@@ -19,11 +19,14 @@ from mondegreen.settings import Settings
 from mondegreen.wording import amount
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSource
     from mondegreen.passes import Pass
     from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.sampling.noise import NoiseSource
+    from mondegreen.scores.preview import Preview
 
 _LONGEST: Final = 16 << 20  # bytes of an earlier report
 
@@ -104,11 +107,14 @@ def privatize(
     from mondegreen.processes import SPAWN, warm_up
 
     context = warm_up() if jobs > 1 else SPAWN  # first: it goes on by itself
+    from mondegreen import __version__
     from mondegreen.cli.render import prepare_privatizer, progress
     from mondegreen.io.open import open_sink, open_source
     from mondegreen.io.target import Target
-    from mondegreen.passes import METADATA_KEY, Pass, from_json, to_json
+    from mondegreen.passes import METADATA_KEY, Pass, from_json, report_of, to_json
     from mondegreen.privatizer.parallel import privatize_batches
+    from mondegreen.protection import worst
+    from mondegreen.scores.text_loss import TextLosses
 
     noise = _noise(key_file, key_env, id_column, seed)
     if id_column is None and (unique_ids or logical):
@@ -138,10 +144,10 @@ def privatize(
         target = None if report is None else Target(report, force=force)
         privatizer = prepare_privatizer(settings, noise, quiet=quiet)
         promise = privatizer.guarantee.with_text(source.disclosed, source.conditions)
-        _announce(
-            promise, before, _what_is_read(privatizer), quiet=quiet, verbose=verbose
-        )
-        started, words = time.perf_counter(), 0
+        preview, notice = privatizer.preview(), _what_is_read(privatizer)
+        _announce(promise, preview, before, notice, quiet=quiet, verbose=verbose)
+        counted_by = None if report is None else source.id_column
+        started, words, losses = time.perf_counter(), 0, TextLosses()
         with sink, progress(source, quiet=quiet) as advance:
             released = privatize_batches(
                 privatizer,
@@ -153,20 +159,29 @@ def privatize(
                 context=context,
             )
             with contextlib.closing(released):
-                for batch, count in released:
+                for batch, counts in released:
                     sink.write(batch)
-                    words += count
+                    words += int(counts.sum())
+                    losses.add(counts, _ids(batch, counted_by))
                     advance()
             # The end of the file tells more: how many records were passed over.
             disclosed = source.disclosed
             promise = privatizer.guarantee.with_text(disclosed, source.conditions)
             passes = [*before, *(Pass(column, promise) for column in names)]
-            counts = {"rows": source.rows_read, "words": words}
+            # Counts of unknown or changed words are not in the report: they are
+            # functions of the private words. Those of rows and words pass in clear.
+            totals = {"rows": source.rows_read, "words": words}
             if disclosed:
-                counts["records_without_a_column"] = source.missing_rows
-            given = {"format": source.format, "columns": list(names)}
-            told = _report(passes, promise, input=given, counts=counts)
-            with _beside(target, told):
+                totals["records_without_a_column"] = source.missing_rows
+            told = report_of(passes, __version__)
+            told |= {
+                "protection": worst((told["protection"], preview.level)),
+                "preview": preview.to_dict(),
+                "loss": losses.to_dict(promise.word_loss),
+                "input": {"format": source.format, "columns": list(names)},
+                "counts": totals,
+            }
+            with _beside(target, _as_bytes(told)):
                 sink.commit({METADATA_KEY: to_json(passes)})
     if not quiet:
         seconds = time.perf_counter() - started
@@ -246,6 +261,7 @@ def _check_paths(
 
 def _announce(
     guarantee: Guarantee,
+    preview: Preview,
     earlier: Sequence[Pass],
     notice: str,
     *,
@@ -255,11 +271,11 @@ def _announce(
     """Print the promise before work starts; where it is quiet, its warnings alone."""
     from mondegreen.cli.render import show_promise
 
-    show_promise(guarantee, quiet=quiet, verbose=verbose)
+    show_promise(guarantee, preview, quiet=quiet, verbose=verbose)
     if notice and not quiet:
         click.echo(notice, err=True)
     for each in earlier:
-        if not (quiet and each.is_private):
+        if not quiet or each.is_void:
             click.echo(f"Privatized before: {each}", err=True)
 
 
@@ -283,23 +299,13 @@ def reported(report: str | None) -> list[Pass]:
     return from_json(json.dumps(passes))
 
 
-def _report(passes: Sequence[Pass], guarantee: Guarantee, **more: object) -> bytes:
-    """The report of a run. Counts of unknown or changed words are not in it.
+def _ids(batch: pa.RecordBatch, id_column: str | None) -> list[str] | None:
+    from mondegreen.text.columns import read_ids
 
-    Such counts are functions of the private words, and nothing bounds what they tell;
-    the numbers of rows and words are part of what passes in clear anyway.
-    """
-    from mondegreen import __version__
-    from mondegreen.passes import all_private
+    return None if id_column is None else read_ids(batch.column(id_column))
 
-    report = {
-        "format": "mondegreen-report/2",
-        "mondegreen": __version__,
-        "is_private": all_private(passes),
-        "guarantee": guarantee.to_dict(),
-        "passes": [each.to_dict() for each in passes],
-        **more,
-    }
+
+def _as_bytes(report: dict[str, Any]) -> bytes:
     return (json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode()
 
 

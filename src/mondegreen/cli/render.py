@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mondegreen.io.base import AbstractSource
     from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.sampling.noise import NoiseSource
+    from mondegreen.scores.preview import Preview
     from mondegreen.settings import Settings
     from mondegreen.space.space import Space
 
@@ -119,15 +120,19 @@ def prepare_privatizer(
     return privatizer
 
 
-def show_promise(guarantee: Guarantee, *, quiet: bool, verbose: bool) -> None:
-    """Print the promise before work starts; where it is quiet, its warnings alone."""
+def show_promise(
+    guarantee: Guarantee, preview: Preview, *, quiet: bool, verbose: bool = False
+) -> None:
+    """Print guarantee and preview before work starts; if quiet, warnings alone."""
     if not quiet:
         click.echo(guarantee if verbose else guarantee.summary(), err=True)
+        word = preview.protection(guarantee)
+        click.echo(f"{preview.warning or preview} Protection: {word}.", err=True)
         return
-    if not guarantee.is_private:
+    if guarantee.is_void:
         click.echo(f"NOT PRIVATE: {guarantee.reason_not_private}", err=True)
-    if guarantee.warning:
-        click.echo(guarantee.warning, err=True)
+    if preview.warning:
+        click.echo(preview.warning, err=True)
 
 
 def read_public(

@@ -19,12 +19,10 @@ from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms.binary import BinaryState
 from mondegreen.mechanisms.selection.tree import TreeState
 from mondegreen.privatizer.build import build_privatizer
-from mondegreen.privatizer.ordinary import recovered_by_a_reader
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.sampling.noise import KeyedNoise
 from mondegreen.settings import Settings
 from mondegreen.space.space import Space
-from mondegreen.text.lookup import Lookup
 from mondegreen.text.never_printed import replacements
 from mondegreen.text.structure import BLANKS, CURRENCY, GAP, SAME, SIGNS
 from mondegreen.text.tokenizer import APOSTROPHES, CLITICS, HOSTS, LONGEST
@@ -38,8 +36,8 @@ _POLICIES: Final = ("case", "structure", "unknown")
 """Settings that an artifact names: a device refuses other values than the defaults."""
 
 _ADVERSARY: Final = (
-    "who reads sentences with the public language model of the package, knows the "
-    "mechanism and sees the release, tried on sentences that the model itself wrote"
+    "knows the mechanism, has the public language model of the package and sees the "
+    "release; tried on sentences that the model itself wrote"
 )
 _KEYED: Final = KeyedNoise(bytes(range(32))).describe()
 
@@ -147,16 +145,17 @@ def _setting(privatizer: Privatizer) -> dict[str, Any]:
     law: dict[str, Any]
     if isinstance(state, TreeState):
         law = {"weights": list(map(str, state.law.weights))}
-        reader = recovered_by_a_reader(state, Lookup(privatizer.space))
     else:
-        law, reader = {"threshold": str(_binary(state).threshold)}, None
+        law = {"threshold": str(_binary(state).threshold)}
+    preview = privatizer.preview(with_attacker=True)
     return {
         "epsilon": promise.epsilon,
         **law,
         "digest": privatizer.digest.hex(),
-        "reader": reader,
+        "preview": preview.to_dict(),
         "guarantee": promise.to_dict(),
         "summary": promise.summary(),
+        "protection": preview.protection(promise),
     }
 
 

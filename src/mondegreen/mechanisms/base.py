@@ -249,9 +249,10 @@ class AbstractMechanism(ABC):
             "space": space.name,
             "space_digest": space.digest,
             "proof": f"docs/proofs/{self.name}.md",
-            "is_private": self.is_private,
+            "hides_among": space.vocab_size,
         }
-        return Guarantee(**{**usual, **stated})
+        made = Guarantee(**{**usual, **stated})
+        return made if self.is_private else made.without_proof()
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``{"name": ..., "parameters": {...}}`` as JSON values."""

@@ -41,7 +41,8 @@ from mondegreen.text.tokenizer import TokenizedBatch
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from mondegreen.privatizer.arrow import Replace
+    from mondegreen.privatizer.arrow import Counts, Replace
+    from mondegreen.scores.preview import Preview
 
 _STREAM_TEXTS: Final = 1024
 
@@ -166,14 +167,36 @@ class Privatizer:
     def guarantee(self) -> Guarantee:
         """What every release of this privatizer promises."""
         if self._guarantee is None:
-            is_private = self.noise.is_private and self.mechanism.is_private
             if not self._stated:
                 parts = self._lookup, self._detokenizer, self.reading
-                self._stated.append(guarantee_of(self.state, *parts))
+                stated = guarantee_of(self.state, *parts)
+                is_proved = self.mechanism.is_private
+                self._stated.append(stated if is_proved else stated.without_proof())
             self._guarantee = self._stated[0].with_noise(
-                self.noise.describe(), is_private=is_private
+                self.noise.describe(), is_secret=self.noise.is_secret
             )
         return self._guarantee
+
+    def preview(self, *, with_attacker: bool = False) -> Preview:
+        """Measure what this setting does to public words; no guarantee is in it.
+
+        Parameters
+        ----------
+        with_attacker : bool
+            Try an attacker with the public language model too, where that takes
+            seconds. A privatizer that reads tries one anyway.
+
+        Examples
+        --------
+        >>> import mondegreen as mg
+        >>> made = mg.Privatizer(mg.mechanism("tree", epsilon=10.0))
+        >>> made.preview().unchanged < 0.1, made.preview().protection(made.guarantee)
+        (True, 'weak')
+        """
+        from mondegreen.scores.preview import preview
+
+        parts = self.state, self._lookup, self.reading
+        return preview(*parts, with_attacker=with_attacker)
 
     def __call__(
         self, text: str, *, id: str | int | None = None, **options: Any
@@ -317,8 +340,8 @@ class Privatizer:
         *,
         id_column: str | None = None,
         number: int | None = None,
-    ) -> tuple[pa.RecordBatch, int]:
-        """Do as :meth:`arrow`, and count the words; a dot in a name is a dot here."""
+    ) -> tuple[pa.RecordBatch, Counts]:
+        """Do as :meth:`arrow`, and count words by row; a dot in a name is a dot."""
         from mondegreen.privatizer.arrow import replace_in_batch
 
         replace = self._replace(number)
@@ -335,10 +358,10 @@ class Privatizer:
         places: Sequence[int] | None = None,
         *,
         number: int | None = None,
-    ) -> tuple[list[str | None], int]:
-        """Privatize texts, and count their words; see :data:`arrow.Replace`."""
+    ) -> tuple[list[str | None], list[int]]:
+        """Privatize texts, and count the words of each; see :data:`arrow.Replace`."""
         tokens, codes = self._release(texts, records, column, number, places)
-        return self._detokenizer.join(tokens, codes), len(codes)
+        return self._detokenizer.join(tokens, codes), tokens.counts()
 
     def with_noise(self, noise: NoiseSource | None) -> Privatizer:
         """Share the prepared state, with other noise: :class:`OSNoise` if None."""

@@ -13,7 +13,6 @@ from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError, MondegreenError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import State
-from mondegreen.privatizer.ordinary import ordinary_reading, ordinary_text
 from mondegreen.privatizer.reading import Reading
 from mondegreen.sampling.noise import Batch, NoiseSource
 from mondegreen.text.detokenizer import Detokenizer, Span
@@ -73,14 +72,11 @@ def guarantee_of(
     state: State, lookup: Lookup, detokenizer: Detokenizer, reading: Reading
 ) -> Guarantee:
     """State what is promised of texts, whatever the noise."""
-    found = None
-    if reading.read != "none":
-        found = ordinary_reading(state, lookup, reading)
     return state.guarantee.with_text(
         lookup.disclosed_in(detokenizer.structure) + detokenizer.disclosed,
         lookup.conditions + detokenizer.conditions,
         detokenizer.assumptions + reading.assumptions,
-    ).with_ordinary_text(*(found or ordinary_text(state, lookup)))
+    )
 
 
 def is_null(value: object) -> bool:

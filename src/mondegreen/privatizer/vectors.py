@@ -155,7 +155,7 @@ def _drawn(
 ) -> Iterator[tuple[Ids, np.random.Generator]]:
     """Yield the inputs of every text in order, with its noise."""
     name = state.guarantee.mechanism
-    if not state.guarantee.is_private:
+    if not state.guarantee.is_proved:
         raise UnprovedGuaranteeError(f"{name} does not keep a metric-privacy promise")
     if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
         raise InvalidParameterError("texts", "others", "a sequence of strings")

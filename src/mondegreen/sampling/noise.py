@@ -53,7 +53,7 @@ class NoiseSource(Protocol):
     """Hands out random generators for consecutive runs of the texts of a batch."""
 
     @property
-    def is_private(self) -> bool:
+    def is_secret(self) -> bool:
         """Whether nobody else can repeat the noise."""
 
     def describe(self) -> str:
@@ -90,7 +90,7 @@ class OSNoise:
     False
     """
 
-    is_private: ClassVar[bool] = True  # a key exists for one batch, and is forgotten
+    is_secret: ClassVar[bool] = True  # a key exists for one batch, and is forgotten
 
     def describe(self) -> str:
         return "ChaCha20, a fresh 256-bit key from the operating system for every batch"
@@ -183,7 +183,7 @@ class KeyedNoise:
 
     __slots__ = ("_again", "_key")
 
-    is_private: ClassVar[bool] = True  # towards all who do not hold the key
+    is_secret: ClassVar[bool] = True  # towards all who do not hold the key
 
     def __init__(self, key: bytes) -> None:
         if not _is_key(key):
@@ -301,7 +301,7 @@ class Seeded:
 
     seed: int
 
-    is_private: ClassVar[bool] = False  # who guesses the seed can undo the release
+    is_secret: ClassVar[bool] = False  # who guesses the seed can undo the release
 
     def __post_init__(self) -> None:
         if not isinstance(self.seed, int) or self.seed < 0:

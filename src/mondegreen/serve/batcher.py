@@ -72,8 +72,8 @@ class _OwnNoise:
     runs: Sequence[int]
 
     @property
-    def is_private(self) -> bool:
-        return self.source.is_private
+    def is_secret(self) -> bool:
+        return self.source.is_secret
 
     def describe(self) -> str:
         return self.source.describe()
@@ -223,7 +223,7 @@ class Batcher:
         runs = [len(run) for _, run in pieces]
         own = self.privatizer.with_noise(_OwnNoise(self.privatizer.noise, runs))
         released, words = own.texts(texts, ids or None, pieces[0][0].column)
-        self._observe(len(pieces), len(texts), words)
+        self._observe(len(pieces), len(texts), sum(words))
         ends = itertools.accumulate(runs)
         return [
             released[end - length : end] for end, length in zip(ends, runs, strict=True)

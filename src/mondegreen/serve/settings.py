@@ -77,7 +77,7 @@ class Settings:
             kind = type(self.privatizer).__name__
             raise InvalidParameterError("privatizer", kind, "a Privatizer")
         noise = self.privatizer.noise
-        if not noise.is_private:
+        if not noise.is_secret:
             raise ConfigurationError(
                 "a service takes no seeded noise: whoever knows the seed could undo "
                 "what it released"

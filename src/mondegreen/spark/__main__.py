@@ -79,15 +79,15 @@ def privatize(
     \b
     python -m mondegreen.spark reviews private -c text --id id --key-env RELEASE_SECRET -e 10
     """  # noqa: D301, E501
+    from mondegreen.cli.render import show_promise
+
     with _told():
         privatizer = prepare_privatizer(settings, quiet=quiet)
         form = format or ("csv" if ".csv" in input else "parquet")
         how: Any = {"id_column": id_column, "key_env": key_env, "unkeyed": unkeyed}
         table = _stated(_read(_session(), input, form), columns[0], earlier)
         released = spark.privatize(table, columns, spec=privatizer, drop=drop, **how)
-        promise = privatizer.guarantee
-        if said := promise.warning if quiet else promise.summary():
-            click.echo(said, err=True)
+        show_promise(privatizer.guarantee, privatizer.preview(), quiet=quiet)
         mode = "overwrite" if force else "errorifexists"
         writer = released.write.format(form).mode(mode)
         writer.options(**(_CSV if form == "csv" else {})).save(output)

@@ -254,7 +254,6 @@ def _texts(source: AbstractSource, quiet: bool) -> Iterator[list[str]]:
 def _known(release: AbstractSource, state: State, *, allow_unproved: bool) -> str:
     """Say how the setting of a release is known; refuse what its guarantee forbids."""
     from mondegreen.cli.attack import check_stated
-    from mondegreen.passes import all_private
 
     stated = check_stated(release, state)
     made = [each for column in stated for each in column]
@@ -262,14 +261,14 @@ def _known(release: AbstractSource, state: State, *, allow_unproved: bool) -> st
         given = each.guarantee
         is_read = given and any(a.startswith("reading:") for a in given.assumptions)
         is_open = given is None or given.is_proved or not allow_unproved
-        if is_read or (is_open and not each.is_private):
+        if is_read or (is_open and each.is_void):
             why = "it was read by a language model" if is_read else "it is not private"
             problem = f"{why}, as its guarantee says: {each}"
             hint = "give a release made with --read none and without --seed"
             raise SourceError(release.name, problem, hint=hint)
     known = "" if all(stated) else " as was claimed"
-    is_private = state.stated.is_proved and all_private(made)
-    return known if is_private else f"{known} (NOT PRIVATE)"
+    is_void = not state.stated.is_proved or any(each.is_void for each in made)
+    return f"{known} (NOT PRIVATE)" if is_void else known
 
 
 def _facts(

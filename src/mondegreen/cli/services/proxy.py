@@ -97,7 +97,8 @@ def proxy(
         models=models,
         fresh=fresh,
     )
-    show_promise(guard.guarantee, quiet=quiet, verbose=verbose)
+    preview = privatizer.preview()
+    show_promise(guard.guarantee, preview, quiet=quiet, verbose=verbose)
     if warning:
         click.echo(warning, err=True)
     app = functools.partial(create_proxy, ProxySettings(guard, where, largest))

@@ -16,6 +16,7 @@ from mondegreen.settings import Settings
 
 if TYPE_CHECKING:
     from mondegreen.prompts.guard import PromptGuard
+    from mondegreen.scores.preview import Preview
 
 _LONGEST: Final = 16 << 20  # bytes of a file of what is public
 HOST: Final = option(
@@ -124,8 +125,9 @@ def serve(
         raise ConfigurationError("--public and --public-role need --guardrail")
     service = ServiceSettings(privatizer, keys, limits, guard)
     app: Any = functools.partial(create_app, service)
-    show_promise(privatizer.guarantee, quiet=quiet, verbose=verbose)
-    _show_guard(guard, quiet=quiet, verbose=verbose)
+    preview = privatizer.preview()
+    show_promise(privatizer.guarantee, preview, quiet=quiet, verbose=verbose)
+    _show_guard(guard, preview, quiet=quiet, verbose=verbose)
     warnings = [warning]
     if noise is not None and not keys:
         warnings.append(
@@ -145,13 +147,15 @@ def serve(
         say("Stopped; all that came in was answered.")
 
 
-def _show_guard(guard: PromptGuard | None, *, quiet: bool, verbose: bool) -> None:
+def _show_guard(
+    guard: PromptGuard | None, preview: Preview, *, quiet: bool, verbose: bool
+) -> None:
     """Print what the guardrail promises, which leaves more in clear."""
     from mondegreen.cli.render import say, show_promise
 
     if guard is not None and not quiet:
         say("The guardrail, for requests to language models:")
-        show_promise(guard.guarantee, quiet=quiet, verbose=verbose)
+        show_promise(guard.guarantee, preview, quiet=quiet, verbose=verbose)
 
 
 def public_values(path: str | None) -> list[Any]:

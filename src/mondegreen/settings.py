@@ -22,6 +22,7 @@ from typing import (
     TypeAlias,
     TypeVar,
     Union,
+    final,
     get_args,
     get_origin,
     get_type_hints,
@@ -85,6 +86,7 @@ def setting(
     return field(default=default, metadata=metadata)
 
 
+@final
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Everything that shapes a release, besides its key, record ids and column.
@@ -279,6 +281,7 @@ class Settings:
         }
 
 
+@final
 @dataclass(frozen=True)
 class Option:
     """What a field of :class:`Settings` declares, for a door that offers it."""

@@ -11,7 +11,7 @@ from mondegreen.mechanisms import mechanism
 from mondegreen.mechanisms.base import AbstractMechanism, Progress, no_progress
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.privatizer.reading import find_language_name, open_models
-from mondegreen.privatizer.spec import Kept, cached_space, canonical_json, read_spec
+from mondegreen.privatizer.spec import Kept, canonical_json, find_space, read_spec
 from mondegreen.sampling.noise import NoiseSource
 from mondegreen.settings import Settings
 from mondegreen.space.space import Space
@@ -79,7 +79,7 @@ def _build(
 ) -> Privatizer:
     chosen = settings.resolve()
     law = build_mechanism(chosen)
-    loaded = cached_space(chosen.space) if space is None else space
+    loaded = find_space(chosen.space) if space is None else space
     if digests and loaded.digest != digests["space"]:
         raise SpaceIntegrityError(
             f"space {chosen.space!r} is another one here than the settings name: "

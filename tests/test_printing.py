@@ -99,7 +99,7 @@ def test_the_spans_of_any_way_are_those_of_the_words(space):
 def test_a_plain_release_discloses_the_number_of_words_alone(space):
     found = build(space, structure="plain").guarantee
     assert [line.partition(":")[0] for line in found.disclosed] == ["number of words"]
-    assert "In clear: number of words." in found.summary()
+    assert "Disclosed: number of words." in found.summary()
     keep = build(space).guarantee
     assert "white space and punctuation" in "\n".join(keep.disclosed)
     assert any("print forms" in each for each in found.assumptions)

@@ -171,7 +171,7 @@ def test_the_command_prints_the_sampled_words_unless_it_is_told_to_read(
     made = mg.Privatizer(law, noise=mg.KeyedNoise(KEY))
     assert texts == texts_of(made.batch(TEXTS, IDS))
     assert "guess of" not in said
-    assert "language model" not in said
+    assert "--read none" not in said
 
 
 def test_a_case_that_is_named_goes_with_what_is_read(command):

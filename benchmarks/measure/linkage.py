@@ -39,9 +39,8 @@ def texts_of(name: str) -> list[str]:
 def row(name: str, structure: str) -> dict[str, object]:
     """Release the texts of a collection and link them."""
     law = mg.mechanism("tree", epsilon=EPSILON)
-    private = mg.Privatizer(
-        law, structure=structure, noise=mg.KeyedNoise(bytes(range(32)))
-    )
+    noise = mg.KeyedNoise(bytes(range(32)))  # the same release each time
+    private = mg.Privatizer(law, structure=structure, noise=noise)
     texts = texts_of(name)
     released = private.batch(texts, list(range(len(texts))))
     pairs = pairs_of(texts, Lookup(private.space), [each.text for each in released])

@@ -22,6 +22,7 @@ from typing import (
     TypeAlias,
     TypeVar,
     Union,
+    final,
     get_args,
     get_origin,
     get_type_hints,
@@ -95,6 +96,7 @@ def setting(
     return field(default=default, metadata=metadata)
 
 
+@final
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Everything that shapes a release, besides its key, record ids and column.
@@ -378,6 +380,7 @@ def _given(name: str) -> Any:
     return list_options()[name].default
 
 
+@final
 @dataclass(frozen=True)
 class Option:
     """What a field of :class:`Settings` declares, for a door that offers it."""

@@ -125,7 +125,7 @@ def test_records_without_the_column_pass_where_that_is_said_and_are_counted(run)
     report = json.loads(Path("r.json").read_bytes())
     assert report["counts"]["rows"] == 12
     assert report["counts"]["records_without_a_column"] == 4
-    assert said in report["guarantee"]["strata"]
+    assert said in report["guarantee"]["disclosed"]
     made = Path("out.jsonl").read_text().splitlines(keepends=True)
     assert made[1::3] == rows[1::3]
     assert "Warning" in run("in.jsonl", *options, "--force", "-q").stderr

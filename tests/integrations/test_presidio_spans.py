@@ -131,7 +131,7 @@ def test_parameters_are_checked(engine, parameters, says):
 
 
 def test_validation_prepares_nothing(monkeypatch):
-    monkeypatch.setattr(adapter, "privatizer_with", None)
+    monkeypatch.setattr(adapter, "build_with_options", None)
     operator = PrivateTextOperator()
     operator.validate({"epsilon": 1.0, "entity_type": "PERSON"})
     with pytest.raises(ConfigurationError):

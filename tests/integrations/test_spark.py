@@ -236,7 +236,7 @@ def test_the_plan_holds_settings_and_the_name_of_the_key_alone(
     how = {"id_column": "id", "key_env": secret}
     plan = plan_of(private(records, ["text"], spec=spec, **how))
     assert getattr(secret, "__name__", secret).encode() in plan
-    assert spec["space"]["digest"].encode() in plan
+    assert spec["digests"]["space"].encode() in plan
     for key in (spark_here.KEY, spark_here.KEY.hex().encode()):
         assert key not in plan
         assert key[:12] not in plan
@@ -360,9 +360,10 @@ def test_what_cannot_be_is_refused_before_spark_works(
 def test_a_space_is_loaded_once_in_a_process(spec, monkeypatch):
     import mondegreen.privatizer.spec as specs
     from mondegreen.integrations.spark import released
+    from mondegreen.privatizer import build
 
     monkeypatch.setattr(specs, "_SPACES", specs.Kept())
-    monkeypatch.setattr(specs, "_PREPARED", specs.Kept())
+    monkeypatch.setattr(build, "_BUILT", specs.Kept())
     loads, load = [], specs.load_space
     monkeypatch.setattr(
         specs, "load_space", lambda path: loads.append(path) or load(path)

@@ -75,13 +75,13 @@ def attack(
 
     from mondegreen.attacks.run import attack_all
     from mondegreen.privatizer.build import build_mechanism
-    from mondegreen.privatizer.spec import cached_space
+    from mondegreen.privatizer.spec import find_space
 
     if sample == release:
         raise ConfigurationError("SAMPLE and RELEASE must be two files")
     mechanism = build_mechanism(settings)
     options.check_proved(mechanism, allow_unproved=settings.allow_unproved)
-    loaded, show = cached_space(settings.space), shower(quiet)
+    loaded, show = find_space(settings.space), shower(quiet)
     state = mechanism.prepare(loaded)
     pairs = _read(sample, release, columns, format, state, texts)
     problem: str | None = None

@@ -18,7 +18,7 @@ from mondegreen.errors import (
     MondegreenError,
     OptionalDependencyError,
 )
-from mondegreen.integrations.options import privatizer_with
+from mondegreen.integrations.options import build_with_options
 from mondegreen.prompts.guard import PromptGuard
 from mondegreen.prompts.shown import private_inputs
 
@@ -281,4 +281,4 @@ def _guard_of(settings: Mapping[str, Any]) -> PromptGuard:
     if isinstance(public, str):
         public = json.loads(Path(public).read_text(encoding="utf-8"))
     for_guard = {name: given.pop(name) for name in _GUARD if name in given}
-    return PromptGuard(privatizer_with(given, noise), public=public, **for_guard)
+    return PromptGuard(build_with_options(given, noise), public=public, **for_guard)

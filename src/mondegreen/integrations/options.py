@@ -19,7 +19,7 @@ OPTIONS: Final[Mapping[str, Any]] = {
 """What may be set, and what it is otherwise: the fields of settings, and two more."""
 
 
-def privatizer_with(
+def build_with_options(
     options: Mapping[str, Any], noise: NoiseSource | None = None
 ) -> Privatizer:
     """Return the privatizer of some of :data:`OPTIONS`.
@@ -36,9 +36,9 @@ def privatizer_with(
 
     Examples
     --------
-    >>> privatizer_with({"epsilon": 10.0}).guarantee.epsilon
+    >>> build_with_options({"epsilon": 10.0}).guarantee.epsilon
     10.0
-    >>> privatizer_with({"epsilom": 10.0})
+    >>> build_with_options({"epsilom": 10.0})
     Traceback (most recent call last):
     mondegreen.errors.UnknownNameError: there is no setting named 'epsilom'; ...
     """

@@ -24,7 +24,7 @@ from mondegreen.errors import (
     OptionalDependencyError,
 )
 from mondegreen.guarantee import Guarantee
-from mondegreen.integrations.options import OPTIONS, privatizer_with
+from mondegreen.integrations.options import OPTIONS, build_with_options
 from mondegreen.integrations.spec import promised
 from mondegreen.passes import METADATA_KEY
 from mondegreen.privatizer.containers import contained
@@ -171,7 +171,7 @@ class PrivateText(TransformerMixin, BaseEstimator):
 
     def _checked(self, X: Any, *, reset: bool) -> Privatizer:
         options = self.get_params(deep=False)
-        privatizer = privatizer_with({name: options[name] for name in OPTIONS})
+        privatizer = build_with_options({name: options[name] for name in OPTIONS})
         if (self.id_column is None) != (self.key_env is None):
             raise ConfigurationError(
                 "a key needs record ids, and ids a key: set both key_env and id_column"

@@ -16,7 +16,7 @@ from mondegreen.errors import (
     OptionalDependencyError,
 )
 from mondegreen.guarantee import Guarantee
-from mondegreen.integrations.options import OPTIONS, privatizer_with
+from mondegreen.integrations.options import OPTIONS, build_with_options
 from mondegreen.integrations.spec import check_ids
 from mondegreen.passes import METADATA_KEY, Pass
 from mondegreen.privatizer.privatizer import Privatizer
@@ -74,7 +74,7 @@ class PrivateTextComponent:
         self.name = name
         self._meta = nlp.meta
         self._nlp = nlp
-        self._setup(privatizer_with(options), options.get("key_env"), column)
+        self._setup(build_with_options(options), options.get("key_env"), column)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -127,7 +127,7 @@ class PrivateTextComponent:
             ) from None
         spec, key_env, column = given
         options = {"spec": spec, "key_env": key_env}
-        self._setup(privatizer_with(options), key_env, column)
+        self._setup(build_with_options(options), key_env, column)
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:

@@ -22,7 +22,7 @@ from mondegreen.errors import (
 )
 from mondegreen.integrations.keys import Secret, check_secret, noise_of
 from mondegreen.integrations.spark_promises import described
-from mondegreen.integrations.spec import Unkeyed, named_columns, privatizer_of
+from mondegreen.integrations.spec import Given, Unkeyed, named_columns, privatizer_of
 from mondegreen.passes import Pass
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.sampling.noise import KeyedNoise, OSNoise, key_in_variable
@@ -46,7 +46,7 @@ def privatize(
     df: DataFrame,
     columns: Sequence[str] | Mapping[str, str],
     *,
-    spec: Privatizer | Mapping[str, Any],
+    spec: Given,
     id_column: str | None = None,
     key_env: Secret | None = None,
     unkeyed: Unkeyed | None = None,
@@ -203,7 +203,7 @@ def foreach_batch(
     write: Callable[[DataFrame, int], None],
     columns: Sequence[str] | Mapping[str, str],
     *,
-    spec: Privatizer | Mapping[str, Any],
+    spec: Given,
     id_column: str,
     key_env: Secret,
     drop: Sequence[str] = (),
@@ -226,7 +226,7 @@ def foreach_batch(
 # What is refused, and what a column says of itself
 
 
-def _settings(spec: Privatizer | Mapping[str, Any]) -> dict[str, Any]:
+def _settings(spec: Given) -> dict[str, Any]:
     """Write settings, if they are all there is: noise is not sent to executors."""
     given = privatizer_of(spec)
     if not isinstance(given.noise, OSNoise):

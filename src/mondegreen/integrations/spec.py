@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from mondegreen.errors import (
     ConfigurationError,
@@ -20,10 +20,11 @@ from mondegreen.settings import Settings
 
 Unkeyed = Literal["write-once"]
 
+Given: TypeAlias = Privatizer | Settings | Mapping[str, Any]
+"""A privatizer, its settings, or a mapping of either: see :func:`privatizer_of`."""
 
-def privatizer_of(
-    given: Privatizer | Settings | Mapping[str, Any], noise: NoiseSource | None = None
-) -> Privatizer:
+
+def privatizer_of(given: Given, noise: NoiseSource | None = None) -> Privatizer:
     """Return the privatizer that is given, or that of settings.
 
     Parameters

@@ -12,7 +12,7 @@ from mondegreen.mechanisms.base import AbstractMechanism, Progress, no_progress
 from mondegreen.policy.policy import policy_of
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.privatizer.reading import find_language_name, open_models
-from mondegreen.privatizer.spec import Kept, cached_space, canonical_json, read_spec
+from mondegreen.privatizer.spec import Kept, canonical_json, find_space, read_spec
 from mondegreen.sampling.noise import NoiseSource
 from mondegreen.settings import Settings
 from mondegreen.space.space import Space
@@ -83,7 +83,7 @@ def _build(
     policy = policy_of(chosen)
     if policy is not None:
         return _build_with_policy(chosen, law, policy.digest, digests)
-    loaded = cached_space(chosen.space) if space is None else space
+    loaded = find_space(chosen.space) if space is None else space
     if digests and loaded.digest != digests["space"]:
         raise SpaceIntegrityError(
             f"space {chosen.space!r} is another one here than the settings name: "

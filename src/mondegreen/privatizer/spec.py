@@ -117,7 +117,7 @@ def scope_of(settings: bytes, column: str) -> bytes:
     return hashlib.sha256(settings + column.encode("utf-8", "surrogatepass")).digest()
 
 
-def cached_space(name_or_path: str | Path | None) -> Space:
+def find_space(name_or_path: str | Path | None) -> Space:
     """Load a space; its file is read again only where it has changed."""
     path = locate(DEFAULT_SPACE if name_or_path is None else name_or_path)
     try:

@@ -198,13 +198,13 @@ def adapt(
     from mondegreen.language.build import released_words
     from mondegreen.language.store import load_language, save_language
     from mondegreen.privatizer.build import build_mechanism
-    from mondegreen.privatizer.spec import cached_space
+    from mondegreen.privatizer.spec import find_space
 
     _check_output(output, [release], force=force)
     mechanism = build_mechanism(settings)
     options.check_proved(mechanism, allow_unproved=settings.allow_unproved)
     say(_DRAWS)
-    loaded = cached_space(settings.space)
+    loaded = find_space(settings.space)
     model = load_language(language)
     state = mechanism.prepare(loaded)
     with open_source(release, format=format, columns=columns, missing="pass") as source:

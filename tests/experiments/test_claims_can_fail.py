@@ -13,8 +13,8 @@ RESULTS = {
     for each in json.loads(RESULT.read_text("utf-8"))["results"]
 }
 
-# Claims about each point alone, which no order of points can break. What is measured,
-# and two values of it: at any point, the first breaks the claim and the second does not.
+# Claims about each point alone, which no order of points can break: a measure, and two
+# values. At any point the first breaks the claim, and the second does not.
 LEVELS = {
     ("cmp-auditor", "an auditor who knows the mechanism is not below chance"): (
         *("adaptive_auc", 0.42, 0.44),  # 0.5, less what two runs differ by

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import threading
 
 import numpy as np
 import pytest
@@ -175,6 +176,17 @@ def test_pairs_that_come_again_are_looked_up_once_while_there_is_room(
     np.testing.assert_array_equal(first[1], first[2])
     np.testing.assert_array_equal(first[0], first[1][:2])
     np.testing.assert_array_equal(first[1], Book(channel, language).scores(*pairs))
+
+
+def test_a_reader_does_not_wait_while_another_keeps_its_pairs(language, channel):
+    book, pair = Book(channel, language), (np.array([0]), np.array([1]))
+    found = []
+    with book._lock:
+        reader = threading.Thread(target=lambda: found.append(book.scores(*pair)))
+        reader.start()
+        reader.join(20)
+        assert not reader.is_alive()
+    np.testing.assert_array_equal(found[0], book.scores(*pair))
 
 
 def test_sums_of_scores_are_exact():

@@ -540,6 +540,7 @@ def test_workers_end_when_their_parent_is_killed(space_file, folder, start_proce
     assert not Path("out.txt").exists()
 
 
+@pytest.mark.slow("worker processes")
 @posix
 def test_a_killed_worker_ends_the_run_without_output(space_file, folder, start_process):
     os.mkfifo("in.fifo")
@@ -614,6 +615,7 @@ def test_closed_standard_streams_harm_nothing(space_file, folder):
 # --- jobs, keys and seeds -------------------------------------------------------------
 
 
+@pytest.mark.slow("worker processes")
 def test_two_jobs_start_where_no_socket_can_be_made(shell, folder):
     Path("in.txt").write_text("bad\n")
     long = folder / ("x" * 120)
@@ -900,6 +902,7 @@ def test_main_gives_the_exit_codes(verb, capsys, monkeypatch):
     assert CANARY not in "".join(capsys.readouterr()).lower()
 
 
+@pytest.mark.slow("worker processes")
 def test_an_error_in_a_worker_shows_no_message(shell, folder):
     # The worker imports this module by name and unpickles what explodes in it.
     Path("sitecustomize.py").write_text(

@@ -199,6 +199,7 @@ def test_prose_is_text_whatever_its_commas(run, text):
     assert done.stdout_bytes.count(b"\n") == text.count("\n")
 
 
+@pytest.mark.slow("a process")
 def test_json_that_comes_through_a_slow_pipe_is_refused_at_its_first_line(
     command, start_process
 ):
@@ -239,6 +240,7 @@ def test_a_name_that_tells_no_format_tells_the_next_step(run, name, advice):
     assert "No such file" in run(f"no-{name}", expect=3).stderr
 
 
+@pytest.mark.slow("two processes")
 def test_parquet_does_not_go_to_a_terminal(command):
     pq.write_table(pa.table({"text": ["bad"]}), "in.parquet")
     master, terminal = pty.openpty()
@@ -326,6 +328,7 @@ def test_text_of_another_encoding_comes_out_as_utf8(run, encoding, format):
         assert given[given.index("uf") - 1 :][:3] in made
 
 
+@pytest.mark.slow("processes")
 def test_an_encoding_is_followed_through_a_pipe_and_packed_files(run):
     given = ("text\n" + "bad ß\n" * 100_000).encode("utf-16")
     Path("in.csv.gz").write_bytes(gzip.compress(given))
@@ -429,6 +432,7 @@ def test_a_release_leaves_by_dev_stdout_as_by_standard_output(command, name):
     assert made[0] == made[1] == made[2]
 
 
+@pytest.mark.slow("processes in a shell")
 def test_process_substitution_reads_and_writes(command):
     Path("in.csv").write_text("text\n" + "bad\n" * 3000)
     script = " ".join(command("<(cat in.csv)", "--format", "csv", "-o", ">(cat > o)"))
@@ -545,6 +549,7 @@ for _ in range(300):
 """
 
 
+@pytest.mark.slow("600 damaged files")
 @pytest.mark.parametrize("seed", ["1", "2"])
 def test_damaged_parquet_ends_in_an_error_of_the_package_alone(folder, seed):
     done = subprocess.run([sys.executable, "-c", DAMAGED, seed], capture_output=True)

@@ -118,11 +118,10 @@ def spacy(settings, text, folder):
 def service(settings, text, folder):
     import httpx
 
-    from mondegreen.serve import app
-    from mondegreen.serve import settings as of_service
+    from mondegreen.serve.app import create_app
+    from mondegreen.serve.service_settings import ServiceSettings
 
-    kind = getattr(of_service, "ServiceSettings", None) or of_service.Settings
-    running = app.create_app(kind(made(settings)))
+    running = create_app(ServiceSettings(made(settings)))
     transport = httpx.ASGITransport(app=running)
 
     async def ask():

@@ -152,7 +152,8 @@ def test_the_service_shows_its_settings_without_paths(tmp_path):
 
     import httpx
 
-    from mondegreen.serve import app, settings
+    from mondegreen.serve.app import create_app
+    from mondegreen.serve.service_settings import ServiceSettings
     from mondegreen.space.store import save_space
 
     points = np.random.default_rng(0).normal(size=(4, 3))
@@ -160,7 +161,7 @@ def test_the_service_shows_its_settings_without_paths(tmp_path):
     save_space(mg.Space.from_arrays("own", "abcd", points), path)
     space = mg.load_space(path)
     privatizer = mg.Privatizer(mg.mechanism("tem", epsilon=1.0), space)
-    made = app.create_app(settings.Settings(privatizer))
+    made = create_app(ServiceSettings(privatizer))
 
     async def ask():
         transport = httpx.ASGITransport(app=made)

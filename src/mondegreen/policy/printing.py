@@ -110,23 +110,22 @@ class PolicyPrinter:
     def _pieces(self, parts: list[str], printed: list[str], codes: Codes) -> list[str]:
         pieces = parts.copy()
         pieces[1::2] = printed
-        if not TOUCHING.isdisjoint(parts[2:-1:2]) or self.structure == "plain":
-            self._join_endings(pieces, codes.tolist())
+        apart = {" "} if self.structure == "plain" else TOUCHING
+        gaps = enumerate(parts[2:-1:2], 1)
+        for i in [i for i, gap in gaps if gap in apart]:
+            self._join_ending(pieces, i, int(codes[i - 1]), int(codes[i]))
         return pieces
 
-    def _join_endings(self, pieces: list[str], codes: list[int]) -> None:
-        """Join endings to ordinary words; set apart what else would touch."""
-        for i in range(1, len(codes)):
-            gap = pieces[2 * i]
-            spelled = self._clitics.get(codes[i])
-            is_plain = self.structure == "plain" and gap == " "
-            if spelled is not None and (gap == "" or is_plain):
-                if codes[i - 1] < self._ordinary and codes[i - 1] not in self._clitics:
-                    pieces[2 * i] = ""
-                else:
-                    pieces[2 * i], pieces[2 * i + 1] = " ", spelled
-            elif gap in TOUCHING:
-                pieces[2 * i] = set_apart(gap)
+    def _join_ending(self, pieces: list[str], i: int, before: int, code: int) -> None:
+        """Join an ending to an ordinary word; set apart what else would touch."""
+        gap, spelled = pieces[2 * i], self._clitics.get(code)
+        if spelled is not None and gap in ("", " "):
+            if before < self._ordinary and before not in self._clitics:
+                pieces[2 * i] = ""
+            else:
+                pieces[2 * i], pieces[2 * i + 1] = " ", spelled
+        elif gap in TOUCHING:
+            pieces[2 * i] = set_apart(gap)
 
 
 def _capitalize(word: str) -> str:

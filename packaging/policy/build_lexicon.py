@@ -3,9 +3,10 @@
     python packaging/policy/build_lexicon.py --wordnet FOLDER
 
 reads, beside this file: ``reviewed_*.tsv`` (10,000 words read one by one),
-``case_counts.tsv`` (how openly licensed text writes each word) and ``sources/`` (lists
-of names and places); and WordNet 3.0 as two tables. It writes
-``src/mondegreen/policy/data/english.policy``.
+``overrides.tsv`` (corrections of them), ``kinds.txt`` (classes and forms of words, read
+by hand), ``not_printed.txt`` (words that are inputs alone), ``case_counts.tsv`` (how
+openly licensed text writes each word) and ``sources/`` (lists of names and places); and
+WordNet 3.0 as two tables. It writes ``src/mondegreen/policy/data/english.policy``.
 """
 
 import argparse
@@ -30,6 +31,9 @@ NAMES = ("first_name", "surname", "place", "organization", "origin", "belief", "
 
 COMMON_NAME = 100
 """A first name that common is a first name, whatever place or family has it too."""
+
+FORMLESS = ("first_name", "surname", "organization", "other_name", "number_word", "time")
+"""Classes whose words are of one form."""
 
 START = 0.1
 """A first word of a sentence counts as a name if inside of sentences this share does."""
@@ -114,6 +118,31 @@ def read_reviewed():
     return found
 
 
+def read_kinds():
+    """Read words whose class and form are reviewed: those, closed and unprinted lists.
+
+    Of a closed list all words are known: no other word is printed for its kind.
+    """
+    found, closed, unprinted = {}, set(), set()
+    text = (HERE / "kinds.txt").read_text(encoding="utf-8")
+    for mark, kind, form, words in re.findall(
+        r"^([=-]?)\[(\w+) (\w)\]\n([^\[#=-]*)", text, flags=re.MULTILINE
+    ):
+        for word in words.split():
+            found.setdefault(word, (kind, form))
+            if mark == "-":
+                unprinted.add(word)
+        if mark == "=":
+            closed.add((kind, form))
+    return found, closed, unprinted
+
+
+def read_not_printed():
+    """Read the words that hide like others, but are never printed."""
+    lines = (HERE / "not_printed.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(w for line in lines if line[:1] != "#" for w in line.split())
+
+
 def read_counts():
     """Read how often each word is small, capital inside, capital first, all capitals."""
     lines = (HERE / "case_counts.tsv").read_text(encoding="utf-8").splitlines()
@@ -142,6 +171,20 @@ def read_names(name, most):
         if len(word) > 1 and tokenize([word]).words() == [word]:
             scores[word] = min(ranks)
     return dict(sorted(scores.items(), key=lambda pair: (pair[1], pair[0]))[:most])
+
+
+def read_kinds_of_places():
+    """Read the form of each place of one word: a country, a state, or a city."""
+    lines = (HERE / "sources" / "places.txt").read_text("utf-8").splitlines()
+    found = {}
+    for word, kind, country, *_ in (line.split("\t") for line in lines):
+        form = KINDS_OF_PLACES.get(kind, "s")
+        if form == "t" and country not in STATES:
+            form = "r"
+        found.setdefault(word, set()).add(form)
+    # Rome is a city, and a province; Victoria is a state, and a city.
+    best = {word: min(forms, key="ntsr".index) for word, forms in found.items()}
+    return {word: form.replace("r", "t") for word, form in best.items()}
 
 
 def read_singles(name, kinds=()):
@@ -205,11 +248,24 @@ class Dictionary:
                     continue
                 if form is None:
                     first = self.senses[base][0][2]
+                    if first in "an" and (mark := self.participle(word)):
+                        return base, mark
                     return base, {"n": "s", "v": "b", "a": "j", "r": "r"}[first]
                 for mark, wanted in zip(form, pos, strict=True):
                     if kinds.get(wanted, 0) >= max(kinds.values()) / 3:
                         return base, mark
         return word, "x"
+
+    def participle(self, word):
+        """The form of a participle that has senses of its own: "a startled boy"."""
+        for ending, form in (("ing", "g"), ("ed", "d")):
+            stem = word.removesuffix(ending)
+            if stem != word and len(stem) > 2:
+                bases = [stem, stem + "e"] + [stem[:-1]] * (stem[-1] == stem[-2])
+                senses = [s for base in bases for s in self.senses.get(base, ())]
+                if any(pos == "v" for _, _, pos in senses):
+                    return form
+        return None
 
     def classes(self, word):
         """The class of a word by its first senses, or None."""
@@ -259,25 +315,36 @@ CAPITALS = frozenset(
 )
 """Ordinary words with a capital in letters and offices, which public text has little."""
 
+CODE = 2
+"""Ordinary words so short are codes of states, and count in capitals alone: "IN"."""
+
 UPPER = {
-    "place": "us uk eu or in me hi oh pa la ma co al de mo va ca".split(),
+    "place": "us uk eu".split(),
     "organization": "it who un".split(),
     "health": ["aids"],
 }
 """Ordinary words that mean something else where all their letters are capitals."""
 
-
 LEAST_SEEN = 20
-"""A word that nobody read is printed if public text has it this often."""
+KNOWN_RANK = 26_000
+"""A word that nobody read is printed if public text has it so often, and the space so
+far in front."""
 
-PRINTED_NAMES = {"first_name": 1500, "surname": 2000, "other_name": 400}
+PRINTED = {
+    "first_name": 1200,
+    "surname": 1800,
+    "other_name": 500,
+    "organization": 300,
+    ("place", "s"): 400,
+    ("place", "t"): 130,
+}
 """Names that are printed, the most common ones; the others are inputs alone."""
 
+KINDS_OF_PLACES = {"country": "n", "continent": "n", "state": "t"}
+"""The form of a place; cities have the form "s"."""
 
-def is_printable(word, dictionary, seen):
-    """Whether a word that nobody read is one that readers know."""
-    is_word = word.isascii() and word.isalpha() and len(word) > 2
-    return is_word and seen >= LEAST_SEEN and dictionary.lemma(word)[0] in dictionary.senses
+STATES = ("US", "CA", "AU")
+"""Countries whose states are better known than cities of the same name."""
 
 
 def main():
@@ -295,6 +362,9 @@ def main():
         "organization": read_singles("organizations"),
     }
     countries = read_singles("places", ("country", "capital", "continent"))
+    places = read_kinds_of_places()
+    kinds, closed, inputs_alone = read_kinds()
+    inputs_alone |= banned | read_not_printed()
     rank = {word: i for i, word in enumerate(words)}
 
     def frequency(word):
@@ -320,6 +390,14 @@ def main():
         noun = dictionary.classes(base) if form in "sp" else None
         return noun or "rest", form if form != "x" else suffix_form(word)
 
+    def is_known(word):
+        """Whether readers know a word that nobody read for us."""
+        is_word = word.isascii() and word.isalpha() and len(word) > 2
+        is_common = sum(counts.get(word, ())) >= LEAST_SEEN
+        base = dictionary.lemma(word)[0]
+        is_near = rank.get(word, KNOWN_RANK) < KNOWN_RANK
+        return is_word and is_common and is_near and base in dictionary.senses
+
     def is_small(word):
         small, inside, *_ = counts.get(word, (0, 0, 0, 0))
         return small >= inside
@@ -327,43 +405,50 @@ def main():
     ordinary, cased, sections = [], [], defaultdict(list)
     capitals = defaultdict(list)
     starts, unprinted = [], defaultdict(list)
-    upper = {kind: [w for w in found] for kind, found in UPPER.items()}
-    others = set(reviewed).union(*member.values()) - set(rank)
+    upper = {kind: list(found) for kind, found in UPPER.items()}
+    others = set(reviewed).union(kinds, *member.values()) - set(rank)
     everything = [*words, *sorted(others)]
     for word in everything:
         if SHAPED.fullmatch(word) and word not in ("a", "i"):
             continue
         kind, name = reviewed.get(word, ("", ""))
-        form = "s"
-        if not kind:
-            kind, form = by_lists(word)
-        elif kind != "ordinary":
-            base, form = dictionary.lemma(word)
-            form = form if form not in "x" else suffix_form(word)
-            if kind == "origin" and word not in dictionary.capitalized:
-                kind = "people"
         if kind == "ordinary":
             ordinary.append(word)
             small, inside, *_ = counts.get(word, (0, 0, 0, 0))
             is_usual = inside >= CASED * max(1, small + inside)
-            if not name and (is_usual or word in CLOSED_CLASSES or word in CAPITALS):
-                cased.append(word)
-            if name:
-                capitals[name].append(word)
-                if inside >= START * max(1, small + inside):
-                    starts.append(word)
+            is_code = name == "place" and len(word) <= CODE
+            if is_code:
+                upper["place"].append(word)
+            if not name or is_code:
+                if is_usual or word in CLOSED_CLASSES or word in CAPITALS or is_code:
+                    cased.append(word)
+                continue
+            capitals[name].append(word)
+            if inside >= START * max(1, small + inside) and word not in CLOSED_CLASSES:
+                starts.append(word)
             continue
-        if kind in (*NAMES[:4], "other_name", "number_word", "time") or (
-            kind == "origin" and form != "p"
-        ):
+        form = "s"
+        if word in kinds:
+            kind, form = kinds[word]
+        elif not kind:
+            kind, form = by_lists(word)
+        else:
+            base, form = dictionary.lemma(word)
+            form = form if form not in "x" else suffix_form(word)
+            if kind == "origin" and word not in dictionary.capitalized:
+                kind = "people"
+        if kind == "place" and word not in kinds:
+            form = places.get(word, "s")
+        elif kind in ("origin", *FORMLESS) and not (kind == "origin" and form == "p"):
             form = "s"
         if kind == "never":
             kind = "rest"
-        is_read = word in reviewed and kind != "rest"
+        is_read = word in kinds or (word in reviewed and kind != "rest")
         is_name = word in member.get(kind.replace("other_name", "surname"), ())
-        seen = sum(counts.get(word, (0,)))
-        is_hidden = not (is_read or is_name or is_printable(word, dictionary, seen))
-        if word in banned or is_hidden:
+        is_shown = is_read or is_name or is_known(word)
+        if (kind, form) in closed:
+            is_shown = word in kinds
+        if word in inputs_alone or not is_shown:
             unprinted[kind, form].append(word)
         else:
             sections[kind, form].append(word)
@@ -379,13 +464,16 @@ def main():
     for key in sorted(set(sections) | set(unprinted)):
         kind, form = key
         shown = sorted(sections[key], key=frequency, reverse=True)
-        if kind in PRINTED_NAMES:
+        most = PRINTED.get(kind, PRINTED.get(key, len(shown)))
+        if kind in ("first_name", "surname", "other_name"):
             order = list(member["surname" if kind == "other_name" else kind])
             place = {word: i for i, word in enumerate(order)}
-            shown.sort(key=lambda word: place.get(word, 0))
-            most = PRINTED_NAMES[kind]
-            unprinted[key] += shown[most:]
-            shown = shown[:most]
+            if kind == "other_name":  # a name of anything, and of nobody famous
+                unprinted[key] += [word for word in shown if word not in place]
+                shown = [word for word in shown if word in place]
+            shown.sort(key=lambda word: place.get(word, len(place)))
+        unprinted[key] += shown[most:]
+        shown = shown[:most]
         lines += [f"[words {kind} {form}]", " ".join(shown)]
         if unprinted[key]:
             lines += [f"[unprinted {kind} {form}]", " ".join(unprinted[key])]

@@ -32,6 +32,9 @@ NAMES = ("first_name", "surname", "place", "organization", "origin", "belief", "
 COMMON_NAME = 100
 """A first name that common is a first name, whatever place or family has it too."""
 
+ORDINARY_FIRST = frozenset("will may can new fall spring does".split())
+"""Ordinary words as first words of sentences, though they are names inside of them."""
+
 FORMLESS = ("first_name", "surname", "organization", "other_name", "number_word", "time")
 """Classes whose words are of one form."""
 
@@ -311,7 +314,8 @@ SHAPED = re.compile("[0-9]+|[a-z]|[0-9]{1,3}(st|nd|rd|th)|[0-9]{1,2}(am|pm)|[0-9
 
 CAPITALS = frozenset(
     "mr mrs ms dr sir madam dear hi hello hey thanks regards sincerely prof jr sr team "
-    "internet web wifi javascript python excel".split()
+    "internet web wifi javascript python excel avenue boulevard ceo cfo cto vp hr "
+    "patient sgt".split()
 )
 """Ordinary words with a capital in letters and offices, which public text has little."""
 
@@ -320,7 +324,7 @@ CODE = 2
 
 UPPER = {
     "place": "us uk eu".split(),
-    "organization": "it who un".split(),
+    "organization": ["un"],
     "health": ["aids"],
 }
 """Ordinary words that mean something else where all their letters are capitals."""
@@ -424,7 +428,9 @@ def main():
                     cased.append(word)
                 continue
             capitals[name].append(word)
-            if inside >= START * max(1, small + inside) and word not in CLOSED_CLASSES:
+            is_first = word in CLOSED_CLASSES or word in ORDINARY_FIRST
+            is_started = inside >= START * max(1, small + inside)
+            if is_started and not is_first:
                 starts.append(word)
             continue
         form = "s"
@@ -432,6 +438,8 @@ def main():
             kind, form = kinds[word]
         elif not kind:
             kind, form = by_lists(word)
+            if kind == "rest" and dictionary.lemma(word)[0] not in dictionary.senses:
+                continue  # of no list: the policy decides by its ending and capital
         else:
             base, form = dictionary.lemma(word)
             form = form if form not in "x" else suffix_form(word)
@@ -448,7 +456,7 @@ def main():
         is_shown = is_read or is_name or is_known(word)
         if (kind, form) in closed:
             is_shown = word in kinds
-        if word in inputs_alone or not is_shown:
+        if kind == "sexuality" or word in inputs_alone or not is_shown:
             unprinted[kind, form].append(word)
         else:
             sections[kind, form].append(word)

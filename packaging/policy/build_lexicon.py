@@ -35,7 +35,14 @@ COMMON_NAME = 100
 ORDINARY_FIRST = frozenset("will may can new fall spring does".split())
 """Ordinary words as first words of sentences, though they are names inside of them."""
 
-FORMLESS = ("first_name", "surname", "organization", "other_name", "number_word", "time")
+FORMLESS = (
+    "first_name",
+    "surname",
+    "organization",
+    "other_name",
+    "number_word",
+    "time",
+)
 """Classes whose words are of one form."""
 
 START = 0.1
@@ -451,6 +458,10 @@ def main():
             form = "s"
         if kind == "never":
             kind = "rest"
+        if kind not in (*NAMES, "other_name"):
+            names = (k for k in ("first_name", "surname") if word in member[k])
+            if capital := name or next(names, ""):
+                capitals[capital].append(word)  # "Willow", "Baker"
         is_read = word in kinds or (word in reviewed and kind != "rest")
         is_name = word in member.get(kind.replace("other_name", "surname"), ())
         is_shown = is_read or is_name or is_known(word)

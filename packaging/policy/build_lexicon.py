@@ -11,6 +11,7 @@ WordNet 3.0 as two tables. It writes ``src/mondegreen/policy/data/english.policy
 
 import argparse
 import json
+import math
 import re
 import zlib
 from collections import Counter, defaultdict
@@ -28,8 +29,8 @@ from mondegreen.text.tokenizer import tokenize
 HERE = Path(__file__).parent
 OUTPUT = HERE.parents[1] / "src" / "mondegreen" / "policy" / "data" / "english.policy"
 
-NAMES = ("first_name", "surname", "place", "organization", "origin", "belief", "time")
-"""Classes that a capital letter can show."""
+PROPER = ("first_name", "surname", "place", "organization", "other_name", "time")
+"""Classes whose words have a capital anyway."""
 
 COMMON_NAME = 100
 """A first name that common is a first name, whatever place or family has it too."""
@@ -140,7 +141,7 @@ UPPER = {
 }
 """Ordinary words that mean something else where all their letters are capitals."""
 
-FIRST_UNRANKED, UNRANKED = 20, 2000
+FIRST_UNRANKED, UNRANKED = 20, 1000
 """Names of origins without ranks have one between these, by a hash."""
 
 SPARE = 8
@@ -226,25 +227,25 @@ def is_single(word: str) -> bool:
     return len(word) > 1 and tokenize([word]).words() == [word]
 
 
-def read_names(name: str) -> tuple[dict[str, int], frozenset[str]]:
-    """Number the names of all origins, the most common first, and tell common ones.
+def read_names(name: str) -> tuple[dict[str, float], frozenset[str]]:
+    """Rank the names of all origins, and tell common ones.
 
     A name is as common as in the origin where it is most common; American lists are
     some ten times as long as the others, so their ranks count a fifth. Origins without
     ranks get one by a hash, so that names that are printed are of all origins.
     """
-    scores, common = {}, set()
+    scores: dict[str, float] = {}
+    common: set[str] = set()
     for word, origins, *_ in read_source(HERE / "sources" / f"{name}.txt"):
         if not is_single(word):
             continue
         pairs = [origin.partition(":") for origin in origins.split(",")]
-        ranks = [int(r) / (5 if o == "american" else 1) for o, _, r in pairs if r]
+        ranks = [int(r) / (5 if o == "american" else 1.0) for o, _, r in pairs if r]
         if ranks and min(ranks) < COMMON_NAME:
             common.add(word)
         ranks.append(FIRST_UNRANKED + zlib.crc32(word.encode()) % UNRANKED)
         scores[word] = min(ranks)
-    order = sorted(scores, key=lambda word: (scores[word], word))
-    return {word: i for i, word in enumerate(order)}, frozenset(common)
+    return scores, frozenset(common)
 
 
 def read_places() -> dict[str, str]:
@@ -414,6 +415,11 @@ class Material:
         small, inside, *_ = self.counts.get(word, (0, 0))
         return small >= inside
 
+    def is_cased(self, word: str) -> bool:
+        """Whether a capital inside a sentence is usual for a word."""
+        small, inside, *_ = self.counts.get(word, (0, 0))
+        return inside >= CASED * max(1, small + inside)
+
     def is_known(self, word: str) -> bool:
         """Whether readers know a word that nobody read for this list."""
         is_word = word.isascii() and word.isalpha() and len(word) > 2
@@ -430,7 +436,8 @@ class Material:
             return "first_name"
         if word in self.places:
             return "place"
-        if word in self.surnames:
+        as_surname = self.surnames.get(word, math.inf)
+        if as_surname < self.first_names.get(word, math.inf):
             is_spare = zlib.crc32(word.encode()) % SPARE == 0
             return "other_name" if is_spare else "surname"
         if word in self.first_names:
@@ -481,12 +488,12 @@ class Material:
 
     def order(self, kind: Kind, words: list[str]) -> list[str]:
         """Sort words that may be printed, the most common first."""
-        names = {"first_name": self.first_names}.get(kind[0], self.surnames)
-        if kind[0] in ("first_name", "surname"):
-            return sorted(words, key=lambda word: names.get(word, len(names)))
+        if kind[0] not in ("first_name", "surname", "other_name"):
+            return sorted(words, key=self.frequency, reverse=True)
+        ranks = self.first_names if kind[0] == "first_name" else self.surnames
         if kind[0] == "other_name":  # a name of anything, and of nobody famous
-            return sorted(filter(names.__contains__, words), key=lambda w: names[w])
-        return sorted(words, key=self.frequency, reverse=True)
+            words = [word for word in words if word in ranks]
+        return sorted(words, key=lambda word: (ranks.get(word, math.inf), word))
 
 
 @dataclass
@@ -501,10 +508,10 @@ class Sections:
     shown: dict[Kind, list[str]] = field(default_factory=lambda: defaultdict(list))
     hidden: dict[Kind, list[str]] = field(default_factory=lambda: defaultdict(list))
 
-    def add_ordinary(self, word: str, name: str, counts: tuple[int, ...]) -> None:
+    def add_ordinary(self, word: str, name: str, material: Material) -> None:
         """Add an ordinary word, and the class that it has with a capital."""
         self.ordinary.append(word)
-        small, inside, *_ = counts
+        small, inside, *_ = material.counts.get(word, (0, 0))
         total = max(1, small + inside)
         is_closed = word in CLOSED_CLASSES
         if name and not (name == "place" and len(word) <= CODE):
@@ -514,19 +521,21 @@ class Sections:
             return
         if name:  # a code of a state
             self.upper[name].append(word)
-        if name or inside >= CASED * total or is_closed or word in CAPITALS:
+        if name or material.is_cased(word) or is_closed or word in CAPITALS:
             self.cased.append(word)
 
     def add_sensitive(self, word: str, kind: Kind, material: Material) -> None:
         """Add a sensitive word, and the class that it has with a capital."""
         is_shown = material.is_printable(word, kind)
         (self.shown if is_shown else self.hidden)[kind].append(word)
-        if kind[0] not in (*NAMES, "other_name"):
+        if kind[0] not in PROPER:
             name = material.reviewed.get(word, ("", ""))[1]
             name = name or (word in material.first_names and "first_name") or ""
             name = name or (word in material.surnames and "surname") or ""
             if name:
                 self.capitals[name].append(word)  # "Willow", "Baker"
+            elif kind[0] in ("origin", "belief", "politics") or material.is_cased(word):
+                self.cased.append(word)  # of use where a policy shows its class
 
     def keep_most_common(self, material: Material) -> None:
         """Sort what is printed, and print no more than is wanted of each kind."""
@@ -562,8 +571,7 @@ def build_lexicon(wordnet: Path) -> str:
             continue
         reviewed, name = material.reviewed.get(word, ("", ""))
         if reviewed == "ordinary":
-            counts = material.counts.get(word, (0, 0))
-            sections.add_ordinary(word, name, counts)
+            sections.add_ordinary(word, name, material)
         elif kind := material.kind_of(word):
             sections.add_sensitive(word, kind, material)
     sections.keep_most_common(material)

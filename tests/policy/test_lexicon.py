@@ -54,7 +54,7 @@ ABOVE_CAP = {
     ("people", "plural"): 0.14,  # adults
     ("health", "a"): 0.13,  # genetic
     ("occupation", "plural"): 0.13,  # researchers
-    ("other_name", "singular"): 0.13,  # Johnson
+    ("other_name", "singular"): 0.15,  # Johnson
     ("people", "adjective"): 0.13,  # military
     ("place", "t"): 0.13,  # Washington
     ("belief", "singular"): 0.11,  # church
@@ -161,25 +161,107 @@ def test_no_output_is_too_common_in_its_group(policy, counts):
             assert share > CAP, f"{kind} keeps the cap: strike it from the exceptions"
 
 
+@pytest.mark.parametrize(
+    ("list_name", "classes", "share"),
+    [
+        ("first_names", {"first_name"}, 0.9),
+        ("surnames", {"first_name", "surname", "other_name"}, 0.7),
+    ],
+)
+def test_surrogates_do_not_depend_on_origin(policy, list_name, classes, share):
+    """Names of all origins are of the same groups, and a group has one law.
+
+    What is printed is drawn from the group alone. So for names of one group the law
+    does not depend on the name, and on its origin neither.
+    """
+    names = most_common(list_name)
+    assert set(names) == set(ORIGINS)
+    lookup = PolicyLookup(policy)
+    for origin, found in names.items():
+        symbols = [lookup.symbol_of(name.capitalize()) for name in found]
+        seen = Counter(policy.describe(symbol)[0] for symbol in symbols)
+        inside = sum(seen[kind] for kind in classes)
+        assert inside >= share * len(found), (origin, seen)
+
+
 @pytest.mark.parametrize("list_name", ["first_names", "surnames"])
-def test_surrogates_do_not_depend_on_origin(policy, list_name):
-    """Names of all origins are of few groups, whose outputs mix the origins."""
-    rows = [
-        line.split("\t")
-        for line in (MATERIAL / "sources" / f"{list_name}.txt")
-        .read_text(encoding="utf-8")
-        .splitlines()
-    ]
-    by_origin = {
-        origin: [row[0] for row in rows if origin in _origins(row)] for origin in ORIGINS
-    }
-    assert min(map(len, by_origin.values())) > 30
+def test_the_names_that_are_printed_are_of_many_origins(policy, list_name):
+    kind = list_name.removesuffix("s")
+    (outputs,) = (g.words for g in policy.groups if g.class_name == kind)
+    printed = set(map(str.casefold, outputs))
+    by_origin = most_common(list_name, most=None)
     for origin, names in by_origin.items():
-        texts = [f"I met {name.capitalize()} there." for name in names]
-        symbols = PolicyLookup(policy).codes(tokenize(texts)).reshape(-1, 4)[:, 2]
-        kinds = Counter(policy.describe(symbol)[0] for symbol in symbols.tolist())
-        print(origin, kinds)
+        assert len(printed.intersection(names)) >= 5, origin
 
 
-def _origins(row):
-    return {origin.partition(":")[0] for origin in row[1].split(",")}
+def most_common(list_name, most=300):
+    """The most common names of each origin."""
+    found = {origin: [] for origin in ORIGINS}
+    path = MATERIAL / "sources" / f"{list_name}.txt"
+    for line in path.read_text(encoding="utf-8").splitlines():
+        name, origins, *_ = line.split("\t")
+        for pair in origins.split(","):
+            origin, _, rank = pair.partition(":")
+            if origin in found:
+                found[origin].append((int(rank or 0), name))
+    return {o: [name for _, name in sorted(pairs)[:most]] for o, pairs in found.items()}
+
+
+def test_words_of_a_group_draw_the_same_outputs(policy):
+    """One law for all words of a group: the same draws give the same outputs."""
+    lookup = PolicyLookup(policy)
+    names = ("Mary", "Ahmed", "Deepak", "Hiroshi", "Ngozi", "Wojciech")
+    symbols = {lookup.symbol_of(name) for name in names}
+    assert len(symbols) == 1
+    size = policy.describe(symbols.pop())[2]
+    assert size >= HIDE_AMONG
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "expected"),
+    [
+        ("come in now", "in", "ordinary"),
+        ("Come to me.", "me", "ordinary"),
+        ("In or out?", "In", "ordinary"),
+        ("Gary, IN 46401", "IN", "place"),
+        ("Portland, OR", "OR", "place"),
+        ("Hi, how are you?", "Hi", "ordinary"),
+        ("Oh no.", "Oh", "ordinary"),
+        ("Will it rain?", "Will", "ordinary"),
+        ("May I go?", "May", "ordinary"),
+        ("Can you help?", "Can", "ordinary"),
+        ("We met in May.", "May", "time"),
+        ("Call IT now", "IT", "ordinary"),
+    ],
+)
+def test_codes_of_states_count_in_capitals_alone(policy, text, word, expected):
+    assert class_of(policy, text, word) == expected
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("France", ("place", "n")),
+        ("Texas", ("place", "t")),
+        ("Leeds", ("place", "singular")),
+        ("German", ("origin", "singular")),
+        ("Germans", ("origin", "plural")),
+        ("September", ("time", "singular")),
+        ("wife", ("family", "singular")),
+        ("grandparents", ("family", "plural")),
+        ("barrister", ("occupation", "singular")),
+        ("diabetes", ("health", "singular")),
+        ("pregnant", ("health", "adjective")),
+        ("arrested", ("rest", "past")),
+    ],
+)
+def test_words_come_out_as_words_of_their_kind(policy, word, expected):
+    assert policy.describe(symbol_of(policy, f"the {word} here", word))[:2] == expected
+
+
+def test_family_hides_among_family_and_never_among_jobs(policy):
+    jobs = {"doctor", "teacher", "lawyer", "nurse", "plumber", "students"}
+    for kind, words in kinds_of(policy):
+        if kind[0] == "family" and kind[1] in ("singular", "plural"):
+            assert jobs.isdisjoint(words), kind
+            assert len(words) >= 60, kind

@@ -127,7 +127,7 @@ SHAPED = re.compile("[0-9]+|[a-z]|[0-9]{1,3}(st|nd|rd|th)|[0-9]{1,2}(am|pm)|[0-9
 CAPITALS = frozenset(
     "mr mrs ms dr sir madam dear hi hello hey thanks regards sincerely prof jr sr team "
     "internet web wifi javascript python excel avenue boulevard ceo cfo cto vp hr "
-    "patient sgt".split()
+    "patient sgt reuters afp ap prime minister windows".split()
 )
 """Ordinary words with a capital in offices, of which public text has little."""
 
@@ -439,6 +439,7 @@ class Material:
         as_surname = self.surnames.get(word, math.inf)
         if as_surname < self.first_names.get(word, math.inf):
             is_spare = zlib.crc32(word.encode()) % SPARE == 0
+            is_spare &= as_surname >= FIRST_UNRANKED  # not "Johnson"
             return "other_name" if is_spare else "surname"
         if word in self.first_names:
             return "first_name"

@@ -54,7 +54,7 @@ ABOVE_CAP = {
     ("people", "plural"): 0.14,  # adults
     ("health", "a"): 0.13,  # genetic
     ("occupation", "plural"): 0.13,  # researchers
-    ("other_name", "singular"): 0.15,  # Johnson
+    ("other_name", "singular"): 0.12,  # Chambers
     ("people", "adjective"): 0.13,  # military
     ("place", "t"): 0.13,  # Washington
     ("belief", "singular"): 0.11,  # church

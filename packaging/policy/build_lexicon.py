@@ -24,10 +24,14 @@ import pyarrow.parquet as pq
 import mondegreen as mg
 from mondegreen.space.word_classes import CLOSED_CLASSES
 from mondegreen.text.never_printed import never_printed
+from mondegreen.text.print_forms import public_cases
 from mondegreen.text.tokenizer import tokenize
 
 HERE = Path(__file__).parent
 OUTPUT = HERE.parents[1] / "src" / "mondegreen" / "policy" / "data" / "english.policy"
+
+CASED_CLASSES = ("origin", "belief", "politics", "place", "organization", "number_word")
+"""Classes whose words are printed in whatever case is usual for them."""
 
 PROPER = ("first_name", "surname", "place", "organization", "other_name", "time")
 """Classes whose words have a capital anyway."""
@@ -479,13 +483,20 @@ class Material:
 
     def is_printable(self, word: str, kind: Kind) -> bool:
         """Whether a sensitive word may be printed for others of its kind."""
-        if word in self.inputs or kind[0] in UNPRINTED:
+        if word in self.inputs or kind[0] in UNPRINTED or self.is_odd(word, kind[0]):
             return False
         if kind in self.complete:
             return word in self.kinds
         is_read = word in self.reviewed and kind[0] != "rest"
         is_name = self.name_class(word) == kind[0]
         return word in self.kinds or is_read or is_name or self.is_known(word)
+
+    def is_odd(self, word: str, kind: str) -> bool:
+        """Whether a word would be printed with the capitals of another kind."""
+        if kind in CASED_CLASSES or word in self.kinds:
+            return False
+        case = public_cases().get(word, "")
+        return case.isupper() if kind in PROPER else not case.islower() and case != ""
 
     def order(self, kind: Kind, words: list[str]) -> list[str]:
         """Sort words that may be printed, the most common first."""

@@ -38,7 +38,7 @@ ABOVE_CAP = {
     ("education", "singular"): 0.27,  # school
     ("number_word", "singular"): 0.26,  # two
     ("health", "plural"): 0.25,  # symptoms
-    ("occupation", "singular"): 0.24,  # doctor
+    ("occupation", "singular"): 0.25,  # doctor
     ("origin", "singular"): 0.22,  # American
     ("home", "singular"): 0.19,  # boat
     ("place", "singular"): 0.18,  # York
@@ -58,6 +58,7 @@ ABOVE_CAP = {
     ("people", "adjective"): 0.13,  # military
     ("place", "t"): 0.13,  # Washington
     ("belief", "singular"): 0.11,  # church
+    ("animal", "singular"): 0.11,  # dog
     ("family", "singular"): 0.11,  # mother
     ("place", "n"): 0.11,  # America
 }

@@ -139,11 +139,14 @@ CODE = 2
 """Ordinary words so short are codes of states, and count in capitals alone: "IN"."""
 
 UPPER = {
-    "place": "us uk eu".split(),
-    "organization": ["un"],
-    "health": ["aids"],
+    "place n": "us uk eu".split(),
+    "organization s": ["un"],
+    "health s": ["aids"],
 }
 """Ordinary words that mean something else where all their letters are capitals."""
+
+MOSTLY_CAPITALS = ("id", "ok")
+"""Codes of states that are commoner as something else in capitals."""
 
 FIRST_UNRANKED, UNRANKED = 20, 1000
 """Names of origins without ranks have one between these, by a hash."""
@@ -531,8 +534,8 @@ class Sections:
             if inside >= START * total and not is_closed and word not in ORDINARY_FIRST:
                 self.starts.append(word)
             return
-        if name:  # a code of a state
-            self.upper[name].append(word)
+        if name and word not in MOSTLY_CAPITALS:  # a code of a state
+            self.upper[f"{name} t"].append(word)
         if name or material.is_cased(word) or is_closed or word in CAPITALS:
             self.cased.append(word)
 

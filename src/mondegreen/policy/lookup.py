@@ -29,7 +29,7 @@ _OPENERS: Final = frozenset('":;([{“”«‹*•|>–—')
 _STARTS, _JOINS, _MARKS, _DOT, _SLASH, _ENDS_LINE = 1, 2, 4, 8, 16, 32
 
 _TITLE: Final = 0.6
-_TITLE_WORDS: Final = 4
+_TITLE_WORDS: Final = 6
 """A line is in title case if this share of so many words or more has a capital."""
 
 _SMALL, _CAPITAL = 1, 2  # how a word is written, beside its symbol in a memo
@@ -227,7 +227,9 @@ class PolicyLookup:
             return self._shape("part of an address")
         if known is None:
             return self._unknown(word, folded)
-        if word.islower() or known >= len(policy.ordinary):
+        is_ordinary = known < len(policy.ordinary)
+        is_name = not (starts or word.isupper()) and folded in policy.capitals
+        if word.islower() or not (is_ordinary or is_name):
             return known
         return self._capital(word, folded, known, starts=starts)
 

@@ -205,12 +205,15 @@ class Policy:
             word: name for word in lexicon.ordinary if word not in usual
         }
         self.upper: dict[str, int] = {}
-        tables = ((lexicon.capital, self.capitals), (lexicon.upper, self.upper))
-        for given, table in tables:
-            for kind, words in given.items():
-                if kind not in self.opened:
-                    symbol = self.find_group(kind, "s")
-                    table.update((word, symbol) for word in words if word in known)
+        tables: list[tuple[Kind, tuple[str, ...], dict[str, int]]] = [
+            ((kind, "s"), words, self.capitals)
+            for kind, words in lexicon.capital.items()
+        ]
+        tables += [(kind, words, self.upper) for kind, words in lexicon.upper.items()]
+        for kind, words, table in tables:
+            if kind[0] not in self.opened:
+                symbol = self.find_group(*kind)
+                table.update((word, symbol) for word in words if word in known)
         self.starts = lexicon.start
 
     # --- which output

@@ -17,7 +17,7 @@ from mondegreen.text.plain import last_alone, plain_parts
 from mondegreen.text.print_forms import STARTS, TOUCHING, GapFlags, set_apart
 from mondegreen.text.tokenizer import CLITICS, TokenizedBatch
 
-_MEMO: Final = 1 << 16
+_VOWELS: Final = frozenset("aeiou8")
 
 
 @final
@@ -47,6 +47,7 @@ class PolicyPrinter:
         known = policy.symbols
         self._clitics = {known[word]: spelled for word, spelled in CLITICS.items()}
         self._ordinary = len(policy.ordinary)
+        self._articles = [known[word] for word in ("a", "an") if word in known]
 
     disclosed: Final[tuple[str, ...]] = ()
     conditions: Final[tuple[str, ...]] = ()
@@ -105,7 +106,16 @@ class PolicyPrinter:
         printed = list(map(self._printed.__getitem__, index.tolist()))
         for i in np.flatnonzero(~is_word).tolist():
             printed[i] = self.policy.print(int(codes[i]))
+        self._choose_articles(codes, printed)
         return texts, printed
+
+    def _choose_articles(self, codes: Codes, printed: list[str]) -> None:
+        """Print "a" or "an" as the sensitive word asks that is printed behind it."""
+        is_article = np.isin(codes[:-1], self._articles)
+        for i in np.flatnonzero(is_article & (codes[1:] >= self._ordinary)).tolist():
+            vowel = printed[i + 1][:1].lower() in _VOWELS
+            article = "an" if vowel else "a"
+            printed[i] = article.capitalize() if printed[i][0] == "A" else article
 
     def _pieces(self, parts: list[str], printed: list[str], codes: Codes) -> list[str]:
         pieces = parts.copy()

@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import ClassVar, Final, Literal, TypeAlias, final
 
 import numpy as np
@@ -35,14 +36,14 @@ import numpy as np
 from mondegreen.arrays import Ids, Weights
 from mondegreen.errors import InvalidParameterError
 from mondegreen.policy.shapes import Shape, number_shape
-from mondegreen.sampling.integers import TOTAL, draw_uniform
+from mondegreen.sampling.integers import TOTAL, draw_uniform, log_above
 from mondegreen.text.tokenizer import TokenizedBatch
 
 Numbers: TypeAlias = Literal["hide", "near", "plain"]
 """Values of ``--numbers``."""
 
 HIDE_DISCLOSED: Final = (
-    "separators of numbers: where commas, points and signs stand, which tells magnitude",
+    "separators of numbers: where commas, points and signs stand. They tell magnitude",
 )
 PLAIN_DISCLOSED: Final = (
     "amounts: every number that stands alone, such as 30 or 12,000.50",
@@ -218,12 +219,12 @@ class Near:
     def equivalents(self) -> tuple[str, ...]:
         """What the guarantee states of amounts."""
         grid, worst = self.grid, self.certified * (self.grid.cells - 1)
-        step = 10 ** (1 / grid.per_decade)
+        factor = f"a factor of {10 ** (1 / grid.per_decade):.4g}"
         first, last = grid.print(0), grid.print(grid.cells - 1)
         return (
             f"amounts on a public grid of {grid.cells} cells, {first} to {last}: "
-            f"{self.certified:.4g} nats for a factor of {step:.4g}, at most {worst:.4g} "
-            "nats, and never more than two words",
+            f"{self.certified:.4g} nats for {factor}, at most {worst:.4g} nats, and "
+            "never more than any two words",
         )
 
     @cached_property
@@ -261,11 +262,10 @@ class Near:
         """The exact largest loss of two neighboring cells, in nats, rounded up."""
         rows = self.weights.astype(object)
         worst = Fraction(1)
-        for one, other in zip(rows, rows[1:], strict=False):
+        for one, other in pairwise(rows):
             for a, b in zip(one, other, strict=True):
                 worst = max(worst, Fraction(max(a, b), min(a, b)))
-        bound = math.log1p(float(worst - 1)) * (1 + 2.0**-50)
-        return math.nextafter(bound, math.inf)
+        return log_above(worst)
 
     def sample(self, cells: Ids, rng: np.random.Generator) -> Ids:
         """Draw a cell for each cell; one 64-bit word of ``rng`` each, in order."""
@@ -315,11 +315,11 @@ class AmountLookup:
 
         The symbol of a word depends on its own spelling and on the structure beside it.
         """
-        found = symbols.copy()
+        found, words = symbols.copy(), batch.words()
         first = 0
         for parts, count in zip(batch.parts, batch.counts(), strict=True):
-            for i in _amounts(parts) if parts else ():
-                cell = self.grid.cell_of(parts[i])
+            for i in _amounts(parts or []):
+                cell = self.grid.cell_of(words[first + i // 2])
                 if cell is not None:
                     found[first + i // 2] = self.first + cell
             first += count

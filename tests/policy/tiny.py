@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from mondegreen.policy.alphabet import Alphabet
@@ -31,7 +33,7 @@ class TinyPolicy:
     first = np.array([0, 1, 2, 5])
     output_count = 7
     words = ("the", "and", *GROUPS["name"], *GROUPS["illness"])
-    symbols = {
+    symbols: ClassVar = {
         "the": 0,
         "and": 1,
         "anna": 2,

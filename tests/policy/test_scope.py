@@ -15,6 +15,7 @@ from mondegreen.errors import ConfigurationError, DataError, InvalidParameterErr
 from mondegreen.policy import scope as scopes
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import load_policy
+from mondegreen.policy.printing import PolicyPrinter
 from mondegreen.policy.scope import (
     KeyScope,
     Members,
@@ -195,8 +196,27 @@ def test_a_scope_that_avoids_words_of_the_text_is_rejected(monkeypatch, text, ot
             return Members(policy, lambda code: policy.print(code).lower() in words)
 
         monkeypatch.setattr(scopes, "Members", avoid)
+        monkeypatch.setattr(scopes, "_in_conflict", all_of)
         law[mine] = law_of(RECORD, STATES["krr"], mine)
     assert loss_of(law[text], law[other]) is None
+
+
+def all_of(texts, codes):
+    return np.ones(len(texts), dtype=bool)
+
+
+def test_texts_without_conflict_are_passed_over_without_effect(monkeypatch):
+    batch = tokenize(["anna boris", "flu gout measles anna", None, "the okafor"] * 50)
+    symbols = np.array([2, 2, 3, 3, 3, 2, 0, 2] * 50, dtype=np.int32)
+    quick, slow = [], []
+    for found in (quick, slow):
+        for seed in range(20):
+            rng = np.random.default_rng(seed)
+            found.append(
+                RECORD.draw(batch, symbols, STATES["krr"].sample, rng).tolist()
+            )
+        monkeypatch.setattr(scopes, "_in_conflict", all_of)
+    assert quick == slow
 
 
 def test_a_full_group_starts_a_lap_with_a_suffix():
@@ -362,6 +382,10 @@ def test_laps_are_printed_with_their_suffix(shipped):
     later = code + 2 * shipped.output_count
     assert shipped.print(later) == shipped.print(code) + "xx3"
     assert shipped.symbol_at(later) == shipped.symbol_at(code)
+    batch = tokenize(["we met"])
+    codes = np.array([later, shipped.output_count], dtype=np.int64)
+    (text,) = PolicyPrinter(shipped).join(batch, codes)
+    assert text == f"{shipped.print(code)}xx3 {shipped.print(0)}xx2"
 
 
 TEXT = "My doctor Anna Schmidt says that Anna has diabetes, since 1999, in Oslo."

@@ -316,10 +316,14 @@ class AmountLookup:
         The symbol of a word depends on its own spelling and on the structure beside it.
         """
         found, words = symbols.copy(), batch.words()
+        cells: dict[str, int | None] = {}
         first = 0
         for parts, count in zip(batch.parts, batch.counts(), strict=True):
             for i in _amounts(parts or []):
-                cell = self.grid.cell_of(words[first + i // 2])
+                word = words[first + i // 2]
+                if word not in cells:
+                    cells[word] = self.grid.cell_of(word)
+                cell = cells[word]
                 if cell is not None:
                     found[first + i // 2] = self.first + cell
             first += count
@@ -384,7 +388,7 @@ def _merge(parts: list[str]) -> list[str]:
 def _amounts(parts: list[str]) -> Iterator[int]:
     """The places of amounts that stand alone, in merged parts."""
     for i in range(1, len(parts), 2):
-        if _is_amount(parts[i]):
+        if parts[i][:1].isdigit() and _is_amount(parts[i]):
             # A text begins and ends as a line does.
             before = "\n" * (i == 1) + parts[i - 1]
             behind = parts[i + 1] + "\n" * (i + 2 == len(parts))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, Literal, NoReturn, Protocol, TypeAlias, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Weights
 from mondegreen.errors import ConfigurationError, DataError, InvalidParameterError
@@ -148,19 +149,29 @@ class RecordScope:
         """Draw the output numbers of all words, flat and in order."""
         policy = self.policy
         texts = np.repeat(np.arange(len(batch.parts)), batch.counts())
-        owners = np.arange(len(symbols))
-        seen: dict[tuple[int, _Entity], int] = {}
-        for i, entity in _sensitive(policy, batch, symbols):
-            owners[i] = seen.setdefault((int(texts[i]), entity), i)
-        first, entities = np.unique(owners, return_inverse=True)
+        first, entities = self._entities(batch, symbols, texts)
         found = sample(symbols[first], rng)
         codes = policy.draw_members(found, rng)
+        is_own = (found < self.repeating.start) | (found >= self.repeating.stop)
+        (takers,) = np.nonzero(policy.alphabet.is_group(found) & is_own)
         members: dict[int, Members] = {}
-        takers = policy.alphabet.is_group(found) & ~np.isin(found, self.repeating)
-        for k in np.flatnonzero(takers).tolist():
+        for k in takers[_in_conflict(texts[first[takers]], codes[takers])].tolist():
             mine = members.setdefault(int(texts[first[k]]), Members(policy))
             codes[k] = mine.take(int(found[k]), int(codes[k]), rng)
         return np.asarray(codes[entities])
+
+    def _entities(
+        self, batch: TokenizedBatch, symbols: Ids, texts: Weights
+    ) -> tuple[Weights, Weights]:
+        """The first place of each entity, in order, and the entity of each place."""
+        owners = list(range(len(symbols)))
+        text_of = texts.tolist()
+        seen: dict[tuple[int, _Entity], int] = {}
+        for i, entity in _sensitive(self.policy, batch, symbols):
+            owners[i] = seen.setdefault((text_of[i], entity), i)
+        is_first = np.array(owners, dtype=np.int64) == np.arange(len(owners))
+        numbers = np.cumsum(is_first) - 1
+        return np.flatnonzero(is_first), numbers[owners]
 
 
 @final
@@ -469,6 +480,14 @@ class Surrogates:
         return f"Surrogates({self._policy!r}, words={len(self)})"
 
 
+def _in_conflict(texts: Weights, codes: Weights) -> NDArray[np.bool_]:
+    """Tell which entities are of texts where two of them drew one member."""
+    order = np.lexsort((codes, texts))
+    mine, drawn = texts[order], codes[order]
+    again = (mine[1:] == mine[:-1]) & (drawn[1:] == drawn[:-1])
+    return np.isin(texts, mine[1:][again])
+
+
 def _sensitive(
     policy: Policy, batch: TokenizedBatch, symbols: Ids
 ) -> Iterable[tuple[int, _Entity]]:
@@ -477,8 +496,13 @@ def _sensitive(
     if symbols.shape != (len(words),):
         allowed = f"one symbol for each of {len(words)} words"
         raise InvalidParameterError("symbols", f"shape {symbols.shape}", allowed)
-    for i in np.flatnonzero(policy.alphabet.is_group(symbols)).tolist():
-        yield i, (int(symbols[i]), canonical(words[i]))
+    folded: dict[str, str] = {}
+    places = np.flatnonzero(policy.alphabet.is_group(symbols))
+    for i, symbol in zip(places.tolist(), symbols[places].tolist(), strict=True):
+        word = words[i]
+        if word not in folded:
+            folded[word] = canonical(word)
+        yield i, (symbol, folded[word])
 
 
 def _stream(key: bytes, context: bytes, entity: _Entity) -> np.random.Generator:

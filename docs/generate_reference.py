@@ -43,14 +43,14 @@ Bodies are JSON, in UTF-8. With `--api-keys` all but `/healthz` and `/readyz` ne
 | status | |
 |---|---|
 | 200 | done |
-| 400 | the body is no JSON, or did not arrive |
-| 401 | no key, or another |
-| 404, 405 | no such address, or another method |
+| 400 | the body is no JSON |
+| 401 | no API key, or an unknown one |
+| 404, 405 | unknown path, or wrong method |
 | 408 | the body did not arrive in time |
 | 413 | too many bytes or texts |
 | 415 | compressed, or not `application/json` |
 | 422 | not what the address takes; too many words; an unknown word, if refused |
-| 429 | too many requests a second for this key; `Retry-After` says when |
+| 429 | too many requests for this key or address; `Retry-After` says when |
 | 500 | a bug, which the log names without its message |
 | 503 | busy, or not done in time |
 
@@ -157,10 +157,10 @@ def _http() -> str:
     """The addresses of the service, as its OpenAPI describes them."""
     import mondegreen as mg
     from mondegreen.serve.app import create_app
-    from mondegreen.serve.settings import Settings
+    from mondegreen.serve.service_settings import ServiceSettings
 
     privatizer = mg.Privatizer(mg.mechanism("tree", epsilon=10.0))
-    described = create_app(Settings(privatizer)).openapi()
+    described = create_app(ServiceSettings(privatizer)).openapi()
     parts = [_ADDRESSES]
     for path, methods in described["paths"].items():
         for method, about in methods.items():
@@ -195,7 +195,10 @@ def _kind(schema: dict[str, Any]) -> str:
         return " or ".join(map(_kind, schema["anyOf"]))
     if "items" in schema:
         return f"array of ({_kind(schema['items'])})"
-    return str(schema.get("type", "any"))
+    if "enum" in schema:
+        return " or ".join("null" if each is None else each for each in schema["enum"])
+    kind = schema.get("type", "any")
+    return kind if isinstance(kind, str) else " or ".join(kind)
 
 
 def _code(value: object) -> str:

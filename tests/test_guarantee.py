@@ -35,29 +35,59 @@ def promise(**changes):
 
 
 def test_it_survives_dict_and_json():
-    one = promise(certified=1.75, delta=1e-9, noise="fresh", is_private=False)
+    one = promise(certified=1.75, delta=1e-9, noise="fresh", noise_is_secret=False)
     assert Guarantee.from_dict(one.to_dict()) == one
     assert Guarantee.from_dict(json.loads(one.to_json())) == one
     names = {field.name for field in fields(Guarantee)}
-    assert set(one.to_dict()) == names - {"disclosed"} | {"strata"}
+    assert set(one.to_dict()) == names | {"protection"}
     assert "\n" not in one.to_json()
 
 
-def test_what_is_disclosed_is_read_by_its_old_and_its_new_name():
-    values = promise().to_dict()
-    assert values["strata"] == ["punctuation"]
-    new = {**values, "disclosed": values["strata"]}
-    del new["strata"]
-    assert Guarantee.from_dict(new) == promise()
-    with pytest.raises(TypeError, match="twice"):
-        Guarantee.from_dict({**values, "disclosed": []})
+@pytest.mark.parametrize("old", [{"is_private": True}, {"strata": []}])
+def test_what_was_written_before_the_first_release_is_refused(old):
+    with pytest.raises(TypeError):
+        Guarantee.from_dict({**promise().to_dict(), **old})
+
+
+def test_what_a_file_says_of_its_protection_is_not_believed():
+    forged = {**promise(epsilon=1e6).to_dict(), "protection": "strong"}
+    assert Guarantee.from_dict(forged).protection == "vacuous"
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "word"),
+    [
+        (0.25, "strong"),
+        (0.26, "moderate"),
+        (1.25, "moderate"),
+        (1.26, "weak"),
+        (2.5, "weak"),
+        (2.51, "vacuous"),
+        (1e6, "vacuous"),
+    ],
+)
+def test_the_protection_is_that_of_the_loss_of_any_two_words(epsilon, word):
+    assert promise(epsilon=epsilon).protection == word  # the diameter is 4
+    assert promise(epsilon=1e6, certified=epsilon).protection == word
+    assert promise(epsilon=epsilon).to_dict()["protection"] == word
+    assert f"protection    {word}" in str(promise(epsilon=epsilon))
+
+
+def test_nothing_that_is_written_says_private():
+    assert "private" not in promise(epsilon=1e6).to_json()
+
+
+def test_bounds_are_those_of_the_certificate_where_there_is_one():
+    one = promise(certified=1.0)
+    assert one.loss(1.5) == 3.0  # as claimed
+    assert one.word_loss == one.text_loss(1) == 4.0
 
 
 def test_to_dict_is_a_copy_of_json_values():
     one = promise()
     values = one.to_dict()
     values["scale"]["diameter"] = 0
-    values["strata"].append("all")
+    values["disclosed"].append("all")
     assert one == promise()
 
 
@@ -118,12 +148,12 @@ def test_its_text_holds_the_numbers():
 
 
 def test_what_is_not_private_says_so_first():
-    assert str(promise(is_private=False)).startswith("NOT PRIVATE\n")
+    assert str(promise(noise_is_secret=False)).startswith("NOT PRIVATE\n")
 
 
 def test_a_reader_of_texts_adds_what_it_discloses():
     more = promise().with_text(("word count",))
-    assert more.disclosed == more.strata == ("punctuation", "word count")
+    assert more.disclosed == ("punctuation", "word count")
     assert more == promise(disclosed=("punctuation", "word count"))
 
 
@@ -142,54 +172,56 @@ def test_texts_that_differ_in_what_is_disclosed_have_no_bound():
     one = promise().with_text((), ("are written in the same case",))
     with pytest.raises(mg.errors.ConfigurationError, match="same case"):
         one.text_loss(1)
-    for name in ("within_conditions", "within_strata"):
-        assert one.text_loss(1, **{name: True}) == promise().text_loss(1)
+    assert one.text_loss(1, within_conditions=True) == promise().text_loss(1)
 
 
-def test_the_summary_is_four_lines():
-    one = promise().with_ordinary_text(0.04, 0.87)
-    lines = one.with_text(("layout: all of it",)).summary().splitlines()
-    assert len(lines) == 4
-    assert "e^8 at most, between two neighbours by e^3" in lines[0]
-    assert "4 stay as they are and 87 stay or become" in lines[1]
-    assert "adds up" in lines[2]
-    assert lines[3] == "In clear: punctuation, layout."
-    exact = promise(certified=1.0).summary()
-    assert "e^4 at most, between two neighbours by e^1.5" in exact
+def test_the_summary_is_three_lines():
+    one = promise(hides_among=1200).with_text(("layout: all of it",))
+    lines = one.summary().splitlines()
+    assert len(lines) == 3
+    assert "by a factor of e^8 at most" in lines[0]
+    assert "hides among 1,200 words; for nearest neighbors" in lines[1]
+    assert "the factor is e^3 at most" in lines[1]
+    assert lines[2] == "Disclosed: punctuation, layout."
+    exact = promise(certified=1.0, hides_among=2).summary()
+    assert "e^4 at most" in exact
+    assert "e^1.5 at most" in exact
 
 
 @pytest.mark.parametrize(
-    ("stay", "near", "warns"),
-    [(0.5, None, False), (0.51, None, True), (0.05, 0.95, False), (0.05, 0.96, True)],
+    "change",
+    [
+        {"noise_is_secret": False},
+        {"certified_how": "not proved: x"},
+        {"hides_among": None},
+        {"scale": {**SCALE, "diameter": math.inf}},
+    ],
 )
-def test_a_setting_that_leaves_most_words_or_their_meaning_warns(stay, near, warns):
-    one = promise().with_ordinary_text(stay, near)
-    assert bool(one.warning) == warns
-    assert ("WARNING" in one.summary()) == ("WARNING" in str(one)) == warns
+def test_nothing_hides_where_nothing_is_promised(change):
+    assert "hides" not in promise(**{"hides_among": 5, **change}).summary()
 
 
 def test_what_is_no_guarantee_is_not_read_as_one():
-    for name, value in (("epsilon", "2"), ("disclosed", "all"), ("is_private", 1)):
+    for name, value in (("epsilon", "2"), ("disclosed", "all"), ("noise_is_secret", 1)):
         values = {**promise().to_dict(), name: value}
-        if name == "disclosed":
-            del values["strata"]
         with pytest.raises(TypeError, match=name):
             Guarantee.from_dict(values)
     with pytest.raises(TypeError):
         Guarantee.from_dict({"epsilon": 1.0})
 
 
-def test_private_noise_does_not_make_a_mechanism_private():
-    for mechanism in (True, False):
+def test_secret_noise_does_not_make_up_for_a_proof():
+    for how in ("proof", "not proved: a counterexample"):
         for noise in (True, False):
-            one = promise(is_private=mechanism).with_noise("x", is_private=noise)
-            assert one.is_private == (mechanism and noise)
+            one = promise(certified_how=how).with_noise("x", is_secret=noise)
+            assert one.is_void == (how != "proof" or not noise)
+            assert one.is_void == (one.protection == "none")
             assert one.noise == "x"
 
 
 def test_seeded_noise_is_seen_in_the_text():
     source = mg.Seeded(3)
-    one = promise().with_noise(source.describe(), is_private=source.is_private)
+    one = promise().with_noise(source.describe(), is_secret=source.is_secret)
     assert str(one).startswith("NOT PRIVATE\n")
     assert "seed 3" in str(one)
 

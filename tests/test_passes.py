@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
@@ -9,9 +10,9 @@ import pytest
 import mondegreen as mg
 from mondegreen.passes import (
     Pass,
-    all_private,
     for_pandas,
     from_json,
+    report_of,
     stated_in,
     to_json,
 )
@@ -29,12 +30,23 @@ def test_a_list_survives_json():
     passes = [Pass("a", stated(5.0)), Pass("b", stated(unknown="mask"))]
     assert from_json(to_json(passes)) == passes
     assert from_json(to_json(passes).encode()) == passes
-    assert all_private(passes)
+    assert report_of(passes, "1")["protection"] == "weak"
 
 
-def test_one_pass_that_is_not_private_makes_the_file_not_private():
+def test_a_file_has_the_least_protection_of_its_passes():
+    strong = Pass("a", stated(0.5))
+    vacuous = Pass("a", dataclasses.replace(stated(), epsilon=1e6, certified=None))
+    assert [each.protection for each in (strong, vacuous)] == ["strong", "vacuous"]
+    for passes in ([strong, vacuous], [vacuous, strong]):
+        assert report_of(passes, "1")["protection"] == "vacuous"
+        assert report_of(passes, "1")["noise_is_secret"] is True
+        assert report_of(passes, "1")["guarantee"] == passes[-1].guarantee.to_dict()
+
+
+def test_one_pass_with_a_seed_leaves_the_file_without_protection():
     passes = [Pass("a", stated(noise=mg.Seeded(1))), Pass("a", stated())]
-    assert not all_private(passes)
+    found = report_of(passes, "1")
+    assert (found["protection"], found["noise_is_secret"]) == ("none", False)
     assert "NOT PRIVATE: seed 1" in str(from_json(to_json(passes))[0])
 
 
@@ -45,7 +57,6 @@ def test_a_release_of_before_there_was_a_list_is_read():
 
 def test_nothing_is_no_pass():
     assert from_json(None) == []
-    assert all_private([])
 
 
 @pytest.mark.parametrize(
@@ -59,17 +70,18 @@ def test_nothing_is_no_pass():
         "7",
         "[7]",
         '[{"column": "a"}]',
-        '[{"column": 3, "guarantee": {"is_private": true}}]',
+        '[{"column": 3, "guarantee": {"noise_is_secret": true}}]',
         "[" * 100_000,
         " " * (1 << 21),
         json.dumps({**stated().to_dict(), "scale": None}),
         json.dumps({**stated().to_dict(), "more": 1}),
     ],
 )
-def test_what_cannot_be_read_counts_as_not_private(text):
+def test_what_cannot_be_read_has_no_protection(text):
     found = from_json(text)
     assert len(found) == 1
-    assert not all_private(found)
+    assert found[0].is_void
+    assert (found[0].protection, found[0].noise_is_secret) == ("none", False)
     assert "NOT PRIVATE" in str(found[0])
     assert from_json(to_json(found)) == found
 
@@ -81,10 +93,11 @@ def test_what_a_file_says_cannot_move_the_cursor():
 
 
 @pytest.mark.parametrize(
-    "change", [{"scale": {"nearest": "text"}}, {"strata": [["text"]]}]
+    "change", [{"scale": {"nearest": "text"}}, {"disclosed": [["text"]]}]
 )
 def test_what_has_the_form_of_a_guarantee_alone_is_none(change):
-    assert not all_private(from_json(json.dumps({**stated().to_dict(), **change})))
+    (found,) = from_json(json.dumps({**stated().to_dict(), **change}))
+    assert found.is_void
 
 
 def test_what_a_frame_of_pandas_says_is_found_and_damage_is_no_promise():
@@ -96,7 +109,7 @@ def test_what_a_frame_of_pandas_says_is_found_and_damage_is_no_promise():
         assert stated_in(none) is None
     for damaged in (b'{"mondegreen": 7}', b'{"mondegreen": ', b'["mondegreen"]'):
         (found,) = from_json(stated_in({b"PANDAS_ATTRS": damaged}))
-        assert not found.is_private
+        assert found.is_void
     assert json.loads(for_pandas("[7]", kept)["PANDAS_ATTRS"]) == {
         "mondegreen": "[7]",
         "x": 1,

@@ -87,6 +87,10 @@ class BrokenState:
     def guarantee(self):
         return self.inner.guarantee
 
+    @property
+    def output_count(self):
+        return self.inner.output_count
+
     def sample(self, ids, rng):
         return self.answer(ids)
 
@@ -94,7 +98,7 @@ class BrokenState:
 class HalfNoise:
     """Noise for the first half of the texts only."""
 
-    is_private = True
+    is_secret = True
 
     def describe(self):
         return "half"
@@ -470,9 +474,9 @@ def test_a_seed_repeats_and_stamps_the_release(make):
     first, second = (make(noise=mg.Seeded(5)) for _ in range(2))
     assert first(TEXT).text == second(TEXT).text
     assert first(TEXT).text != first(TEXT).text  # the number of the batch counts on
-    assert not first.guarantee.is_private
+    assert first.guarantee.is_void
     assert str(first.guarantee).startswith("NOT PRIVATE")
-    assert make().guarantee.is_private
+    assert not make().guarantee.is_void
 
 
 def test_keyed_noise_repeats_a_record_whatever_surrounds_it(make):
@@ -729,7 +733,7 @@ def test_a_mechanism_without_proof_runs_only_where_it_is_allowed(space):
         mg.Privatizer(Unproved(2.0), space)
     privatizer = mg.Privatizer(Unproved(2.0), space, allow_unproved=True)
     assert privatizer("colda").text in WORDS
-    assert not privatizer.guarantee.is_private
+    assert privatizer.guarantee.is_void
 
 
 def test_the_guarantee_lists_all_that_passes_in_clear(make):
@@ -765,12 +769,12 @@ def test_the_promise_is_made_within_what_passes_in_clear(make, options, conditio
     assert all("meet the conditions" in e for e in guarantee.equivalents) or not options
 
 
-def test_the_guarantee_says_what_stays_of_the_vocabulary(make):
-    kept = make(keep=list(WORDS)).guarantee.ordinary_text
-    assert kept == {"stay": 1.0, "near": 1.0, "of": "its vocabulary"}
-    masked = make(unknown="mask").guarantee.ordinary_text
-    assert masked == make().guarantee.ordinary_text
-    assert 0 < masked["stay"] <= masked["near"] < 1
+def test_the_preview_says_what_stays_of_the_vocabulary(make):
+    kept = make(keep=list(WORDS)).preview()
+    assert (kept.unchanged, kept.near, kept.of) == (1.0, 1.0, "its vocabulary")
+    masked = make(unknown="mask").preview()
+    assert masked == make().preview()
+    assert 0 < masked.unchanged <= masked.near < 1
 
 
 def test_the_guarantee_survives_json(make):

@@ -150,59 +150,63 @@ def command(tmp_path):
     return run
 
 
-def test_the_command_reads_the_default_tree_by_default_and_says_so(command):
-    texts, said = command("--epsilon", "10")
-    made = privatizer(read="sentence", case="truecase")
+def test_the_command_says_what_it_reads_and_how_not_to(command):
+    texts, said = command("--epsilon", "10", "--read", "sentence")
+    made = privatizer(read="sentence")
     assert texts == texts_of(made.batch(TEXTS, IDS))
     assert f"language model english (sha256 {load_language().digest[:16]})" in said
     assert "is a guess of what was meant" in said
     assert "--read none" in said
-    assert command("--epsilon", "10", "--quiet")[1] == ""
+    assert command("--epsilon", "10", "--read", "sentence", "--quiet")[1] == ""
 
 
-def test_read_none_prints_what_was_drawn_in_lower_case(command):
-    texts, said = command("--epsilon", "10", "--read", "none")
-    assert texts == texts_of(privatizer().batch(TEXTS, IDS))
-    assert "guess" not in said
-
-
-def test_a_case_that_is_named_goes_with_what_is_read_by_default(command):
-    texts, _ = command("--epsilon", "10", "--case", "lower")
-    assert texts == texts_of(privatizer(read="sentence").batch(TEXTS, IDS))
-
-
-def test_other_mechanisms_print_what_was_drawn(command):
-    texts, said = command("--epsilon", "2.5", "-m", "tem")
-    made = mg.Privatizer(mg.mechanism("tem", epsilon=2.5), noise=mg.KeyedNoise(KEY))
-    assert texts == texts_of(made.batch(TEXTS, IDS))
-    assert "language model" not in said
-
-
-def test_of_a_space_with_other_words_the_command_prints_what_was_drawn(
-    command, tmp_path
+@pytest.mark.parametrize("mechanism", [("10", "tree"), ("2.5", "tem")], ids=str)
+@pytest.mark.parametrize("read", [(), ("--read", "none")], ids=str)
+def test_the_command_prints_the_sampled_words_unless_it_is_told_to_read(
+    command, mechanism, read
 ):
+    epsilon, name = mechanism
+    texts, said = command("--epsilon", epsilon, "-m", name, *read)
+    law = mg.mechanism(name, epsilon=float(epsilon))
+    made = mg.Privatizer(law, noise=mg.KeyedNoise(KEY))
+    assert texts == texts_of(made.batch(TEXTS, IDS))
+    assert "guess of" not in said
+    assert "--read none" not in said
+
+
+def test_a_case_that_is_named_goes_with_what_is_read(command):
+    texts, _ = command("--epsilon", "10", "--read", "sentence", "--case", "lower")
+    made = privatizer(read="sentence", case="lower")
+    assert texts == texts_of(made.batch(TEXTS, IDS))
+
+
+def test_words_that_the_model_does_not_have_are_refused_and_not_left_unread(tmp_path):
     rng = np.random.default_rng(0)
     space = mg.Space.from_arrays("other", ["a", "b", "c", "d"], rng.normal(size=(4, 3)))
     save_space(space, tmp_path / "other.safetensors")
-    options = ["--epsilon", "2", "--space", str(tmp_path / "other.safetensors")]
-    texts, said = command(*options)
-    assert texts == command(*options, "--read", "none")[0]
-    assert "the embedded language model" in said
-    assert "space 'other'" in said
-    assert "model" not in command(*options, "--quiet")[1]
+    given = [
+        "privatize",
+        "-",
+        "-e",
+        "2",
+        "--space",
+        str(tmp_path / "other.safetensors"),
+    ]
+    assert CliRunner().invoke(cli, given, input="a b\n").exit_code == 0
+    done = CliRunner().invoke(cli, [*given, "--read", "sentence"], input="a b\n")
+    assert done.exit_code == 3
+    assert "language build" in done.output
 
 
-def test_lines_that_are_read_come_out_one_by_one():
+def test_lines_that_are_read_come_out_one_by_one(start_process):
     given = [sys.executable, "-m", "mondegreen", "privatize", "-", "-e", "10", "-q"]
-    with subprocess.Popen(
-        given, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        for line in (b"I met my doctor.\n", b"\n", b"It rains in Oslo\n"):
-            process.stdin.write(line)
-            process.stdin.flush()  # and stays open
-            assert len(process.stdout.readline().split()) == len(line.split())
-        process.stdin.close()
-        assert process.wait(60) == 0
+    process = start_process(given, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    for line in (b"I met my doctor.\n", b"\n", b"It rains in Oslo\n"):
+        process.stdin.write(line)
+        process.stdin.flush()  # and stays open
+        assert len(process.stdout.readline().split()) == len(line.split())
+    process.stdin.close()
+    assert process.wait(120) == 0
 
 
 def test_the_guarantee_names_the_model_and_what_must_hold():
@@ -210,9 +214,10 @@ def test_the_guarantee_names_the_model_and_what_must_hold():
     (line,) = [a for a in made.guarantee.assumptions if a.startswith("reading")]
     assert load_language().digest[:16] in line
     assert "public text alone" in line
-    found = made.guarantee.ordinary_text
-    assert found["stay"] <= found["reader"] + 0.05 <= found["near"]
-    assert "recovers" in made.guarantee.summary()
+    found = made.preview()
+    assert found.unchanged <= found.recovered + 0.05 <= found.near
+    assert "recovers" in str(found)
+    assert "recovers" not in made.guarantee.summary()
     assert not any("reading" in a for a in privatizer().guarantee.assumptions)
     assert privatizer().guarantee.epsilon == made.guarantee.epsilon
 
@@ -220,10 +225,10 @@ def test_the_guarantee_names_the_model_and_what_must_hold():
 @pytest.mark.slow("seconds")
 def test_less_is_recovered_of_more_noise():
     recovered = [
-        mg.Privatizer(mg.mechanism("tree", epsilon=e), read="sentence").guarantee
+        mg.Privatizer(mg.mechanism("tree", epsilon=e), read="sentence").preview()
         for e in (2.0, 10.0, 14.0)
     ]
-    low, middle, high = (each.ordinary_text["reader"] for each in recovered)
+    low, middle, high = (each.recovered for each in recovered)
     assert low < 0.1 < middle < high
 
 
@@ -260,23 +265,16 @@ def test_what_does_not_fit_is_refused(tmp_path):
         made.to_dict()
 
 
-def test_settings_from_before_there_was_a_reader_still_load():
-    spec = privatizer().to_dict()
-    for name in ("read", "language", "structure", "print_all"):
-        del spec[name]
-    assert mg.Privatizer.from_dict(spec).reading.read == "none"
-
-
 def test_a_model_that_was_exchanged_is_refused(tmp_path):
     spec = privatizer(read="sentence").to_dict()
-    spec["language"] = {**spec["language"], "digest": "0" * 64}
+    spec["digests"]["language"] = "0" * 64
     with pytest.raises(LanguageError, match="another one"):
         mg.Privatizer.from_dict(spec)
 
 
 def test_settings_that_read_name_their_model():
     spec = privatizer(read="sentence").to_dict()
-    with pytest.raises(ConfigurationError, match="lack a field"):
-        mg.Privatizer.from_dict({**spec, "language": {}})
-    with pytest.raises(ConfigurationError, match="lack a field"):
-        mg.Privatizer.from_dict({**spec, "read": "none"})
+    assert spec["language"] == "english"
+    for change in ({"digests": {"space": spec["digests"]["space"]}}, {"read": "none"}):
+        with pytest.raises(ConfigurationError, match="digests"):
+            mg.Privatizer.from_dict({**spec, **change})

@@ -86,10 +86,3 @@ def test_what_makes_no_sense_is_refused():
         term_frequencies(syntf(), ["cat"], 3, ids=["1", "2"])
     with pytest.raises(InvalidParameterError, match="size"):
         term_frequencies(syntf(), ["cat"], 0)
-
-
-def test_the_former_place_leads_to_the_same_functions():
-    from mondegreen import vectors as former
-
-    assert former.term_frequencies is term_frequencies
-    assert former.word_vectors is word_vectors

@@ -21,8 +21,8 @@ import mondegreen as mg
 from benchmarks import machine
 from mondegreen.arrays import Ids
 from mondegreen.text.detokenizer import Detokenizer
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.never_printed import never_printed
-from mondegreen.text.policy import Lookup
 from mondegreen.text.print_forms import MENDED, PrintForms
 from mondegreen.text.tokenizer import TokenizedBatch, tokenize
 

@@ -122,9 +122,9 @@ class Setting:
 
     def row(self) -> dict[str, object]:
         read = self.read if self.language is None else "sentence, model of the kind"
-        ordinary = self.privatizer().guarantee.ordinary_text
+        unchanged = self.privatizer().preview().unchanged
         named = {"mechanism": self.mechanism, "epsilon": self.epsilon, "read": read}
-        return {**named, "stay": ordinary.get("stay")}
+        return {**named, "stay": unchanged}
 
 
 def kind_of(passages: Sequence[str]) -> NGrams:

@@ -147,7 +147,7 @@ def text_rate(privatizer: Privatizer, reviews: list[str], seconds: float) -> flo
     )
     total, start = 0, time.perf_counter()
     for batch in batches:
-        total += privatizer.arrow_with_count(batch, ["text"])[1]
+        total += int(privatizer.arrow_with_count(batch, ["text"])[1].sum())
         if time.perf_counter() - start > seconds:
             break
     return total / (time.perf_counter() - start)

@@ -51,7 +51,7 @@ def corpus(space: Space) -> Ids:
     """The ids of all words of the IMDb sample, in order."""
     import pyarrow.parquet as pq
 
-    from mondegreen.text.policy import Lookup
+    from mondegreen.text.lookup import Lookup
     from mondegreen.text.tokenizer import tokenize
 
     texts = pq.read_table(machine.SHARED / "imdb.parquet")["text"].to_pylist()

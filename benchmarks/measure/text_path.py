@@ -31,7 +31,7 @@ import pyarrow.parquet as pq
 import mondegreen as mg
 from benchmarks import machine
 from mondegreen.text.detokenizer import Detokenizer
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import tokenize
 
 COMMAND = str(Path(sys.executable).with_name("mondegreen"))

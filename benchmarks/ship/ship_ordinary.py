@@ -1,4 +1,4 @@
-"""Write the words of ordinary text that guarantees are explained with.
+"""Write the words of ordinary text that settings are previewed on.
 
 From the openly licensed English of ``public_text`` (see NOTICE): how often each word
 stands in it, thinned to 1,000 running words. Systematic sampling takes every n-th of
@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from benchmarks import machine
-from mondegreen.privatizer.ordinary import PATH
+from mondegreen.scores.preview import ORDINARY_WORDS
 from mondegreen.text.tokenizer import canonical, tokenize
 
 RUNNING = 1_000
@@ -53,8 +53,9 @@ def main() -> None:
     """Write the file."""
     words = thinned(counted(machine.SHARED / "public_text"))
     lines = [f"{word} {share}" for word, share in words]
-    PATH.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(f"{len(words)} words, {sum(n for _, n in words)} running words: {PATH.name}")
+    ORDINARY_WORDS.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    running = sum(n for _, n in words)
+    print(f"{len(words)} words, {running} running words: {ORDINARY_WORDS.name}")
 
 
 if __name__ == "__main__":

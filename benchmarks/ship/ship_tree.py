@@ -28,7 +28,7 @@ from mondegreen.space.groups import Worth
 from mondegreen.space.tree import WordTree
 from mondegreen.space.tree_build import build_tree
 from mondegreen.space.word_classes import FUNCTION_CLASSES, WordNet, word_classes
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import tokenize
 
 OUTPUT = Path(mg.__file__).parent / "space" / "data" / "trees"

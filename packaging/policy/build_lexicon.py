@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import mondegreen as mg
 from mondegreen.space.word_classes import CLOSED_CLASSES
 from mondegreen.text.never_printed import never_printed
-from mondegreen.text.tokenizer import canonical, tokenize
+from mondegreen.text.tokenizer import tokenize
 
 HERE = Path(__file__).parent
 OUTPUT = HERE.parents[1] / "src" / "mondegreen" / "policy" / "data" / "english.policy"
@@ -277,7 +277,11 @@ PRINTED_NAMES = {"first_name": 1500, "surname": 2000, "other_name": 400}
 def is_printable(word, dictionary, seen):
     """Whether a word that nobody read is one that readers know."""
     is_word = word.isascii() and word.isalpha() and len(word) > 2
-    return is_word and seen >= LEAST_SEEN and dictionary.lemma(word)[0] in dictionary.senses
+    return (
+        is_word
+        and seen >= LEAST_SEEN
+        and dictionary.lemma(word)[0] in dictionary.senses
+    )
 
 
 def main():

@@ -31,7 +31,9 @@ def count(folder):
     found = [Counter() for _ in range(4)]
     for path in sorted(Path(folder).glob("*.parquet")):
         table = pq.read_table(path)
-        columns = [f.name for f in table.schema if str(f.type) in ("string", "large_string")]
+        columns = [
+            f.name for f in table.schema if str(f.type) in ("string", "large_string")
+        ]
         for column in columns:
             for text in table[column].to_pylist():
                 parts = tokenize([text]).parts[0] if text else None

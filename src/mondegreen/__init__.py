@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.privatizer.release import Release
     from mondegreen.sampling.noise import KeyedNoise, OSNoise, Seeded
+    from mondegreen.settings import Settings
     from mondegreen.space.space import Space
     from mondegreen.space.store import load_space
 
@@ -29,6 +30,7 @@ __all__ = [
     "Privatizer",
     "Release",
     "Seeded",
+    "Settings",
     "Space",
     "errors",
     "load_language",
@@ -45,6 +47,7 @@ _HOME = {
     "Privatizer": "privatizer.privatizer",
     "Release": "privatizer.release",
     "Seeded": "sampling.noise",
+    "Settings": "settings",
     "Space": "space.space",
     "load_language": "language.store",
     "load_space": "space.store",

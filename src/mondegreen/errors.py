@@ -128,7 +128,6 @@ _EXTRAS = {
     "duckdb": "duckdb",
     "fastapi": "serve",
     "httpx": "serve",
-    "jinja2": "report",
     "litellm": "litellm",
     "matplotlib": "report",
     "narwhals": "frames",

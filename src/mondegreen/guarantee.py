@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final, final
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.protection import Protection, protection
 
 # What a field of a guarantee that is read from a file may be, by its annotation, and
 # what is in it.
@@ -18,17 +19,15 @@ _TYPES: Final[Mapping[str, tuple[Any, Any]]] = {
     "bool": (bool, object),
     "float": (int | float, object),
     "float | None": (int | float | None, object),
+    "int | None": (int | None, object),
     "str": (str, object),
     "tuple[str, ...]": (tuple, str),
 }
 
-# The name of ``disclosed`` in JSON and Parquet. Readers of version 0.1 know no other
-# and refuse a guarantee with a field more; we read both names already.
-_DISCLOSED_KEY: Final = "strata"
+GROUPED: Final = "0 within a group of the policy"
+"""What the metric of a mechanism over a policy says."""
 
-# Shares of words that may stay, or keep a similar meaning, before there is a warning.
-_READABLE: Final = 0.5
-_RECOGNISABLE: Final = 0.95
+_UNPROVED: Final = "not proved: "
 
 
 @final
@@ -63,21 +62,17 @@ class Guarantee:
         Probability mass outside the pure promise; 0 for all mechanisms here.
     equivalents, unit : tuple of str, str
         The same promise in other metrics, and what is protected.
+    hides_among : int or None
+        How many words of the space an original may have been, whatever the output.
     disclosed : tuple of str
         Everything about the input that passes in clear, as ``name: explanation``.
     conditions : tuple of str
         What two words must have in common, as in "words that ...": what tells other
         words apart passes in clear.
-    ordinary_text : mapping
-        What the setting does to public words: the share that stays as it is
-        (``stay``), the share that stays or becomes a word of near meaning (``near``,
-        None without vectors), whose words these are (``of``) and, where releases are
-        read, the share that an adversary recovers who reads sentences with the same
-        language model (``reader``). Empty where nobody has looked.
     assumptions, noise : tuple of str, str
         What must hold besides, and where the randomness comes from.
-    is_private : bool
-        False where nothing is promised: unproved mechanisms, seeded noise.
+    noise_is_secret : bool
+        False where others can repeat the noise, as with a seed: nothing is promised.
     proof : str
         Page of the documentation with the proof.
     """
@@ -95,15 +90,46 @@ class Guarantee:
     delta: float = 0.0
     equivalents: tuple[str, ...] = ()
     unit: str = "one word, at its place in one text"
+    hides_among: int | None = None
     disclosed: tuple[str, ...] = ()
     conditions: tuple[str, ...] = ()
-    ordinary_text: Mapping[str, Any] = field(default_factory=dict)
-    assumptions: tuple[str, ...] = field(default=())
+    assumptions: tuple[str, ...] = ()
     noise: str = "not drawn yet"
-    is_private: bool = True
+    noise_is_secret: bool = True
+
+    @property
+    def word_loss(self) -> float:
+        """Bound the loss, in nats, of any two words that meet the conditions.
+
+        It is the certified one where there is a certificate.
+        """
+        return self.effective_epsilon * self.scale["diameter"]
+
+    @property
+    def effective_epsilon(self) -> float:
+        """The certified epsilon, or the claimed one where there is no certificate."""
+        return self.epsilon if self.certified is None else self.certified
+
+    @property
+    def protection(self) -> Protection:
+        """One word for :attr:`word_loss`; ``none`` where nothing is promised.
+
+        What is measured of a setting can only make it worse: see
+        :meth:`mondegreen.scores.preview.Preview.protection`.
+        """
+        if self.is_void:
+            return "none"
+        if self.has_groups:  # which word of its kind is hidden; which kind is told
+            return "moderate"
+        return protection(loss=self.word_loss)
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether all sensitive words of one group of a policy have the same law."""
+        return GROUPED in self.metric
 
     def loss(self, distance: float) -> float:
-        """Bound the log-ratio, in nats, of two words ``distance`` apart."""
+        """Bound the log-ratio, in nats, of two words ``distance`` apart: as claimed."""
         return self.epsilon * distance
 
     def text_loss(
@@ -112,18 +138,17 @@ class Guarantee:
         delta: float | None = None,
         *,
         within_conditions: bool = False,
-        within_strata: bool = False,
     ) -> float:
         r"""Bound the loss, in nats, of two texts that differ in ``words`` words.
 
         Words are privatized independently, so losses add up: at most
-        :math:`a = \epsilon \cdot` diameter for a word and :math:`k a` for
+        :math:`a =` :attr:`word_loss` for a word and :math:`k a` for
         :math:`k` words. With ``delta`` the tighter bound of zero-concentrated
         privacy [1]_ holds except with that probability:
         :math:`\rho + 2\sqrt{\rho \ln(1/\delta)}`, :math:`\rho = k a^2 / 2`.
 
         Where the guarantee has conditions, words that do not meet them have no bound:
-        say ``within_conditions`` (formerly ``within_strata``) of words that do.
+        say ``within_conditions`` of words that do.
 
         References
         ----------
@@ -132,18 +157,17 @@ class Guarantee:
         """
         if words < 0:
             raise InvalidParameterError("words", words, "at least 0")
-        if self.conditions and not (within_conditions or within_strata):
+        if self.conditions and not within_conditions:
             raise ConfigurationError(
                 "there is no bound for any two texts: it holds between words"
                 f"{self._within()}; for texts like that pass within_conditions=True"
             )
-        worst = self.epsilon * self.scale["diameter"]
-        pure = words * worst
+        pure = words * self.word_loss
         if delta is None:
             return pure
         if not 0 < delta < 1:
             raise InvalidParameterError("delta", delta, "in (0, 1)")
-        rho = words * worst**2 / 2
+        rho = words * self.word_loss**2 / 2
         return min(pure, rho + 2 * math.sqrt(rho * math.log(1 / delta)))
 
     def with_text(
@@ -162,29 +186,20 @@ class Guarantee:
             equivalents=tuple(each + only for each in self.equivalents),
         )
 
-    def with_ordinary_text(
-        self,
-        stay: float,
-        near: float | None,
-        of: str = "ordinary text",
-        reader: float | None = None,
-    ) -> Guarantee:
-        """Add what the setting does to public words, and what a reader recovers."""
-        found = {"stay": stay, "near": near, "of": of}
-        if reader is not None:
-            found["reader"] = reader
-        return replace(self, ordinary_text=found)
+    def without_proof(self) -> Guarantee:
+        """Promise nothing: the mechanism is declared to have no proof."""
+        if not self.is_proved:
+            return self
+        return replace(self, certified_how=f"{_UNPROVED}{self.mechanism} has no proof")
 
-    def with_noise(self, noise: str, *, is_private: bool) -> Guarantee:
+    def with_noise(self, noise: str, *, is_secret: bool) -> Guarantee:
         """Name the source of randomness; one that can be guessed ends the promise."""
-        private = self.is_private and bool(is_private)
-        return replace(self, noise=noise, is_private=private)
+        return replace(self, noise=noise, noise_is_secret=bool(is_secret))
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to JSON values; ``disclosed`` goes by its former name, ``strata``."""
+        """Convert to JSON values; :attr:`protection` is among them."""
         values: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        values[_DISCLOSED_KEY] = values.pop("disclosed")
-        return values
+        return {**values, "protection": self.protection}
 
     def to_json(self) -> str:
         """Write one line of JSON."""
@@ -192,12 +207,11 @@ class Guarantee:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Guarantee:
-        """Build from what :meth:`to_dict` returned; refuse all else (TypeError)."""
-        given = {
-            "disclosed" if k == _DISCLOSED_KEY else k: v for k, v in values.items()
-        }
-        if len(given) < len(values):
-            raise TypeError("what is disclosed is said twice")
+        """Build from what :meth:`to_dict` returned; refuse all else (TypeError).
+
+        What the values say of ``protection`` is not believed: it is found again.
+        """
+        given = {key: value for key, value in values.items() if key != "protection"}
         lists = {key: tuple(v) for key, v in given.items() if isinstance(v, list)}
         found = cls(**{**given, **lists})
         for each in fields(cls):
@@ -208,15 +222,14 @@ class Guarantee:
                 isinstance(item, inner) for item in many
             ):
                 raise TypeError(f"{each.name} is no {each.type}")
-        exact = found.epsilon if found.certified is None else found.certified
-        if not (0 < found.epsilon < math.inf and 0 <= exact and 0 <= found.delta < 1):
-            raise TypeError("epsilon, certified or delta is out of range")
+        if not (
+            0 < found.epsilon < math.inf
+            and 0 <= found.effective_epsilon
+            and 0 <= found.delta < 1
+            and found.scale.keys() >= {"nearest", "diameter"}
+        ):
+            raise TypeError("epsilon, certified, delta or scale is out of range")
         return found
-
-    @property
-    def strata(self) -> tuple[str, ...]:
-        """The former name of ``disclosed``."""
-        return self.disclosed
 
     @property
     def setting(self) -> str:
@@ -228,41 +241,28 @@ class Guarantee:
     @property
     def is_proved(self) -> bool:
         """False for published forms that do not keep what they claim."""
-        return not self.certified_how.startswith("not proved")
+        return not self.certified_how.startswith(_UNPROVED)
+
+    @property
+    def is_void(self) -> bool:
+        """True where nothing is promised: no proof, or noise that can be repeated."""
+        return not (self.is_proved and self.noise_is_secret)
 
     @property
     def reason_not_private(self) -> str:
         """Why nothing is promised; empty where something is."""
-        if self.is_private:
+        if not self.is_void:
             return ""
         return self.noise if self.is_proved else f"{self.mechanism} has no proof"
 
-    @property
-    def warning(self) -> str:
-        """What a person must know first, such as that hardly a word changes; or ""."""
-        stay = self.ordinary_text.get("stay", 0.0)
-        near = self.ordinary_text.get("near") or 0.0
-        if stay <= _READABLE and near <= _RECOGNISABLE:
-            return ""
-        share, become = near, "stay or become a word of near meaning"
-        if stay > _READABLE:
-            share, become = stay, "stay as they are"
-        return (
-            f"WARNING: {100 * share:.0f} of 100 words of {self.ordinary_text['of']} "
-            f"{become}. Most of what was written can be read in the release: take a "
-            "smaller epsilon."
-        )
-
     def summary(self) -> str:
-        """Say the guarantee in four lines, for people."""
+        """Say the guarantee in three lines, for people: loss, hiding, disclosure."""
         head = f"Privacy guarantee: {self._odds()}"
-        if not self.is_private:
+        if self.is_void:
             head = f"NOT PRIVATE: {self.reason_not_private}"
-        adds = "What several words lose adds up: who knows more of a text recovers"
         names = ", ".join(text.partition(":")[0] for text in self.disclosed)
-        in_clear = f"In clear: {names}." if names else ""
-        lines = (head, self._readable(), f"{adds} more.", in_clear)
-        return "\n".join(line for line in lines if line)
+        disclosed = f"Disclosed: {names}." if names else ""
+        return "\n".join(line for line in (head, self._hiding(), disclosed) if line)
 
     def __str__(self) -> str:
         within = self._within()
@@ -289,47 +289,49 @@ class Guarantee:
             *proved,
             ("known by", self.certified_how),
             *(("also", text) for text in self.equivalents),
-            ("readable", self._readable()),
             ("unit", f"{self.unit}; {adds} e^n at most"),
             *(("not hidden", text) for text in self.disclosed),
             *(("assumes", text) for text in self.assumptions),
             ("noise", self.noise),
+            ("protection", self.protection),
         ]
-        head = "Privacy guarantee" if self.is_private else "NOT PRIVATE"
+        head = "NOT PRIVATE" if self.is_void else "Privacy guarantee"
         shown = (f"  {key:<13} {text}" for key, text in lines if text)
         return "\n".join([head, *shown])
 
     def _odds(self) -> str:
-        if not self.is_proved:
-            return f"{self.setting}: nothing is promised."
-        spent = self.epsilon if self.certified is None else self.certified
-        near, far = (spent * self.scale[unit] for unit in ("nearest", "diameter"))
-        neighbours = f", between two neighbours by e^{near:.3g}" if near < far else ""
+        if self.has_groups:
+            return (
+                f"{self.setting}: a sensitive word cannot be told from any other word "
+                f"of its group, nor from other words by more than a factor of "
+                f"e^{self.word_loss:.3g}."
+            )
         return (
             f"{self.setting}: seeing an output changes the odds between any two "
-            f"original words{self._within()} by a factor of e^{far:.3g} at "
-            f"most{neighbours}."
+            f"original words{self._within()} by a factor of e^{self.word_loss:.3g} at "
+            "most."
+        )
+
+    def _hiding(self) -> str:
+        """Say among how many words one hides, and how well; empty if nowhere."""
+        if self.is_void or self.hides_among is None or math.isinf(self.word_loss):
+            return ""
+        if self.has_groups:
+            return (
+                f"A sensitive word hides among at least {self.hides_among:,} words of "
+                "its kind (mondegreen policy show WORD). Losses add up over the words "
+                "of a text."
+            )
+        near = self.effective_epsilon * self.scale["nearest"]
+        close = f"; for nearest neighbors the factor is e^{near:.3g} at most"
+        return (
+            f"A word hides among {self.hides_among:,} words{self._within()}"
+            f"{close if near < self.word_loss else ''}. Losses add up over the words "
+            "of a text."
         )
 
     def _within(self) -> str:
         return f" that {', and '.join(self.conditions)}" if self.conditions else ""
-
-    def _readable(self) -> str:
-        """What stays of public words, as a warning where it is most of them; or ""."""
-        found = self.ordinary_text
-        if self.warning or not found:
-            return self.warning
-        line = f"Of 100 words of {found['of']}, {100 * found['stay']:.0f} stay as "
-        if found["near"] is None:
-            return line + "they are."
-        near = f"{100 * found['near']:.0f} stay or become a word of near meaning"
-        if "reader" not in found:
-            return f"{line}they are and {near}."
-        recovers = f"{100 * found['reader']:.0f}"
-        return (
-            f"{line}they are and {near}; who reads sentences with the same language "
-            f"model recovers {recovers}."
-        )
 
 
 def _short(value: object) -> str:

@@ -1,8 +1,8 @@
 """The guarantees that travel with a file: one for each pass over each column.
 
 A later pass over another column promises nothing about the first, and noise that
-somebody can repeat stays repeatable. So the list only ever grows, and a file is private
-if every pass of it is.
+somebody can repeat stays repeatable. So the list only ever grows, and a file has the
+least protection of its passes.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, final
 
 from mondegreen.guarantee import Guarantee
+from mondegreen.protection import Protection, worst
 
 METADATA_KEY: Final = "mondegreen"
 """Under which name Parquet files and Arrow schemas carry the list."""
@@ -32,14 +33,24 @@ class Pass:
     guarantee: Guarantee | None  # None where what the file says cannot be read
 
     @property
-    def is_private(self) -> bool:
-        return self.guarantee is not None and self.guarantee.is_private
+    def noise_is_secret(self) -> bool:
+        return self.guarantee is not None and self.guarantee.noise_is_secret
+
+    @property
+    def protection(self) -> Protection:
+        return "none" if self.guarantee is None else self.guarantee.protection
+
+    @property
+    def is_void(self) -> bool:
+        """True where nothing is promised, as far as can be read."""
+        return self.guarantee is None or self.guarantee.is_void
 
     def to_dict(self) -> dict[str, Any]:
         stated = None if self.guarantee is None else self.guarantee.to_dict()
         return {
             "column": self.column,
-            "is_private": self.is_private,
+            "noise_is_secret": self.noise_is_secret,
+            "protection": self.protection,
             "guarantee": stated,
         }
 
@@ -55,8 +66,17 @@ class Pass:
         return _on_one_line(shown)
 
 
-def all_private(passes: Sequence[Pass]) -> bool:
-    return all(each.is_private for each in passes)
+def report_of(passes: Sequence[Pass], version: str) -> dict[str, Any]:
+    """Make the report of passes: the least that all keep, and the last guarantee."""
+    made = [each.to_dict() for each in passes]
+    return {
+        "format": "mondegreen-report/2",
+        "mondegreen": version,
+        "noise_is_secret": all(each.noise_is_secret for each in passes),
+        "protection": worst(each.protection for each in passes),
+        "guarantee": made[-1]["guarantee"],
+        "passes": made,
+    }
 
 
 def to_json(passes: Sequence[Pass]) -> str:
@@ -67,7 +87,7 @@ def to_json(passes: Sequence[Pass]) -> str:
 def from_json(text: str | bytes | None) -> list[Pass]:
     """Read what :func:`to_json` wrote, or the one guarantee of an old release.
 
-    What can be read as neither counts as a pass that is not private; none is dropped.
+    What can be read as neither counts as a pass without protection; none is dropped.
     """
     if text is None:
         return []

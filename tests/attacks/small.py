@@ -6,7 +6,7 @@ import mondegreen as mg
 from mondegreen.attacks.pairs import pairs_of
 from mondegreen.space.store import with_tree
 from mondegreen.space.tree import WordTree
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 
 SIZE = 24
 WORDS = [f"{a}{b}g" for a in "bdfklm" for b in "aeio"]

@@ -8,7 +8,7 @@ import mondegreen as mg
 from mondegreen.attacks.averaging import RELEASES, averaging
 from mondegreen.attacks.linkage import linkage
 from mondegreen.attacks.pairs import pairs_of
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 
 
 def ways(attack):

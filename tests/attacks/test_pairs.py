@@ -9,7 +9,7 @@ from mondegreen.attacks.attack import by_texts, wilson
 from mondegreen.attacks.pairs import looks_drawn, pairs_of
 from mondegreen.attacks.reader import TableReader, reader
 from mondegreen.errors import ConfigurationError
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 
 A, B, C = small.WORDS[:3]
 

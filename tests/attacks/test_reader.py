@@ -21,7 +21,7 @@ from mondegreen.decode.channel import channel_of
 from mondegreen.errors import ConfigurationError, LanguageError
 from mondegreen.language.build import build_language
 from mondegreen.mechanisms.selection.tree import Tree
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 
 SIZE = small.SIZE
 

@@ -13,7 +13,7 @@ import mondegreen as mg
 from mondegreen.calibration.guess import vulnerability
 from mondegreen.cli.main import cli
 from mondegreen.space.store import load_space, save_space
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import tokenize
 from mondegreen.wording import DEFAULT_SPACE
 

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -80,3 +81,13 @@ def test_one_row_is_not_rows(text, says):
 
 def test_an_error_keeps_its_former_name():
     assert mg.errors.MissingExtraError is OptionalDependencyError
+
+
+def test_no_option_shows_two_defaults():
+    from mondegreen.spark.__main__ import privatize as spark
+
+    for name, command in {**cli.commands, "spark": spark}.items():
+        context = click.Context(command)
+        for each in command.params:
+            record = each.get_help_record(context)
+            assert record is None or record[1].count("[default: ") < 2, (name, record)

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import sysconfig
-import time
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +18,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from test_interrupts import INTERRUPTED
 
 import mondegreen as mg
 from mondegreen.cli.main import cli, main
 from mondegreen.mechanisms.laws import certified
 from mondegreen.privatizer.privatizer import Privatizer
 from strategies import WORDS
+from waiting import wait_until
 
 CANARY = "zyxwoldemorth"
 SCRIPT = str(Path(sysconfig.get_path("scripts"), "mondegreen"))
@@ -59,11 +60,8 @@ def shell(space_file, folder):
 
 
 @pytest.fixture
-def verb(monkeypatch, space_file, folder):
+def verb(monkeypatch, space_file, folder, signals_of_pytest):
     """Return a function that calls main() in this process and gives its exit code."""
-    names = ("SIGTERM", "SIGHUP")
-    signals = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    handlers = {number: signal.getsignal(number) for number in signals}
 
     def invoke(*args):
         arguments = [*args, "-e", "2", "--space", space_file]
@@ -72,9 +70,7 @@ def verb(monkeypatch, space_file, folder):
             main()
         return caught.value.code or 0
 
-    yield invoke
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
+    return invoke
 
 
 def sentence(rng, words=8):
@@ -497,14 +493,14 @@ def test_a_full_device_is_an_error_and_no_release(shell, folder):
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 @pytest.mark.slow("interrupts processes, and waits for them")
 def test_an_interrupt_leaves_no_output_no_file_and_no_worker(
-    space_file, folder, name, to_group, jobs
+    space_file, folder, start_process, name, to_group, jobs
 ):
     path = folder / "in.fifo"
     os.mkfifo(path)
     (folder / "out.txt").write_text("old")
     arguments = [SCRIPT, "privatize", "in.fifo", "--format", "txt", "-o", "out.txt"]
     arguments += ["--force", "-e", "2", "--space", space_file, "-q", "-j", jobs]
-    process = subprocess.Popen(
+    process = start_process(
         arguments,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -522,21 +518,20 @@ def test_an_interrupt_leaves_no_output_no_file_and_no_worker(
         workers = children(process.pid)
         send = os.killpg if to_group else os.kill
         send(process.pid, getattr(signal, name))
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (130, b"")
-    told = b"Interrupted; no file was written, and standard output may end early."
-    assert err.strip() == told
+    assert err.decode().strip() == INTERRUPTED
     assert names(folder) == ["in.fifo", "out.txt"]
     assert (folder / "out.txt").read_text() == "old"
     wait_until(lambda: not any(is_running(worker) for worker in workers))
 
 
 @posix
-def test_workers_end_when_their_parent_is_killed(space_file, folder):
+def test_workers_end_when_their_parent_is_killed(space_file, folder, start_process):
     Path("in.txt").write_text("\n".join(sentences(20_000)) + "\n")
     arguments = [SCRIPT, "privatize", "in.txt", "-o", "out.txt", "-e", "2", "-q"]
     arguments += ["--space", space_file, "--jobs", "2"]
-    process = subprocess.Popen(arguments)
+    process = start_process(arguments)
     wait_until(lambda: len(children(process.pid)) >= 2)
     workers = children(process.pid)
     process.kill()
@@ -545,12 +540,13 @@ def test_workers_end_when_their_parent_is_killed(space_file, folder):
     assert not Path("out.txt").exists()
 
 
+@pytest.mark.slow("worker processes")
 @posix
-def test_a_killed_worker_ends_the_run_without_output(space_file, folder):
+def test_a_killed_worker_ends_the_run_without_output(space_file, folder, start_process):
     os.mkfifo("in.fifo")
     arguments = [SCRIPT, "privatize", "in.fifo", "--format", "txt", "-o", "out.txt"]
     arguments += ["-e", "2", "-q", "--space", space_file, "--jobs", "2"]
-    process = subprocess.Popen(arguments, stderr=subprocess.PIPE)
+    process = start_process(arguments, stderr=subprocess.PIPE)
     with Path("in.fifo").open("wb", buffering=0) as pipe:
         wait_until(lambda: len(children(process.pid)) >= 2)
         for worker in children(process.pid):
@@ -559,18 +555,10 @@ def test_a_killed_worker_ends_the_run_without_output(space_file, folder):
         with contextlib.suppress(BrokenPipeError):
             for text in sentences(2000):
                 pipe.write((text + "\n").encode())
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 1
     assert err == b"Error: a worker process died; its batch was not released\n"
     assert names(folder) == ["in.fifo"]
-
-
-def wait_until(condition, seconds=15):
-    """Wait for a state of the system; a deadline, not a chance."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.01)
 
 
 def children(pid):
@@ -627,6 +615,7 @@ def test_closed_standard_streams_harm_nothing(space_file, folder):
 # --- jobs, keys and seeds -------------------------------------------------------------
 
 
+@pytest.mark.slow("worker processes")
 def test_two_jobs_start_where_no_socket_can_be_made(shell, folder):
     Path("in.txt").write_text("bad\n")
     long = folder / ("x" * 120)
@@ -680,9 +669,10 @@ def test_a_seed_is_stamped_everywhere(run):
     assert "seed 3" in done.stderr
     report = json.loads(Path("r.json").read_bytes())
     metadata = json.loads(pq.read_schema("o.parquet").metadata[b"mondegreen"])
-    assert report["is_private"] is False
+    for stated in (report, metadata[0], report["guarantee"], metadata[0]["guarantee"]):
+        assert stated["noise_is_secret"] is False
+        assert stated["protection"] == "none"
     for guarantee in (report["guarantee"], metadata[0]["guarantee"]):
-        assert guarantee["is_private"] is False
         assert "seed 3" in guarantee["noise"]
     done = run("in.parquet", "-o", "p.parquet")
     assert "NOT PRIVATE" not in done.stderr
@@ -708,12 +698,63 @@ def test_the_report_holds_the_guarantee_and_no_function_of_private_words(run):
     assert reports[0] == reports[1]
     report = reports[0]
     assert report["counts"] == {"rows": 3, "words": 5}
-    head = {"format", "mondegreen", "is_private", "guarantee", "passes"}
-    assert set(report) == {*head, "input", "counts"}
+    head = {"format", "mondegreen", "noise_is_secret", "protection", "guarantee"}
+    run_of = {"passes", "preview", "loss", "input", "counts"}
+    assert set(report) == head | run_of
     assert report["input"] == {"format": "txt", "columns": ["text"]}
     guarantee = mg.Guarantee.from_dict(report["guarantee"])
-    assert guarantee.is_private
+    assert not guarantee.is_void
     assert guarantee.epsilon == 2
+
+
+def test_the_report_says_what_a_text_loses(run):
+    one, two = ["bad", "", "bad", ""], ["bad dag", "fad", None, ""]
+    table = pa.table({"id": ["a", "b", "a", "c"], "one": one, "two": two})
+    pq.write_table(table, "i.parquet")
+    Path("k").touch(mode=0o600)
+    Path("k").write_bytes(bytes(range(32)))
+    options = ["i.parquet", "-o", "o.parquet", "-c", "one", "-c", "two"]
+    options += ["--report", "-"]
+    for more, by_id in (([], None), (["--key-file", "k", "--id", "id"], (4, 2.5))):
+        done = run(*options, *more, "--force")
+        report = json.loads(done.stdout)
+        loss, word = report["loss"], report["guarantee"]["certified"]
+        word *= report["guarantee"]["scale"]["diameter"]
+        assert loss["per_word"] == word
+        assert loss["per_row"] == {"largest": 3 * word, "median": word}
+        if by_id is None:
+            assert loss["per_id"] is None
+        else:
+            largest, median = (n * word for n in by_id)
+            assert loss["per_id"] == {"largest": largest, "median": median}
+
+
+def test_a_run_without_words_loses_nothing(run):
+    Path("in.txt").write_text("\n\n")
+    run("in.txt", "-o", "o.txt", "--report", "r.json")
+    loss = json.loads(Path("r.json").read_bytes())["loss"]
+    assert (loss["per_row"], loss["per_id"]) == (None, None)
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_lists_of_texts_are_counted_by_row(run, jobs):
+    texts = pa.array([["bad", "bad dag"], None, [], ["fad", None]])
+    pq.write_table(pa.table({"text": texts}).slice(0), "i.parquet")
+    run("i.parquet", "-o", "o.parquet", "--report", "r.json", "-j", jobs)
+    report = json.loads(Path("r.json").read_bytes())
+    word = report["loss"]["per_word"]
+    assert report["loss"]["per_row"] == {"largest": 3 * word, "median": 2 * word}
+    assert report["counts"]["words"] == 4
+
+
+def test_a_report_is_never_private_and_says_what_it_protects(run):
+    Path("in.txt").write_text("bad\n")
+    run("in.txt", "-o", "o.txt", "--report", "r.json", epsilon="1e6")
+    text = Path("r.json").read_text()
+    report = json.loads(text)
+    assert "is_private" not in text
+    assert report["protection"] == "vacuous"
+    assert report["preview"]["unchanged"] > 0.5
 
 
 def test_a_column_that_is_named_twice_is_one_pass(run):
@@ -738,13 +779,15 @@ def test_the_guarantee_is_printed_before_work_starts(run, monkeypatch):
     done = run("-", stdin=b"bad\n", expect=3)
     assert done.stderr.startswith("Privacy guarantee")
     assert done.stderr.endswith("Error: stopped\n")
-    assert "In clear" in done.stderr
+    assert "Disclosed: " in done.stderr
 
 
-def test_the_guarantee_is_four_lines_and_verbose_shows_all(run):
+def test_the_guarantee_is_three_lines_and_the_preview_one(run):
     lines = run("-", "--read", "none", stdin=b"bad\n").stderr.splitlines()
     assert len(lines) == 5  # and the summary of the run
-    assert lines[1].startswith("Of 100 words of its vocabulary, ")
+    starts = ("Privacy guarantee", "A word hides among", "Disclosed: ", "Preview (")
+    assert all(map(str.startswith, lines, starts))
+    assert lines[3].endswith(" Protection: moderate.")
     shown = run("-", "--verbose", stdin=b"bad\n").stderr
     assert "P(out | w)" in shown
     assert "assumes" in shown
@@ -772,9 +815,9 @@ def test_a_fresh_pass_does_not_take_the_stamp_off_a_seeded_one(run):
     options = ["-o", "again.parquet", "--report", "r.json", "-q"]
     done = run("seeded.parquet", *options)
     assert "NOT PRIVATE: seed 3" in done.stderr
-    assert json.loads(Path("r.json").read_bytes())["is_private"] is False
+    assert json.loads(Path("r.json").read_bytes())["protection"] == "none"
     passes = json.loads(pq.read_schema("again.parquet").metadata[b"mondegreen"])
-    assert [each["is_private"] for each in passes] == [False, True]
+    assert [each["protection"] == "none" for each in passes] == [True, False]
 
 
 def test_a_damaged_statement_of_an_earlier_pass_counts_as_not_private(run):
@@ -783,7 +826,7 @@ def test_a_damaged_statement_of_an_earlier_pass_counts_as_not_private(run):
         given = table.replace_schema_metadata({"mondegreen": stated})
         pq.write_table(given, "in.parquet")
         run("in.parquet", "-o", "o.parquet", "--report", "r.json", "--force", "-q")
-        assert json.loads(Path("r.json").read_bytes())["is_private"] is False
+        assert json.loads(Path("r.json").read_bytes())["protection"] == "none"
 
 
 def test_a_report_brings_earlier_passes_to_formats_that_cannot_carry_them(run):
@@ -793,7 +836,7 @@ def test_a_report_brings_earlier_passes_to_formats_that_cannot_carry_them(run):
     run("a.csv", "-o", "ab.csv", "-c", "b", *options)
     report = json.loads(Path("ab.json").read_bytes())
     assert [each["column"] for each in report["passes"]] == ["a", "b"]
-    assert report["is_private"] is False
+    assert report["protection"] == "none"
     Path("no.json").write_text("{}")
     for path in ("no.json", "absent.json", "a.csv"):
         told = ["--earlier", path, "--report", "x.json"]
@@ -913,6 +956,7 @@ def test_main_gives_the_exit_codes(verb, capsys, monkeypatch):
     assert CANARY not in "".join(capsys.readouterr()).lower()
 
 
+@pytest.mark.slow("worker processes")
 def test_an_error_in_a_worker_shows_no_message(shell, folder):
     # The worker imports this module by name and unpickles what explodes in it.
     Path("sitecustomize.py").write_text(

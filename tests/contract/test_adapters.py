@@ -68,9 +68,10 @@ def by_one_line(records, job):
     spec = job.spec
     return mg.privatize(
         texts,
-        **spec["mechanism"]["parameters"],
-        mechanism=spec["mechanism"]["name"],
-        space=Path(spec["space"]["path"]),
+        **spec["parameters"],
+        epsilon=spec["epsilon"],
+        mechanism=spec["mechanism"],
+        space=Path(spec["space"]),
         unknown=spec["unknown"],
         ids=ids,
         noise=job.privatizer().noise,
@@ -217,11 +218,11 @@ def run_command(records, job, format, folder, jobs=1):
     given, output = folder / f"in.{format}", folder / f"out.{format}"
     given.write_bytes(WRITTEN[format](records))
     output.unlink(missing_ok=True)
-    law = dict(job.spec["mechanism"]["parameters"])
+    law = job.spec["parameters"]
     arguments = [
         *("privatize", str(given), "-o", str(output), "-q", "-j", str(jobs)),
-        *("-m", job.spec["mechanism"]["name"], "-e", str(law.pop("epsilon"))),
-        *("--space", job.spec["space"]["path"], "--unknown", job.spec["unknown"]),
+        *("-m", job.spec["mechanism"], "-e", str(job.spec["epsilon"])),
+        *("--space", job.spec["space"], "--unknown", job.spec["unknown"]),
         *("-c", job.column, "--read", job.spec["read"]),
     ]
     arguments += [x for k, v in law.items() for x in ("--set", f"{k}={json.dumps(v)}")]
@@ -238,14 +239,14 @@ def run_command(records, job, format, folder, jobs=1):
 
 def by_command(format, **options):
     def run(records, job):
-        folder = Path(job.spec["space"]["path"]).parent
+        folder = Path(job.spec["space"]).parent
         return read(run_command(records, job, format, folder, **options), job.column)
 
     return run
 
 
 def parquet_promises(records, job):
-    folder = Path(job.spec["space"]["path"]).parent
+    folder = Path(job.spec["space"]).parent
     metadata = pq.read_schema(run_command(records, job, "parquet", folder)).metadata
     found = json.loads(metadata[b"mondegreen"])
     # One guarantee of the whole file, until the command line lists them by column.
@@ -295,6 +296,7 @@ class TestAdapters(AdapterContract):
     """Every adapter that runs in this process."""
 
 
+@pytest.mark.slow("two worker processes for every format")
 class TestTwoJobs(AdapterContract):
     """Files through two processes."""
 

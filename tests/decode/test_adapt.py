@@ -15,7 +15,7 @@ from mondegreen.decode.decoder import Decoder
 from mondegreen.decode.released import Released
 from mondegreen.errors import LanguageError
 from mondegreen.language.build import build_language, released_words
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 
 ALL = WORDS + 1
 

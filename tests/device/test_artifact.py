@@ -122,7 +122,8 @@ def test_it_holds_words_tree_and_integers_of_the_package(default):
     assert scope == p._scope("text")
     assert header["space"]["digest"] == space.digest
     assert header["public"] == {"tree": tree.digest}
-    assert 0.2 < setting["reader"] < 0.6
+    assert 0.2 < setting["preview"]["recovered"] < 0.6
+    assert setting["protection"] == "weak"
 
 
 def test_words_that_are_never_printed_are_in_it_with_others_in_their_stead(default):
@@ -148,7 +149,7 @@ def test_codes_are_in_order_with_their_words():
         assert (space.codes.table[space.id_of(word)] == code).all()
     state = mg.mechanism("brr", epsilon=0.25).prepare(space)
     assert header["settings"][0]["threshold"] == str(state.threshold)
-    assert header["settings"][0]["reader"] is None
+    assert header["settings"][0]["preview"]["recovered"] is None
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ DATA = {  # whoever adds a file says here that its licence lets it ship
     "py.typed",
     "report/page.css",
     "report/page.html",
+    "scores/data/previews.json",
     "space/data/codes/glove-840b-34k.codes-256.safetensors",
     "space/data/english.json",
     "space/data/glove-840b-34k.certificates.json",

@@ -17,6 +17,7 @@ SCRIPTS = {
         "decoders_page",
         "examples_page",
         "language_page",
+        "linkage_page",
         "mechanisms_page",
         "prompts_page",
         "proxy_page",

@@ -86,7 +86,7 @@ def test_the_printed_form_is_not_the_sound_one_and_promises_nothing(bench):
     assert (printed == 0).all()
     assert found.alike(SETTINGS["t=0.5"][1], every).mean() > 0.1
     made = SETTINGS["printed, t=0.5"][1].mechanism("Laplace", 4.0)
-    assert not made.prepare(bench.made).guarantee.is_private
+    assert not made.prepare(bench.made).guarantee.is_proved
 
 
 def test_a_prior_weighs_the_inputs(bench):

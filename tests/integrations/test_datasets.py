@@ -216,7 +216,7 @@ def test_the_description_carries_every_pass_to_the_disk(
     again.save_to_disk(tmp_path / "safe")
     found = promise(hf.load_from_disk(tmp_path / "safe"))
     assert [each["column"] for each in found] == ["text", "title"]
-    assert [each["is_private"] for each in found] == [True, False]
+    assert [each["protection"] == "none" for each in found] == [False, True]
     assert [each["column"] for each in promise(once)] == ["text"]
     both = privatize(hf.concatenate_datasets([once, again]), "text", privatizer)
     assert [each["column"] for each in promise(both)].count("text") == 3

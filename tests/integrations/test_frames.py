@@ -190,7 +190,7 @@ def test_attrs_hold_the_guarantee_of_every_pass_and_nothing_else():
     (unread, _) = from_json(
         frames.privatize(once, ["b"], PRIVATIZER).attrs["mondegreen"]
     )
-    assert not unread.is_private
+    assert unread.is_void
 
 
 @pytest.mark.filterwarnings("ignore:The 'lsuffix' and 'rsuffix'")
@@ -616,6 +616,6 @@ def test_the_command_reads_what_a_frame_was_written_with(library, tmp_path, spac
 def test_promises_are_a_list_that_grows():
     once = frames.promises(["a"], PRIVATIZER)
     again = frames.promises(["b"], PRIVATIZER.with_noise(mg.Seeded(1)), once)
-    assert [each["is_private"] for each in json.loads(again)] == [True, False]
+    assert [each["protection"] == "none" for each in json.loads(again)] == [False, True]
     with pytest.raises(InvalidParameterError, match="columns"):
         frames.promises("a", PRIVATIZER)

@@ -16,7 +16,7 @@ PAGES = {
     "hugging-face-datasets": ("datasets",),
 }
 SCRIPTS = {  # what they need, and something that they print
-    "frames": ("pandas", '"is_private": true'),
+    "frames": ("pandas", '"noise_is_secret": true'),
     "duckdb_query": ("duckdb", "('mondegreen',)"),
     "hf_dataset": ("datasets", "mondegreen: ["),
 }

@@ -113,8 +113,8 @@ def test_settings_are_prepared_once_in_a_process(engine, monkeypatch):
 @pytest.mark.parametrize(
     ("parameters", "says"),
     [
-        ({"epsilom": 1.0}, "no option epsilom"),
-        ({"epsilon": 1.0, "seed": 1}, "no option seed"),
+        ({"epsilom": 1.0}, "no setting named 'epsilom'"),
+        ({"epsilon": 1.0, "seed": 1}, "no setting named 'seed'"),
         ({"epsilon": 1.0, "key_env": "KEY"}, "takes no key"),
         ({"privatizer": 1, "epsilon": 1.0}, "whole"),
         ({}, "needs epsilon"),
@@ -131,7 +131,7 @@ def test_parameters_are_checked(engine, parameters, says):
 
 
 def test_validation_prepares_nothing(monkeypatch):
-    monkeypatch.setattr(adapter, "privatizer_with", None)
+    monkeypatch.setattr(adapter, "build_with_options", None)
     operator = PrivateTextOperator()
     operator.validate({"epsilon": 1.0, "entity_type": "PERSON"})
     with pytest.raises(ConfigurationError):

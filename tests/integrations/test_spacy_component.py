@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import pickle
 
@@ -153,6 +154,7 @@ def test_what_is_on_disk_is_what_holds_and_not_the_config(tmp_path):
     )
 
 
+@pytest.mark.slow("a whole component")
 def test_bytes_give_the_same_component():
     nlp = pipeline(unknown="drop")
     other = pipeline().from_bytes(nlp.to_bytes())
@@ -184,7 +186,7 @@ def test_another_space_than_on_disk_is_refused(tmp_path):
     nlp.to_disk(tmp_path)
     path = tmp_path / "mondegreen" / "mondegreen.json"
     found = json.loads(path.read_text())
-    found["spec"]["space"]["digest"] = "0" * 64
+    found["spec"]["digests"]["space"] = "0" * 64
     path.write_text(json.dumps(found))
     with pytest.raises(MondegreenError, match="another one"):
         spacy.load(tmp_path)
@@ -345,8 +347,8 @@ def test_a_key_without_an_id_is_refused(key, context):
 
 
 def test_every_option_of_a_privatizer_is_an_option_of_the_component():
-    names = set(adapter.make_private_text.__code__.co_varnames)
-    assert adapter.OPTIONS.keys() <= names
+    names = inspect.signature(adapter.make_private_text).parameters
+    assert adapter.OPTIONS.keys() <= names.keys()
 
 
 def test_ids_without_a_key_are_refused():

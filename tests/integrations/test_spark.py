@@ -236,7 +236,7 @@ def test_the_plan_holds_settings_and_the_name_of_the_key_alone(
     how = {"id_column": "id", "key_env": secret}
     plan = plan_of(private(records, ["text"], spec=spec, **how))
     assert getattr(secret, "__name__", secret).encode() in plan
-    assert spec["space"]["digest"].encode() in plan
+    assert spec["digests"]["space"].encode() in plan
     for key in (spark_here.KEY, spark_here.KEY.hex().encode()):
         assert key not in plan
         assert key[:12] not in plan
@@ -249,7 +249,11 @@ def test_a_function_that_would_carry_the_key_is_refused(private, records, spec):
         private(records, ["text"], spec=spec, id_column="id", key_env=lambda: key)
 
 
-def test_a_key_in_a_setting_that_spark_shows_is_refused(spark, private, records, spec):
+def test_a_key_in_a_setting_that_spark_shows_is_refused(
+    spark, private, records, spec, monkeypatch
+):
+    given = spark.sparkContext.environment
+    monkeypatch.setitem(given, "HIDDEN_SECRET", spark_here.KEY.hex())
     for name in ("SHOWN_KEY", "HIDDEN_SECRET"):
         spark.conf.set(f"spark.executorEnv.{name}", "00" * 32)
     with pytest.raises(ConfigurationError, match="pages and event logs") as caught:
@@ -258,7 +262,43 @@ def test_a_key_in_a_setting_that_spark_shows_is_refused(spark, private, records,
     private(records, ["text"], spec=spec, id_column="id", key_env="HIDDEN_SECRET")
 
 
-def test_executors_without_the_key_stop(private, records, spec):
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (None, "is not set"),
+        ("", "is no key of 64 hex digits"),
+        (f"{CANARY}", "is no key of 64 hex digits"),
+        ("00" * 32, "is no random key"),
+    ],
+)
+def test_a_key_is_checked_before_spark_works(
+    spark, private, records, spec, monkeypatch, value, says
+):
+    monkeypatch.setenv("LATE_SECRET", spark_here.KEY.hex())  # Java started without it
+    if value is not None:
+        monkeypatch.setitem(spark.sparkContext.environment, "LATE_SECRET", value)
+    tasks = []
+    monkeypatch.setattr("mondegreen.integrations.spark.released", tasks.append)
+    with pytest.raises(ConfigurationError, match=f"LATE_SECRET {says}") as caught:
+        private(records, ["text"], spec=spec, id_column="id", key_env="LATE_SECRET")
+    assert CANARY not in str(caught.value)
+    assert not tasks
+
+
+def test_a_key_that_the_driver_hands_to_executors_is_used(
+    spark, private, records, spec, monkeypatch
+):
+    key = spark_here.KEY.hex()
+    monkeypatch.setitem(spark.sparkContext.environment, "GIVEN_SECRET", key)
+    how = {"id_column": "id", "key_env": "GIVEN_SECRET"}
+    assert texts(private(records, ["text"], spec=spec, **how)) == expected(
+        spec, texts(records)
+    )
+
+
+def test_executors_without_the_key_stop(spark, private, records, spec, monkeypatch):
+    """As on a cluster, of whose environment the driver knows nothing."""
+    monkeypatch.setattr("mondegreen.integrations.spark._check_key", lambda *of: None)
     how = {"id_column": "id", "key_env": "ABSENT_SECRET"}
     with pytest.raises(Exception, match="ABSENT_SECRET is not set") as caught:
         private(records, ["text"], spec=spec, **how).collect()
@@ -320,9 +360,10 @@ def test_what_cannot_be_is_refused_before_spark_works(
 def test_a_space_is_loaded_once_in_a_process(spec, monkeypatch):
     import mondegreen.privatizer.spec as specs
     from mondegreen.integrations.spark import released
+    from mondegreen.privatizer import build
 
     monkeypatch.setattr(specs, "_SPACES", specs.Kept())
-    monkeypatch.setattr(specs, "_PREPARED", specs.Kept())
+    monkeypatch.setattr(build, "_BUILT", specs.Kept())
     loads, load = [], specs.load_space
     monkeypatch.setattr(
         specs, "load_space", lambda path: loads.append(path) or load(path)
@@ -466,7 +507,7 @@ def test_a_broken_promise_is_not_a_promise(spark, private, spec):
         "text", f.col("text").alias("text", metadata={"mondegreen": "{"})
     )
     released = private(given, ["text"], spec=spec, **KEYED)
-    assert report(released)["is_private"] is False
+    assert report(released)["protection"] == "none"
     assert released.schema["text"].metadata["comment"].startswith("NOT PRIVATE. ")
     with pytest.raises(ConfigurationError, match="privatize it first"):
         report(given.drop("text"))

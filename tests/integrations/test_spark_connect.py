@@ -67,7 +67,7 @@ write_report(private, f"{folder}/out")
 assert guarantees(spark.read.parquet(f"{folder}/out")) == guarantees(private)
 private.write.saveAsTable("held")
 set_table_properties("held", private)
-assert report(spark.table("held"))["is_private"] is True
+assert report(spark.table("held"))["noise_is_secret"] is True
 
 assert "write-once" in refused(given, ["text"], spec=spec)
 anew = given.selectExpr("uuid() as id", "text")

@@ -30,7 +30,9 @@ def test_a_privatizer_keeps_its_noise_and_settings_have_fresh_noise(privatizer):
     assert privatizer_of(keyed.to_dict()).noise == mg.OSNoise()
 
 
-@pytest.mark.parametrize("given", [None, CANARY, 7, [CANARY], {CANARY: CANARY}])
+@pytest.mark.parametrize(
+    "given", [None, CANARY, 7, [CANARY], {f"{CANARY} is": 1}, {"epsilon": CANARY}]
+)
 def test_anything_else_is_refused_without_being_quoted(given):
     with pytest.raises(ConfigurationError) as caught:
         privatizer_of(given)

@@ -134,4 +134,4 @@ def test_a_folder_judges_what_is_privatized(tmp_path):
     assert len(release.spans) == 9
     assert "judge" not in release.text
     assert made.reading.judge.digest[:16] in str(made.guarantee)
-    assert made.to_dict()["language"]["digest"] == made.reading.judge.digest
+    assert made.to_dict()["digests"]["language"] == made.reading.judge.digest

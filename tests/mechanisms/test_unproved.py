@@ -515,7 +515,7 @@ def wide_line():
 @pytest.mark.parametrize("name", UNPROVED)
 def test_the_guarantee_says_that_nothing_is_proved(name):
     guarantee = state_of(name, wide_line(), 99.0).guarantee
-    assert not guarantee.is_private
+    assert guarantee.is_void
     assert guarantee.disclosed
     assert guarantee.certified is None
     text = str(guarantee)
@@ -543,7 +543,7 @@ def test_a_privatizer_refuses_it_unless_it_is_allowed(name):
     privatizer = mg.Privatizer(mechanism, space, allow_unproved=True)
     release = privatizer("w0 w1 Oslo w2.")
     assert len(release.spans) == 4
-    assert not release.guarantee.is_private
+    assert release.guarantee.is_void
 
 
 @pytest.mark.parametrize("name", UNPROVED)
@@ -562,5 +562,5 @@ def test_the_command_line_refuses_it_unless_it_is_allowed(name, tmp_path):
     assert done.stderr.startswith("NOT PRIVATE")
     assert set(out.read_text().split()) <= set(wide_line().words)
     stamped = json.loads(report.read_text())["guarantee"]
-    assert stamped["is_private"] is False
+    assert stamped["protection"] == "none"
     assert stamped["certified_how"].startswith("not proved: ")

@@ -23,13 +23,15 @@ WAIT = 60.0
 class Model:
     """An upstream: ``received`` holds every head and body that came in.
 
-    ``mode`` is what it does: answer, stream for ever ("endless"), be silent ("slow"),
-    redirect, fail ("error": an error that repeats the prompt, "cut": half an answer).
+    ``mode`` is what it does: answer, stream for ever ("endless", or as fast as it can:
+    "flood"), be silent ("slow"), redirect, fail ("error": an error that repeats the
+    prompt, "cut": half an answer).
     """
 
     def __init__(self):
         self.start_anew()
         paths = ["chat/completions", "completions", "embeddings", "responses", "models"]
+        paths += ["messages", "messages/count_tokens", "responses/input_tokens"]
         routes = [
             Route(f"/v1/{p}", self.answer, methods=["GET", "POST"]) for p in paths
         ]
@@ -79,6 +81,17 @@ class Model:
 
         return StreamingResponse(parts(), media_type="text/event-stream")
 
+    async def _flood(self, request, body):
+        """Send without end, as fast as it is taken."""
+
+        async def parts():
+            self.waiting.set()
+            while True:
+                yield b" " * 65536
+                await asyncio.sleep(0)  # what is sent to nobody waits for nobody
+
+        return StreamingResponse(parts(), media_type="application/json")
+
     async def _slow(self, request, body):
         self.waiting.set()
         with contextlib.suppress(TimeoutError):
@@ -119,6 +132,11 @@ def answers(kind: str) -> dict:
     if kind == "embeddings":
         data = [{"object": "embedding", "index": 0, "embedding": [0.5, 0.25]}]
         return {"object": "list", "data": data, "model": "stub", "usage": usage}
+    if kind == "messages":
+        said = {"type": "message", "role": "assistant", "stop_reason": "end_turn"}
+        content = [{"type": "text", "text": "An answer."}]
+        tokens = {"input_tokens": 1, "output_tokens": 1}
+        return {"id": "m", "model": "stub", "content": content, "usage": tokens, **said}
     if kind == "models":
         return {"object": "list", "data": [{"id": "stub", "object": "model"}]}
     part = {"type": "output_text", "text": "An answer.", "annotations": []}

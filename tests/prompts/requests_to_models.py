@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["CANARY", "PUBLIC", "SYSTEM", "TOOL", "mutants", "rich"]
+__all__ = ["CANARY", "FLAT_TOOL", "PUBLIC", "SYSTEM", "TOOL", "mutants", "rich"]
 
 CANARY = "zyxwoldemorth"
 SYSTEM = "You are a public prompt."
@@ -96,7 +96,7 @@ _RESPONSE = {
         },
         {"type": "function_call_output", "call_id": CANARY, "output": CANARY},
     ],
-    "previous_response_id": "resp_0123456789abcdef",
+    "previous_response_id": "resp_" + "0123456789abcdef" * 3,
     "reasoning": {"effort": "low", "summary": "auto"},
     "text": {"format": {"type": "text"}, "verbosity": "low"},
     "tools": [FLAT_TOOL],

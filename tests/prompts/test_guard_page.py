@@ -87,3 +87,12 @@ def test_what_was_measured_is_what_must_be():
     assert (found["clients"], found["seconds"]) == (64, 60)
     for name in ("texts_in_clear", "changed_history", "equal_noise", "lost"):
         assert found[name] == 0
+
+
+def test_the_page_states_the_bits_that_the_guarantee_states():
+    from mondegreen.prompts.messages import DISCLOSED, MODEL_BITS
+
+    rows = [line for line in PAGE.splitlines() if line.startswith("| ")]
+    bits = [row.split("|")[-2].strip() for row in rows]
+    for stated in (*re.findall(r"at most (\d+) bits", DISCLOSED), str(MODEL_BITS)):
+        assert stated in bits

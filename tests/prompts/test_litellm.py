@@ -51,9 +51,9 @@ def guard(evenly):
 @pytest.fixture(scope="module")
 def service(evenly, guard):
     from mondegreen.serve.app import create_app
-    from mondegreen.serve.settings import Settings
+    from mondegreen.serve.service_settings import ServiceSettings
 
-    app = create_app(Settings(evenly, guardrail=guard))
+    app = create_app(ServiceSettings(evenly, guardrail=guard))
     with running(app) as address:
         yield address.removesuffix("/v1")
     app.state.batcher.close()
@@ -325,7 +325,26 @@ def test_the_direct_interface_privatizes_requests_and_passes_answers(inside):
 
 ITS_OWN = """litellm_call_id litellm_metadata request_timeout metadata tags guardrails
     litellm_session_id secret_fields _litellm_strip_stream_usage proxy_server_request
-    litellm_trace_id""".split()
+    litellm_trace_id litellm_params extra_body extra_headers headers timeout user
+    provider_specific_header api_base base_url api_key api_version custom_llm_provider
+    model_info fallbacks context_window_fallbacks mock_response drop_params
+    allowed_openai_params litellm_credential_name caching ttl num_retries cache
+    policies guardrail_config router_settings_override litellm_logging_obj
+    thinking system stop_sequences anthropic_beta labels requestMetadata
+    response_format_name top_k store service_tier verbosity seed""".split()
+# What a client can say in metadata, under names that LiteLLM or a model reads.
+SAID = """user_id session_id trace_id tags caller_tags inherited_tags guardrails
+    spend_logs_metadata policies headers agent_id requester_metadata user_agent endpoint
+    user_api_key_end_user_id user_api_key_auth user_api_key_alias generation_name
+    completion_window hidden_params model_group model_info prompt_name anything
+    requester_ip_address proxy_server_request queue_time_seconds""".split()
+HEADERS = """x-litellm-session-id x-litellm-trace-id x-litellm-call-id x-litellm-tags
+    x-litellm-agent-id x-litellm-end-user-id x-litellm-spend-logs-metadata baggage
+    x-litellm-customer-id x-session-id session_id anthropic-beta anthropic-version
+    x-litellm-timeout x-litellm-stream-timeout x-litellm-num-retries user-agent
+    openai-organization x-title referer traceparent x-litellm-enable-message-redaction
+    x-stainless-helper x-amz-meta x-claude-code-session-id""".split()
+ALWAYS = {"x-mondegreen-conversation": CANARY, "x-title": CANARY}
 
 
 def gateway(folder, requests):
@@ -340,8 +359,10 @@ def gateway(folder, requests):
     }
     given = {
         "guardrails": [{"guardrail_name": "private", "litellm_params": options}],
-        "headers": {"x-mondegreen-conversation": CANARY, "x-title": CANARY},
-        "requests": requests,
+        "requests": [
+            (address, body, {**ALWAYS, **dict(*more)})
+            for address, body, *more in requests
+        ],
     }
     (folder / "given.json").write_text(json.dumps(given))
     script = Path(__file__).with_name("litellm_gateway.py")
@@ -349,7 +370,73 @@ def gateway(folder, requests):
     run = [sys.executable, str(script), *paths]
     subprocess.run(run, check=True, capture_output=True, timeout=600)
     done = json.loads((folder / "done.json").read_text())
-    return done["answers"], done["received"]
+    return done["answers"], done["received"], done["kept"]
+
+
+def asked(**more):
+    """One request to each interface that reaches a model, and to each of the models."""
+    for model in ("stub", "claude", "fireworks"):
+        yield f"/v1/{CHAT}", {**said("bam"), "model": model, **more}
+        yield "/v1/responses", {"model": model, "input": "bam", **more}
+
+
+def test_what_litellm_sends_without_asking_a_guard_finds_no_model(tmp_path):
+    message = {"max_tokens": 5, **said()}
+    contents = {"contents": [{"role": "user", "parts": [{"text": CANARY}]}]}
+    requests = [
+        (address, {**body, "model": model})
+        for model in ("stub", "claude")
+        for address, body in (
+            ("/v1/messages/count_tokens", message),
+            ("/v1/responses/input_tokens", {"input": CANARY}),
+            (f"/v1beta/models/{model}:countTokens", contents),
+            ("/utils/token_counter?call_endpoint=true", said()),
+            ("/v1/messages", message),
+            ("/v1/rerank", {"query": CANARY, "documents": [CANARY]}),
+            ("/v1/audio/speech", {"input": CANARY, "voice": "alloy"}),
+            (f"/v1beta/models/{model}:generateContent", contents),
+        )
+    ]
+    answers, received, _ = gateway(tmp_path, requests)
+    assert [(path, sent) for path, _, sent, _ in answers if sent] == []
+    assert received == ""
+
+
+def test_nothing_that_a_client_says_in_metadata_reaches_a_model(tmp_path):
+    from mondegreen.integrations.litellm import _ITS_METADATA
+
+    many = {name: f"{CANARY} {name}" for name in SAID}
+    forms = [{name: value} for name, value in many.items()]
+    forms += [{"user_id": {"session_id": CANARY}}, {"spend_logs_metadata": many}]
+    forms += [{"guardrails": [CANARY, {CANARY: {"extra_body": many}}]}, many]
+    forms += [dict.fromkeys(_ITS_METADATA, CANARY)]
+    as_text = [json.dumps(form) for form in (many, {"user_id": CANARY})]
+    requests = [
+        request
+        for value in [*forms, *as_text]
+        for field in ("litellm_metadata", "metadata")
+        for request in asked(**{field: value})
+    ]
+    answers, received, kept = gateway(tmp_path, requests)
+    assert CANARY not in received
+    assert CANARY not in kept
+    assert "mondegreen_guard" in kept
+    assert "mondegreen_guard" not in received
+    assert sum(sent for _, _, sent, _ in answers) > len(requests) / 2
+
+
+def test_nothing_that_a_client_says_in_headers_reaches_a_model(tmp_path):
+    number = "4155550123"  # a telephone number is no canary of letters
+    values = [CANARY, f"session.id={CANARY}"]
+    headers = [(name, value) for name in HEADERS for value in values]
+    headers += [(x, number) for x in HEADERS if "timeout" in x or "retries" in x]
+    requests = [
+        (*request, {name: value}) for name, value in headers for request in asked()
+    ]
+    answers, received, kept = gateway(tmp_path, requests)
+    assert CANARY not in received + kept
+    assert number not in received
+    assert sum(sent for _, _, sent, _ in answers) > len(requests) / 2
 
 
 def test_the_whole_of_litellm_sends_no_private_word(tmp_path):
@@ -367,10 +454,11 @@ def test_the_whole_of_litellm_sends_no_private_word(tmp_path):
         (f"/v1/{kind}", {**body, name: value})
         for kind, body in rich.items()
         for name in ITS_OWN
-        for value in (CANARY, {"headers": CANARY, CANARY: CANARY}, [CANARY])
+        for value in (CANARY, {"headers": CANARY, CANARY: [CANARY]}, 4155550123)
     ]
-    answers, received = gateway(tmp_path, [*passes, *refused, *either])
+    answers, received, _ = gateway(tmp_path, [*passes, *refused, *either])
     assert CANARY not in received
+    assert "4155550123" not in received
     for path, status, sent, text in answers[: len(passes)]:
         assert (status, sent) == (200, 1), (path, text)
     for path, status, sent, _ in answers[len(passes) :][: len(refused)]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 import json
+import math
+import re
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from requests_to_models import (
     CANARY,
+    FLAT_TOOL,
     PUBLIC,
     SYSTEM,
     TOOL,
@@ -20,7 +23,9 @@ from requests_to_models import (
 import mondegreen as mg
 from mondegreen.errors import ConfigurationError, InvalidParameterError, PrivacyError
 from mondegreen.prompts.guard import PromptGuard
-from mondegreen.prompts.rules import RefusedRequestError
+from mondegreen.prompts.messages import NUMBER_BITS
+from mondegreen.prompts.rules import STOP_BITS, Number, RefusedRequestError, Walk
+from mondegreen.prompts.shown import private_inputs
 
 WORDS = tuple(f"{a}{b}{c}" for a in "bdfgklmn" for b in "aeiou" for c in "dgkm")
 
@@ -303,3 +308,140 @@ def test_an_unknown_word_can_be_refused_and_is_not_shown(privatizer):
     with pytest.raises(PrivacyError) as caught:
         PromptGuard(strict).request("chat/completions", chat(CANARY))
     assert CANARY not in str(caught.value)
+
+
+# What a client can choose besides texts
+
+
+@pytest.mark.parametrize("number", [4155550123, -4155550123, 2**62, 10**400])
+def test_no_number_of_a_request_is_a_telephone_number(guard, number):
+    names = """seed n top_k max_tokens max_completion_tokens top_logprobs temperature
+        top_p min_p presence_penalty frequency_penalty repetition_penalty"""
+    for name in names.split():
+        with pytest.raises(RefusedRequestError, match=f"^{name}: must be a") as caught:
+            guard.request("chat/completions", chat("bam", **{name: number}))
+        assert str(number) not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "sent"),
+    [
+        ("temperature", 0.7, 0.7), ("temperature", 0.41555501, 0.42),
+        ("temperature", 1, 1.0), ("top_p", 0.9999, 1.0), ("min_p", 0.0551234, 0.06),
+        ("presence_penalty", -0.0, 0.0), ("frequency_penalty", -1.23456, -1.23),
+        ("max_tokens", 99, 99), ("max_tokens", 4155, 4100), ("max_tokens", 1024, 1000),
+        ("max_completion_tokens", 415_555, 410_000), ("seed", 42, 42), ("n", 2, 2),
+    ],
+)  # fmt: skip
+def test_numbers_are_rounded(guard, name, given, sent):
+    made = guard.request("chat/completions", chat("bam", **{name: given}))
+    assert repr(made[name]) == repr(sent)  # so that -0.0 is not 0.0
+
+
+@pytest.mark.parametrize("strange", ["5", True, [5], 0.5, 1e3, float("nan")])
+def test_an_integer_is_no_other_number(guard, strange):
+    for name in ("seed", "n", "max_tokens", "top_logprobs"):
+        with pytest.raises(RefusedRequestError, match="must be an integer from"):
+            guard.request("chat/completions", chat("bam", **{name: strange}))
+
+
+def test_as_many_numbers_pass_as_the_bits_say():
+    for rule in (Number(0, 2, decimals=2), Number(-2, 2, decimals=2), Number(0, 999)):
+        step = 10**-rule.decimals
+        steps = range(round((rule.high - rule.low) / step) + 1)
+        tried = [round(rule.low + i * step, rule.decimals) for i in steps]
+        tried = [x if rule.decimals else int(x) for x in tried]
+        passed = {rule(x, "", Walk()) for x in tried}
+        assert rule.bits == math.log2(len(passed) + 2)  # absent, and null
+    tokens = Number(0, 1_000_000, digits=2)
+    passed = {tokens(x, "", Walk()) for x in range(1_000_001)}
+    assert math.log2(len(passed) + 2) <= tokens.bits < math.log2(len(passed)) + 1
+
+
+@pytest.mark.parametrize(
+    "stop", ["\u2003", "\u00a0", "\x0b", "\u2028", "\x85", "a", "7", "é", "-" * 9]
+)
+def test_stop_texts_are_ascii_and_short(guard, stop):
+    for value in (stop, ["\n", stop]):
+        with pytest.raises(RefusedRequestError, match="stop"):
+            guard.request("chat/completions", chat("bam", stop=value))
+
+
+def test_at_most_four_stop_texts_pass(guard):
+    four = ["\n\n", "###", " \t\r", "```"]
+    assert guard.request("chat/completions", chat("bam", stop=four))["stop"] == four
+    with pytest.raises(RefusedRequestError, match="at most 4 stop texts"):
+        guard.request("chat/completions", chat("bam", stop=[*four, "-"]))
+
+
+def test_the_id_of_a_response_has_the_form_of_the_interface(guard):
+    for digits in (32, 48, 50):
+        body = {"model": "stub", "previous_response_id": "resp_" + "a1" * (digits // 2)}
+        assert guard.request("responses", body) == body
+    for wrong in ("", "a" * 8, "a" * 49, "a" * 51, "a" * 128, "A" * 48, "g" * 48):
+        body = {"model": "stub", "previous_response_id": f"resp_{wrong}"}
+        with pytest.raises(RefusedRequestError, match="previous_response_id: must be"):
+            guard.request("responses", body)
+
+
+def test_order_and_repeats_say_nothing(guard):
+    body = {**rich["chat/completions"], "tools": [TOOL, FLAT_TOOL]}
+    other = dict(reversed(body.items())) | {"tools": [FLAT_TOOL, TOOL, FLAT_TOOL]}
+    one, two = (guard.request("chat/completions", each) for each in (body, other))
+    assert json.dumps(one) == json.dumps(two)
+    logprobs = ["message.output_text.logprobs"]
+    response = {"model": "stub", "input": "bam", "include": logprobs * 9}
+    assert guard.request("responses", response)["include"] == logprobs
+    call = copy.deepcopy(body["messages"][5]["tool_calls"][0])
+    arguments = call["function"]
+    sent = []
+    for said in ('{"city": "bam", "when": []}', '{"when": [], "city": "bam"}'):
+        arguments["arguments"] = said
+        message = {"role": "assistant", "content": None, "tool_calls": [call]}
+        request = {"model": "stub", "messages": [{**message}]}
+        made = guard.request("chat/completions", request)
+        sent.append(made["messages"][0]["tool_calls"][0]["function"]["arguments"])
+    assert sent[0] == sent[1]
+
+
+def test_the_number_of_a_call_is_not_sent(guard):
+    body = copy.deepcopy(rich["chat/completions"])
+    body["messages"][5]["tool_calls"][0]["index"] = 4155550123
+    assert "4155550123" not in json.dumps(guard.request("chat/completions", body))
+
+
+def test_the_guarantee_states_how_much_passes_besides_texts(privatizer):
+    (form,) = (
+        each
+        for each in PromptGuard(privatizer, models=["a", "b"]).guarantee.disclosed
+        if "form of requests" in each
+    )
+    stated = re.findall(r"at most (\d+) bits", form)
+    assert stated == [str(NUMBER_BITS), str(STOP_BITS), "200", "1"]
+    assert 100 > NUMBER_BITS > 80
+    assert STOP_BITS == 166
+    assert "(at most 611 bits)" in " ".join(PromptGuard(privatizer).guarantee.disclosed)
+
+
+# What a gateway shows
+
+
+class Losing:
+    """A guard that loses a message on the way, or finds one too many."""
+
+    def __init__(self, change):
+        self.change = change
+
+    def messages(self, rows, client):
+        return self.change(list(rows))
+
+    def texts(self, texts, client):
+        return list(texts)
+
+
+@pytest.mark.parametrize("change", [lambda x: x[:1], lambda x: [*x, x[0]]])
+def test_messages_that_are_lost_on_the_way_are_an_error(change):
+    rows = [{"role": "user", "content": each} for each in ("bam", "dad")]
+    shown = {"texts": ["bam", "dad"], "structured_messages": rows}
+    with pytest.raises(ValueError, match="zip"):
+        private_inputs(Losing(change), shown)

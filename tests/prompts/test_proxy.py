@@ -23,8 +23,9 @@ from language_model import EVENTS, WAIT, Model, running  # noqa: E402
 from requests_to_models import CANARY, PUBLIC, rich  # noqa: E402
 
 from mondegreen.prompts.guard import PromptGuard  # noqa: E402
-from mondegreen.prompts.proxy import ProxySettings, create_proxy  # noqa: E402
-from mondegreen.prompts.upstream import Upstream, error_codes  # noqa: E402
+from mondegreen.serve.limits import Limits  # noqa: E402
+from mondegreen.serve.proxy import ProxySettings, create_proxy  # noqa: E402
+from mondegreen.serve.upstream import Upstream, error_codes  # noqa: E402
 
 WORDS = tuple(f"{a}{b}{c}" for a in "bdfgklmn" for b in "aeiou" for c in "dgkm")
 KEY = "sk-secret"
@@ -74,6 +75,7 @@ def ask(client, *texts, **more):
 
 def raw(address, body=b"{}", path="/v1/chat/completions", method="POST", **headers):
     """Send bytes; return status, headers and bytes."""
+    headers = {"Content-Type": "application/json", **headers}
     connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=WAIT)
     with contextlib.closing(connection):
         connection.request(method, path, body, headers)
@@ -218,17 +220,19 @@ def test_a_key_of_another_form_is_refused(address, model, value):
 def test_a_compressed_body_is_refused(address, model):
     body = json.dumps(rich["chat/completions"]).encode()  # not compressed at all
     status, _, _ = raw(address, body, **{"Content-Encoding": "gzip"})
-    assert (status, model.received) == (400, [])
+    assert (status, model.received) == (415, [])
 
 
 @pytest.mark.parametrize("chunked", [True, False])
 def test_a_long_body_is_refused_before_it_is_read(guard, model, chunked):
-    app = create_proxy(ProxySettings(guard, Upstream("http://127.0.0.1:9"), body=1000))
+    app = create_proxy(
+        ProxySettings(guard, Upstream("http://127.0.0.1:9"), limits=Limits(body=1000))
+    )
     text = json.dumps(rich["chat/completions"])
     with running(app) as address:
         body = iter([text.encode()]) if chunked else text.encode()
         status, _, found = raw(address, body)
-    assert (status, b"at most 1000 bytes" in found) == (413, True)
+    assert (status, b"more than 1000 bytes" in found) == (413, True)
 
 
 def test_what_the_client_sees_of_a_refusal_names_the_field(client, model):
@@ -326,7 +330,8 @@ def test_a_client_that_goes_ends_the_request_to_the_model(address, model, mode):
     body = json.dumps(rich["embeddings"]).encode()
     host = urlsplit(address).netloc
     connection = http.client.HTTPConnection(host, timeout=WAIT)
-    connection.request("POST", "/v1/embeddings", body)
+    kind = {"Content-Type": "application/json"}
+    connection.request("POST", "/v1/embeddings", body, kind)
     assert model.waiting.wait(WAIT)
     connection.close()
     assert model.gone.wait(WAIT)
@@ -335,7 +340,7 @@ def test_a_client_that_goes_ends_the_request_to_the_model(address, model, mode):
 def test_more_requests_than_fit_are_refused(guard, model):
     model.mode = "slow"
     with running(model.app) as slow:
-        settings = ProxySettings(guard, Upstream(slow), concurrent=1)
+        settings = ProxySettings(guard, Upstream(slow), Limits(concurrent=1))
         with running(create_proxy(settings)) as address:
             body = json.dumps(rich["embeddings"]).encode()
             first = threading.Thread(
@@ -351,12 +356,37 @@ def test_more_requests_than_fit_are_refused(guard, model):
 
 
 @pytest.mark.parametrize(
-    "url", ["ftp://x/v1", "x.org/v1", "https://me:key@x/v1", "https://x/v1?q=1", ""]
-)
-def test_a_strange_address_is_refused_and_not_shown(url):
-    with pytest.raises(InvalidParameterError) as caught:
+    "url",
+    [
+        "", "x.org/v1", "ftp://x/v1", "https://", "https:///v1", "https://:443/v1",
+        "https://me:secret@x/v1", "https://:secret@x/v1", "https://secret@x/v1",
+        "https://@x/v1", "https://x@secret/v1", "https://x\\@secret/v1",
+        "https://x:0/v1", "https://x:65536/v1", "https://x:http/v1", "https://x:-1/v1",
+        "https://x:/v1", "https://x/v1?key=secret", "https://x/v1?", "https://x?secret",
+        "https://x/v1#secret", "https://x/v1#", "https://x/v1 secret", "https://x\n/v1",
+        "https://[::1/v1", "https://x y/v1",
+    ],
+)  # fmt: skip
+def test_a_url_that_is_more_than_a_base_is_refused_and_not_shown(url):
+    with pytest.raises(ConfigurationError, match="upstream must be a URL") as caught:
         Upstream(url)
-    assert "me:key" not in str(caught.value)
+    assert "secret" not in str(caught.value)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["https://x", "https://x:1", "https://a-b.c_d:65535/v1/", "https://[::1]:8/v"],
+)
+def test_a_base_is_scheme_host_port_and_path(url):
+    assert Upstream(url).address("models").startswith(url.rstrip("/"))
+
+
+@pytest.mark.parametrize("name", ["seconds", "answer_seconds"])
+@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf")])
+def test_an_upstream_is_waited_for_some_seconds(name, value):
+    with pytest.raises(InvalidParameterError, match="seconds above 0"):
+        Upstream("https://x", **{name: value})
 
 
 def test_plain_http_is_for_this_machine():

@@ -236,10 +236,10 @@ def test_seeded_noise_depends_on_seed_scope_and_number():
 
 
 def test_seeded_noise_says_that_it_is_not_private():
-    assert not Seeded(0).is_private
+    assert not Seeded(0).is_secret
     assert "experiments only" in Seeded(5).describe()
-    assert OSNoise().is_private
-    assert KeyedNoise(KEY).is_private
+    assert OSNoise().is_secret
+    assert KeyedNoise(KEY).is_secret
 
 
 def test_seeded_noise_without_a_number_is_refused():

@@ -65,8 +65,9 @@ def test_the_unknown_word_has_no_chance_to_stay(space):
 
 def test_a_document_adds_up(space):
     state, found = scored(space, document=7)
-    scale = state.guarantee.scale
-    assert found.document.nearest == pytest.approx(7 * 2 * scale["nearest"])
+    scale, bound = state.guarantee.scale, state.guarantee.certified
+    assert bound < 2
+    assert found.document.nearest == pytest.approx(7 * bound * scale["nearest"])
     assert found.document.any == state.guarantee.text_loss(7)
     assert found.document.any_delta == state.guarantee.text_loss(7, 1e-6)
 

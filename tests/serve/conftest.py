@@ -16,12 +16,12 @@ def privatizer(space_file):
 def serve(privatizer):
     """Return what makes a client of a service; arguments are those of Settings."""
     from mondegreen.serve.app import create_app
-    from mondegreen.serve.settings import Settings
+    from mondegreen.serve.service_settings import ServiceSettings
 
     made = []
 
     def build(privatizer=privatizer, **settings):
-        app = create_app(Settings(privatizer, **settings))
+        app = create_app(ServiceSettings(privatizer, **settings))
         made.append(app)
         return Client(app)
 

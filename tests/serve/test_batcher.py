@@ -12,9 +12,10 @@ from mondegreen.errors import (
     DataError,
     InvalidParameterError,
     OutOfVocabularyError,
+    PrivacyError,
 )
 from mondegreen.sampling.noise import OSNoise
-from mondegreen.serve.batcher import Batcher
+from mondegreen.serve.batcher import Batcher, has_more_words
 from strategies import WORDS
 
 TEXT = " ".join(WORDS[:40])
@@ -23,7 +24,7 @@ TEXT = " ".join(WORDS[:40])
 class Counting:
     """Fresh noise, and how often it was asked for, and for how many texts."""
 
-    is_private = True
+    is_secret = True
 
     def __init__(self):
         self.asked = []
@@ -152,7 +153,7 @@ def test_a_large_request_lets_the_small_ones_pass(batch, privatizer):
     assert len(set(found[0])) == 5000
     assert all(len(call) == 1 for call in found[1:])
     callers = [callers for callers, _, _ in calls]
-    assert callers[:3] == [1, 1, 4]  # not behind thirteen pieces of the first
+    assert callers[:2] == [1, 4]  # not behind thirteen pieces of the first
     assert sum(texts for _, texts, _ in calls) == 5004
 
 
@@ -162,8 +163,9 @@ def test_who_has_gone_takes_no_more_time(privatizer):
 
     async def give_up():
         task = asyncio.ensure_future(batcher.privatize([TEXT] * 40_000))
-        while not calls:
-            await asyncio.sleep(0.001)
+        async with asyncio.timeout(120):
+            while not calls:
+                await asyncio.sleep(0.001)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -210,3 +212,42 @@ def test_several_loops_may_ask_one_batcher(privatizer):
         thread.join(60)
     batcher.close()
     assert len(set(found)) == 400
+
+
+def test_words_are_counted_as_they_are_privatized_however_long_the_text():
+    text = "word " * 40_000  # more than one slice
+    assert not has_more_words([text], 40_000)
+    assert has_more_words([text], 39_999)
+    assert not has_more_words(["a" * 200_000], 4)
+    assert not has_more_words(["x"] * 500, 500)
+    assert has_more_words(["x"] * 501, 500)
+    assert not has_more_words([], 0)
+
+
+def test_a_short_request_comes_before_longer_ones(batch, privatizer):
+    calls = []
+
+    class Kept(Counting):
+        def streams(self, batch):
+            calls.append(batch.texts)
+            yield from super().streams(batch)
+
+    long = " ".join(WORDS[:40] * 300)
+    batch(privatizer.with_noise(Kept()), ([long],), ([long],), (["bad"],))
+    assert calls[1] == ["bad"]
+
+
+def test_what_has_no_release_is_an_error_and_nobody_elses_text(batch, privatizer):
+    class Short:
+        noise = privatizer.noise
+
+        def with_noise(self, noise):
+            return self
+
+        def texts(self, texts, ids, column):
+            return ["of another"] * (len(texts) + 1), 1
+
+    batcher = Batcher(Short())
+    with pytest.raises(PrivacyError):
+        asyncio.run(batcher.privatize(["bad"]))
+    batcher.close()

@@ -3,7 +3,6 @@
 import gzip
 import json
 import re
-import time
 
 import pytest
 
@@ -15,6 +14,7 @@ from clients import CANARY, JSON, Process
 
 import mondegreen as mg
 from mondegreen.errors import MondegreenError
+from waiting import wait_until
 
 C = CANARY.encode()
 QUOTED = json.dumps(CANARY).encode()
@@ -180,8 +180,7 @@ def test_who_leaves_in_the_middle_is_no_bug(service):
         with service.connect() as connection:
             head = b"POST /v1/privatize HTTP/1.1\r\nHost: x\r\n" + JSON
             connection.sendall(head + b"\r\nContent-Length: 100\r\n\r\n" + C)
-    while counted(service) < before + 3:
-        time.sleep(0.02)
+    wait_until(lambda: counted(service) >= before + 3)
     assert "bug" not in service.log()
 
 
@@ -240,7 +239,9 @@ def test_an_error_inside_tells_nothing(
     monkeypatch.setattr(mg.Privatizer, "texts", fail)
     found = client.privatize(CANARY)
     assert found.status_code == 500
-    assert found.json() == {"error": "an error of the service; nothing was released"}
+    assert found.json() == {
+        "error": "An internal error occurred. Nothing was released."
+    }
     assert type(wrong).__name__ in caplog.text
     shown = caplog.text + "".join(capfd.readouterr())
     assert CANARY not in shown
@@ -252,3 +253,13 @@ def test_unknown_words_that_are_refused_are_not_named(serve, space_file):
     found = serve(strict).privatize("bad", f"bad {CANARY}")
     assert found.status_code == 422
     assert CANARY not in found.text
+
+
+def test_a_body_that_does_not_arrive_is_the_fault_of_the_client():
+    from starlette.requests import ClientDisconnect
+
+    from mondegreen.serve.answers import refusal
+
+    found = refusal(ClientDisconnect())
+    assert found.status_code == 400
+    assert json.loads(found.body) == {"error": "the body did not arrive"}

@@ -15,7 +15,7 @@ from clients import CANARY, JSON
 import mondegreen as mg
 from mondegreen.errors import ConfigurationError
 from mondegreen.serve.api_keys import ApiKeys
-from mondegreen.serve.settings import Limits
+from mondegreen.serve.limits import Limits
 
 FIRST, SECOND = "first-key-of-thirty-letters-xx", "b" * 40
 
@@ -70,7 +70,7 @@ def test_a_request_has_so_many_texts_and_a_text_so_many_words(serve):
 def test_a_request_takes_so_many_seconds(serve, held):
     found = serve(limits=Limits(seconds=1)).privatize(CANARY)
     assert found.status_code == 503
-    assert found.json()["error"] == "the request was not done within 1 seconds"
+    assert found.json()["error"] == "The request was not done within 1 s."
 
 
 @pytest.mark.slow("starts a service")

@@ -69,13 +69,13 @@ def test_options_reach_the_privatizer_and_the_limits(
     options += ["--case", "truecase", "--key-file", key_file, "--api-keys", api_keys]
     options += ["--max-body", 1000, "--max-texts", 7, "--max-words", 8]
     options += ["--timeout", 9, "--rate", 0.5, "--max-concurrent", 3]
-    options += ["--host", "::1", "--port", 0, "--workers", 2]
+    options += ["--host", "::1", "--port", 0, "--workers", 2, "--max-per-address", 5]
     done, served = run(*options)
     assert done.exit_code == 0, done.output
     app, listen, _ = served
     (settings,) = app.args
     spec = settings.privatizer.to_dict()
-    assert spec["mechanism"]["parameters"]["beta"] == 0.01
+    assert spec["parameters"]["beta"] == 0.01
     assert (spec["unknown"], spec["structure"], spec["print_all"], spec["case"]) == (
         *("mask", "plain", True, "truecase"),
     )
@@ -83,7 +83,8 @@ def test_options_reach_the_privatizer_and_the_limits(
     found = settings.limits
     assert (found.body, found.texts, found.words) == (1000, 7, 8)
     assert (found.seconds, found.rate, found.concurrent) == (9, 0.5, 3)
-    assert listen == Listen("::1", 0, workers=2, seconds=9)
+    assert found.per_address == 5
+    assert listen == Listen("::1", 0, workers=2, seconds=9, waiting_per_address=5)
     assert len(settings.api_keys) == 2
 
 

@@ -12,7 +12,7 @@ from clients import Client
 
 from contract.adapters import Adapter, AdapterContract, Refused
 from mondegreen.serve.app import create_app
-from mondegreen.serve.settings import Settings
+from mondegreen.serve.service_settings import ServiceSettings
 
 TEXTS = 2000
 
@@ -23,7 +23,7 @@ def answers(records, job):
         raise Refused(f"no column {job.column}")
     if job.id_column and any(job.id_column not in record for record in records):
         raise Refused(f"no column {job.id_column}")
-    client = Client(create_app(Settings(job.privatizer())))
+    client = Client(create_app(ServiceSettings(job.privatizer())))
     parts = [records[i : i + TEXTS] for i in range(0, len(records), TEXTS)] or [[]]
     try:
         return [answer(client, part, job) for part in parts]

@@ -16,7 +16,8 @@ import mondegreen as mg
 from mondegreen.cli.main import cli
 from mondegreen.errors import ConfigurationError
 from mondegreen.serve.api_keys import ApiKeys
-from mondegreen.serve.settings import Limits, Settings
+from mondegreen.serve.limits import Limits
+from mondegreen.serve.service_settings import ServiceSettings
 from strategies import WORDS
 
 
@@ -83,12 +84,12 @@ def test_keyed_noise_without_ids_is_refused(serve, privatizer, key_file):
 
 def test_seeded_noise_is_refused(privatizer):
     with pytest.raises(ConfigurationError, match="seed"):
-        Settings(privatizer.with_noise(mg.Seeded(1)))
+        ServiceSettings(privatizer.with_noise(mg.Seeded(1)))
 
 
 def test_settings_go_to_other_processes_without_a_key(privatizer, key_file, api_keys):
     keyed = privatizer.with_noise(mg.KeyedNoise.from_file(key_file))
-    sent = pickle.dumps(Settings(keyed, ApiKeys.from_file(api_keys)))
+    sent = pickle.dumps(ServiceSettings(keyed, ApiKeys.from_file(api_keys)))
     assert bytes(range(32)) not in sent
     assert b"b" * 40 not in sent
     found = pickle.loads(sent)
@@ -96,7 +97,7 @@ def test_settings_go_to_other_processes_without_a_key(privatizer, key_file, api_
     assert found.privatizer.noise == keyed.noise
     assert "first-key" not in repr(found)
     with pytest.raises(ConfigurationError, match="privatizer"):
-        Settings(privatizer.to_dict())
+        ServiceSettings(privatizer.to_dict())
 
 
 @pytest.mark.parametrize("name", ["body", "texts", "words", "seconds", "concurrent"])
@@ -139,13 +140,61 @@ def test_it_says_that_it_lives_and_is_ready(serve, privatizer, key_file):
 
 def test_it_describes_itself(serve):
     found = serve().get("/openapi.json").json()
-    paths = {"/v1/privatize", "/v1/explain", "/healthz", "/readyz", "/metrics"}
+    paths = {"/v1/privatize", "/v1/explain", "/v1/settings"}
+    paths |= {"/healthz", "/readyz", "/metrics"}
     assert set(found["paths"]) == paths
     posted = found["paths"]["/v1/privatize"]["post"]
     schema = posted["requestBody"]["content"]["application/json"]["schema"]
     assert set(schema["properties"]) == {"texts", "ids", "column"}
     assert "$defs" not in schema
     assert "422" not in posted["responses"]
+
+
+def test_to_say_that_it_is_ready_counts_as_no_work(serve):
+    client = serve()
+    assert client.get("/readyz").is_success
+    found = client.get("/metrics").text
+    assert "mondegreen_words_total 0.0" in found
+    assert "mondegreen_texts_total 0.0" in found
+    assert "mondegreen_batch_texts_count 0.0" in found
+
+
+def test_refusals_are_counted_by_reason(serve):
+    limits = Limits(body=200, texts=2, rate=1e-9)
+    client = serve(limits=limits, api_keys=ApiKeys([b"first-key", b"b" * 20]))
+    key = {"authorization": "Bearer first-key"}
+    other = {"authorization": f"Bearer {'b' * 20}"}
+    client.get("/v1/privatize")
+    client.get(f"/{CANARY}", headers=key)
+    client.get("/metrics", headers=key)
+    metrics = serve(limits=Limits(body=200, texts=2))
+    metrics.get(f"/{CANARY}")
+    metrics.get("/v1/privatize")
+    metrics.privatize("bad " * 100)
+    metrics.privatize("bad", "bad", "bad")
+    metrics.post("/v1/privatize", b"{")
+    metrics.privatize(3)
+    metrics.post("/v1/privatize", b"", headers={"content-type": "text/plain"})
+    once = "path method bytes texts body field media_type".split()
+    assert refusals(metrics.get("/metrics").text) == dict.fromkeys(once, "1.0")
+    found = client.get("/metrics", headers=other).text
+    assert refusals(found) == {"key": "1.0", "path": "1.0", "rate": "1.0"}
+
+
+def refusals(counts):
+    name = 'mondegreen_refusals_total{reason="'
+    rows = [row for row in counts.splitlines() if row.startswith(name)]
+    return dict(row.removeprefix(name).split('"} ') for row in rows)
+
+
+def test_an_unknown_path_and_a_wrong_method_say_where_to_look(serve):
+    found = serve().get(f"/{CANARY}")
+    assert found.status_code == 404
+    assert found.json() == {"error": "Unknown path. See /openapi.json."}
+    found = serve().get("/v1/privatize")
+    assert (found.status_code, found.headers["allow"]) == (405, "POST")
+    says = "Method not allowed. Use POST. See /openapi.json."
+    assert found.json() == {"error": says}
 
 
 def test_metrics_count_and_hold_no_text(serve):

@@ -49,9 +49,9 @@ def test_the_commands_of_the_page_run(tmp_path):
 def test_the_page_names_every_address():
     import mondegreen as mg
     from mondegreen.serve.app import create_app
-    from mondegreen.serve.settings import Settings
+    from mondegreen.serve.service_settings import ServiceSettings
 
-    app = create_app(Settings(mg.Privatizer(mg.mechanism("tree", epsilon=10.0))))
+    app = create_app(ServiceSettings(mg.Privatizer(mg.mechanism("tree", epsilon=10.0))))
     page = PAGE.read_text("utf-8")
     for path in app.openapi()["paths"]:
         assert path in page

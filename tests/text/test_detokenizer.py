@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mondegreen.errors import InvalidParameterError
 from mondegreen.space.space import Space
 from mondegreen.text.detokenizer import Case, Detokenizer, Span, copy_shape
-from mondegreen.text.policy import DROP, KEEP, MASK, Lookup, Unknown
+from mondegreen.text.lookup import DROP, KEEP, MASK, Lookup, Unknown
 from mondegreen.text.structure import LISTED
 from mondegreen.text.tokenizer import TokenizedBatch, canonical, tokenize
 

@@ -16,8 +16,8 @@ import mondegreen as mg
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.text import print_forms
 from mondegreen.text.detokenizer import Detokenizer
+from mondegreen.text.lookup import DROP, KEEP, MASK
 from mondegreen.text.plain import last_alone
-from mondegreen.text.policy import DROP, KEEP, MASK
 from mondegreen.text.print_forms import MENDED, PrintForms, as_released, public_cases
 from mondegreen.text.sentences import sentence_ends
 from mondegreen.text.tokenizer import TokenizedBatch, tokenize

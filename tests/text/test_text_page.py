@@ -8,7 +8,7 @@ import numpy as np
 
 from mondegreen.space.space import Space
 from mondegreen.text import structure
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "text.md"
 

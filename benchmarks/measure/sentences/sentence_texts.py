@@ -25,7 +25,7 @@ from mondegreen.language.build import build_language
 from mondegreen.language.mix import Mixture, mix
 from mondegreen.language.ngrams import NGrams
 from mondegreen.language.store import load_language, save_language
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.sentences import sentence_ends
 from mondegreen.text.tokenizer import tokenize
 

@@ -65,7 +65,7 @@ from mondegreen.errors import ConfigurationError
 from mondegreen.language.ngrams import NGrams
 from mondegreen.language.store import load_language
 from mondegreen.space.store import tree_for
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 
 RESULT = machine.RESULTS / "sentences.json"
 DEFAULT: Final = "tree, default"

@@ -15,7 +15,7 @@ from scipy import sparse
 
 import mondegreen as mg
 from benchmarks import machine
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import tokenize
 
 TAGGED_WORDS = 40_000

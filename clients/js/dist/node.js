@@ -458,8 +458,10 @@ var FORMAT = "mondegreen-device/1";
 var DIGEST = 32;
 var HEADER = "format mechanism space public words unicode text policies noise adversary settings sections";
 var TEXT = "signs currency blanks apostrophes gap same longest endings hosts";
-var SETTING = "epsilon digest reader guarantee summary";
-var GUARANTEE = "mechanism parameters epsilon metric scale space space_digest certified_how proof certified delta equivalents unit strata conditions ordinary_text assumptions noise is_private";
+var SETTING = "epsilon digest guarantee summary preview protection";
+var GUARANTEE = "mechanism parameters epsilon metric scale space space_digest certified_how proof certified delta equivalents unit hides_among disclosed conditions assumptions noise noise_is_secret protection";
+var PREVIEW = "of words unchanged near recovered";
+var PROTECTION = ["strong", "moderate", "weak", "vacuous"];
 var SECTIONS = "words printed classes removed combining sigma decompositions compositions lower";
 var OWN = {
   tree: ["tree", "weights", "tree"],
@@ -543,12 +545,13 @@ function checked(header) {
 }
 function checkSetting(setting, mechanism, law) {
   only("setting", setting, `${SETTING} ${law}`);
-  const { epsilon, digest, reader, guarantee, summary } = setting;
+  const { epsilon, digest, guarantee, summary, preview, protection } = setting;
   only("guarantee", guarantee, GUARANTEE);
+  only("preview", preview, PREVIEW);
   const { certified, delta } = guarantee;
-  const isPromise = within(epsilon, Number.MIN_VALUE, Number.MAX_VALUE) && guarantee.mechanism === mechanism && guarantee.epsilon === epsilon && guarantee.is_private === true && (certified === null || within(certified, 0, Number.MAX_VALUE)) && within(delta, 0, 1) && delta < 1;
+  const isPromise = within(epsilon, Number.MIN_VALUE, Number.MAX_VALUE) && guarantee.mechanism === mechanism && guarantee.epsilon === epsilon && guarantee.noise_is_secret === true && !String(guarantee.certified_how).startsWith("not proved") && PROTECTION.includes(guarantee.protection) && PROTECTION.includes(protection) && (certified === null || within(certified, 0, Number.MAX_VALUE)) && within(delta, 0, 1) && delta < 1;
   if (!isPromise) throw artifactError("a setting promises nothing, or something else than it is");
-  const isTold = /^[0-9a-f]{64}$/.test(digest) && (reader === null || within(reader, 0, 1)) && typeof summary === "string";
+  const isTold = /^[0-9a-f]{64}$/.test(digest) && within(preview.unchanged, 0, 1) && (preview.near === null || within(preview.near, 0, 1)) && (preview.recovered === null || within(preview.recovered, 0, 1)) && typeof preview.of === "string" && typeof summary === "string";
   if (!isTold) throw artifactError("a digest, share or summary of a setting is none");
 }
 function within(value, least, most) {
@@ -1164,10 +1167,17 @@ var Privatizer = class _Privatizer {
   get summary() {
     return this.promised.summary;
   }
-  /** Share of words that an adversary recovers, and which; null where not computed. */
-  get reader() {
-    const { reader } = this.promised;
-    return reader === null ? null : { share: reader, adversary: this.tables.artifact.header.adversary };
+  /** What was measured of public words, and of an attacker; no guarantee. */
+  get preview() {
+    return this.promised.preview;
+  }
+  /** The attacker of the preview, in words. */
+  get adversary() {
+    return this.tables.artifact.header.adversary;
+  }
+  /** The worst of what is proved and of what was measured, in one word. */
+  get protection() {
+    return this.promised.protection;
   }
   /** The same words with another epsilon of the artifact. */
   withEpsilon(epsilon) {

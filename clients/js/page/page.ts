@@ -4,12 +4,6 @@ import { Preview } from "./preview.js";
 const START = 3; // of the epsilons, the one that is shown first
 const PAUSE = 900; // ms without a key before the preview is read aloud
 
-interface Ordinary {
-  stay: number;
-  near: number | null;
-  of: string;
-}
-
 function element<T extends HTMLElement>(id: string): T {
   return document.getElementById(id) as T;
 }
@@ -98,19 +92,19 @@ function start(all: Privatizer): void {
     slider.setAttribute("aria-valuetext", `epsilon ${privatizer.epsilon}`);
     const [promise] = privatizer.summary.split("\n");
     element("promise").textContent = promise!.replace(/^Privacy guarantee: /, "");
-    const { stay, near, of } = privatizer.guarantee.ordinary_text as unknown as Ordinary;
-    element("of").textContent = `Of 100 words of ${of}`;
+    const { unchanged, near, of, recovered } = privatizer.preview;
+    element("of").textContent = `Protection: ${privatizer.protection}. Of 100 words of ${of}`;
     const rows: [string, number | null][] = [
-      ["stay as they are", stay],
-      ["stay or become a near word", near],
-      ["a reader of sentences recovers", privatizer.reader?.share ?? null],
+      ["are unchanged", unchanged],
+      ["are unchanged or near in meaning", near],
+      ["are recovered by an attacker", recovered],
     ];
     element("shares").replaceChildren(...rows.filter(([, share]) => share !== null).map(row));
-    const adversary = privatizer.reader?.adversary;
-    element("adversary").textContent = adversary
-      ? `The reader: ${adversary}. Who knows more of a text recovers more.`
-      : "";
-    const items = privatizer.guarantee.strata.map((each) => {
+    element("adversary").textContent =
+      recovered === null
+        ? ""
+        : `The attacker ${privatizer.adversary}. An attacker who knows more of a text recovers more.`;
+    const items = privatizer.guarantee.disclosed.map((each) => {
       const item = document.createElement("li");
       item.textContent = each;
       return item;

@@ -9,10 +9,12 @@ const DIGEST = 32;
 const HEADER =
   "format mechanism space public words unicode text policies noise adversary settings sections";
 const TEXT = "signs currency blanks apostrophes gap same longest endings hosts";
-const SETTING = "epsilon digest reader guarantee summary";
+const SETTING = "epsilon digest guarantee summary preview protection";
 const GUARANTEE =
   "mechanism parameters epsilon metric scale space space_digest certified_how proof certified delta " +
-  "equivalents unit strata conditions ordinary_text assumptions noise is_private";
+  "equivalents unit hides_among disclosed conditions assumptions noise noise_is_secret protection";
+const PREVIEW = "of words unchanged near recovered";
+const PROTECTION: readonly unknown[] = ["strong", "moderate", "weak", "vacuous"];
 const SECTIONS =
   "words printed classes removed combining sigma decompositions compositions lower";
 /** What each mechanism adds: its public table, the law of a setting, and its sections. */
@@ -32,11 +34,25 @@ export interface Guarantee {
   readonly epsilon: number;
   readonly certified: number | null;
   readonly metric: string;
-  readonly strata: readonly string[];
-  readonly ordinary_text: Readonly<Record<string, unknown>>;
+  readonly certified_how: string;
+  readonly disclosed: readonly string[];
   readonly noise: string;
-  readonly is_private: boolean;
+  readonly noise_is_secret: boolean;
+  readonly protection: string;
   readonly [field: string]: unknown;
+}
+
+/** What was measured of a setting, in the fields of `Preview.to_dict()`; no guarantee. */
+export interface Measured {
+  /** Whose words these are. */
+  readonly of: string;
+  readonly words: number;
+  /** Share of words that are unchanged. */
+  readonly unchanged: number;
+  /** Share that is unchanged or becomes a word of near meaning; null without vectors. */
+  readonly near: number | null;
+  /** Share that the `adversary` recovers; null where nobody has tried. */
+  readonly recovered: number | null;
 }
 
 /** One epsilon of an artifact. */
@@ -48,10 +64,11 @@ export interface Setting {
   readonly threshold?: string;
   /** SHA-256 of all that shapes a draw, for keyed releases. */
   readonly digest: string;
-  /** Share of words that `adversary` recovers; null where nobody has computed it. */
-  readonly reader: number | null;
   readonly guarantee: Guarantee;
   readonly summary: string;
+  readonly preview: Measured;
+  /** The worst of what is proved and of what was measured, in one word. */
+  readonly protection: string;
 }
 
 export interface Header {
@@ -158,21 +175,28 @@ function checked(header: Header): Header {
 
 function checkSetting(setting: Setting, mechanism: string, law: string): void {
   only("setting", setting, `${SETTING} ${law}`);
-  const { epsilon, digest, reader, guarantee, summary } = setting;
+  const { epsilon, digest, guarantee, summary, preview, protection } = setting;
   only("guarantee", guarantee, GUARANTEE);
+  only("preview", preview, PREVIEW);
   const { certified, delta } = guarantee;
   const isPromise =
     within(epsilon, Number.MIN_VALUE, Number.MAX_VALUE) &&
     guarantee.mechanism === mechanism &&
     guarantee.epsilon === epsilon &&
-    guarantee.is_private === true &&
+    guarantee.noise_is_secret === true &&
+    !String(guarantee.certified_how).startsWith("not proved") &&
+    PROTECTION.includes(guarantee.protection) &&
+    PROTECTION.includes(protection) &&
     (certified === null || within(certified, 0, Number.MAX_VALUE)) &&
     within(delta, 0, 1) &&
     delta < 1;
   if (!isPromise) throw artifactError("a setting promises nothing, or something else than it is");
   const isTold =
     /^[0-9a-f]{64}$/.test(digest) &&
-    (reader === null || within(reader, 0, 1)) &&
+    within(preview.unchanged, 0, 1) &&
+    (preview.near === null || within(preview.near, 0, 1)) &&
+    (preview.recovered === null || within(preview.recovered, 0, 1)) &&
+    typeof preview.of === "string" &&
     typeof summary === "string";
   if (!isTold) throw artifactError("a digest, share or summary of a setting is none");
 }

@@ -1,4 +1,4 @@
-import { type Artifact, type Guarantee, type Setting, parse } from "./artifact.js";
+import { type Artifact, type Guarantee, type Measured, type Setting, parse } from "./artifact.js";
 import type { Stream } from "./chacha20.js";
 import { argumentError } from "./errors.js";
 import { type Law, lawOf } from "./law.js";
@@ -108,10 +108,19 @@ export class Privatizer {
     return this.promised.summary;
   }
 
-  /** Share of words that an adversary recovers, and which; null where not computed. */
-  get reader(): { readonly share: number; readonly adversary: string } | null {
-    const { reader } = this.promised;
-    return reader === null ? null : { share: reader, adversary: this.tables.artifact.header.adversary };
+  /** What was measured of public words, and of an attacker; no guarantee. */
+  get preview(): Measured {
+    return this.promised.preview;
+  }
+
+  /** The attacker of the preview, in words. */
+  get adversary(): string {
+    return this.tables.artifact.header.adversary;
+  }
+
+  /** The worst of what is proved and of what was measured, in one word. */
+  get protection(): string {
+    return this.promised.protection;
   }
 
   /** The same words with another epsilon of the artifact. */

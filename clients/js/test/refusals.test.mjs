@@ -65,7 +65,7 @@ const FORGERIES = {
   "a field of a setting that is not known": (h) => (first(h).x = 1),
   "the same, of a setting that is not chosen": (h) => (h.settings[1].x = 1),
   "the law of another mechanism besides": (h) => (first(h).threshold = "1"),
-  "a field of a setting less": (h) => delete first(h).reader,
+  "a field of a setting less": (h) => delete first(h).preview,
   "a setting that is no object": (h) => (h.settings[1] = null),
   "settings that are no list": (h) => (h.settings = {}),
   "a field of a guarantee that is not known": (h) => (first(h).guarantee.later = 1),
@@ -75,19 +75,23 @@ const FORGERIES = {
   "a list of the text that is not known": (h) => (h.text.x = 1),
   "noise that is not known": (h) => (h.noise.seeded = "x"),
   "a section that is not known": (_, p) => p.set("later", new Uint8Array(1)),
-  "a reader above 1": (h) => (first(h).reader = 9),
-  "a reader below 0": (h) => (first(h).reader = -0.1),
-  "a reader that is no number": (h) => (first(h).reader = "0.5"),
+  "a share above 1": (h) => (first(h).preview.recovered = 9),
+  "a share below 0": (h) => (first(h).preview.unchanged = -0.1),
+  "a share that is no number": (h) => (first(h).preview.near = "0.5"),
+  "a field of a preview that is not known": (h) => (first(h).preview.later = 1),
   "an epsilon that is no number": (h) => (first(h).epsilon = first(h).guarantee.epsilon = "2"),
   "a digest that is none": (h) => (first(h).digest = "x"),
   "a summary that is none": (h) => (first(h).summary = 1),
   "a guarantee of another mechanism": (h) => (first(h).guarantee.mechanism = "brr"),
-  "a privacy that is only truthy": (h) => (first(h).guarantee.is_private = "no"),
+  "a secret that is only truthy": (h) => (first(h).guarantee.noise_is_secret = "no"),
+  "a mechanism without a proof": (h) => (first(h).guarantee.certified_how = "not proved: x"),
+  "no protection": (h) => (first(h).protection = "none"),
+  "a protection that is no word of ours": (h) => (first(h).guarantee.protection = "perfect"),
   "a certified epsilon below 0": (h) => (first(h).guarantee.certified = -1),
   "a delta of 1": (h) => (first(h).guarantee.delta = 1),
   "another format": (h) => (h.format = "mondegreen-device/2"),
   "another mechanism": (h) => (h.mechanism = "tem"),
-  "a setting that is not private": (h) => (first(h).guarantee.is_private = false),
+  "noise that others can repeat": (h) => (first(h).guarantee.noise_is_secret = false),
   "a guarantee of another epsilon": (h) => (first(h).guarantee.epsilon = 1),
   "one epsilon twice": (h) => h.settings.push(first(h)),
   "integers that do not sum": (h) => (first(h).weights[0] = "1"),
@@ -115,15 +119,15 @@ for (const [name, change] of Object.entries(FORGERIES)) {
 }
 
 test("a share from 0 to 1, or none, is taken", () => {
-  for (const reader of [null, 0, 0.5, 1]) {
-    const made = load(forged((header) => (first(header).reader = reader)), { epsilon: 2 });
-    assert.equal(made.reader?.share ?? null, reader);
+  for (const share of [null, 0, 0.5, 1]) {
+    const made = load(forged((header) => (first(header).preview.recovered = share)), { epsilon: 2 });
+    assert.equal(made.preview.recovered, share);
   }
 });
 
 test("nothing is promised of a law that is none", () => {
   const made = load(forged((header) => (first(header).weights[0] = "1")), { epsilon: 2 });
-  for (const told of ["summary", "guarantee", "reader"]) {
+  for (const told of ["summary", "guarantee", "preview", "protection"]) {
     assert.throws(() => made[told], refused("artifact"));
   }
 });
@@ -207,7 +211,8 @@ test("what a release says of itself is what Python said", () => {
   assert.deepEqual(others, own);
   assert.equal(guarantee.certified <= guarantee.epsilon, true);
   assert.match(privatizer.summary, /^Privacy guarantee: tree \(epsilon 10\)/);
-  assert.ok(privatizer.reader.share > 0.1 && privatizer.reader.share < 0.9);
+  assert.ok(privatizer.preview.recovered > 0.1 && privatizer.preview.recovered < 0.9);
+  assert.equal(privatizer.protection, "weak");
 });
 
 test("explain: chances of one word sum to no more than 1, and the word is among them", () => {

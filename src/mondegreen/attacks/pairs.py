@@ -16,7 +16,7 @@ from mondegreen.attacks.outputs import pass_over
 from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import State
 from mondegreen.scores.interval import Ends
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.print_forms import as_released
 from mondegreen.text.sentences import ends_of
 from mondegreen.text.tokenizer import APOSTROPHES, TokenizedBatch, tokenize

@@ -13,7 +13,7 @@ from mondegreen.errors import SourceError
 from mondegreen.io.base import AbstractSource
 from mondegreen.scores.risk import frequency_prior, uniform_prior
 from mondegreen.space.space import Space
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import tokenize
 
 

@@ -14,6 +14,7 @@ from mondegreen.cli.options import File, argument, command, option
 from mondegreen.cli.render import echo_json, say, shower, table
 from mondegreen.errors import ConfigurationError, SourceError
 from mondegreen.io.guess import Format
+from mondegreen.settings import Settings
 from mondegreen.wording import amount, figure
 
 if TYPE_CHECKING:
@@ -47,16 +48,12 @@ def attack(
     release: File | None = argument(required=False),
     columns: tuple[options.Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
-    epsilon: float = options.EPSILON,
-    name: options.MechanismName = options.MECHANISM,
-    settings: tuple[str, ...] = options.SETTINGS,
-    space: options.SpaceName = options.SPACE,
+    settings: Settings = options.settings(*options.LAW),
     language: options.LanguageName | None = options.KNOWN_LANGUAGE,
     texts: int = option("How many texts to attack, from the first.", default=2000),
     seed: options.Seed = option(
         "Fixes what is drawn, for the attack alone.", default=0
     ),
-    allow_unproved: bool = options.UNPROVED,
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
@@ -77,13 +74,14 @@ def attack(
     import numpy as np
 
     from mondegreen.attacks.run import attack_all
-    from mondegreen.space.store import load_space
+    from mondegreen.privatizer.build import build_mechanism
+    from mondegreen.privatizer.spec import find_space
 
     if sample == release:
         raise ConfigurationError("SAMPLE and RELEASE must be two files")
-    mechanism = options.built(name, epsilon, settings)
-    options.check_proved(mechanism, allow_unproved=allow_unproved)
-    loaded, show = load_space(space), shower(quiet)
+    mechanism = build_mechanism(settings)
+    options.check_proved(mechanism, allow_unproved=settings.allow_unproved)
+    loaded, show = find_space(settings.space), shower(quiet)
     state = mechanism.prepare(loaded)
     pairs = _read(sample, release, columns, format, state, texts)
     problem: str | None = None
@@ -122,7 +120,7 @@ def _read(
     from mondegreen.attacks.pairs import pairs_of
     from mondegreen.cli.score import text_pairs
     from mondegreen.io.open import open_source
-    from mondegreen.text.policy import Lookup
+    from mondegreen.text.lookup import Lookup
 
     def opened(path: str) -> AbstractSource:
         return open_source(path, format=format, columns=columns, missing="pass")

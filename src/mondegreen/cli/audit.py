@@ -13,6 +13,7 @@ from mondegreen.cli import options
 from mondegreen.cli.options import command, option
 from mondegreen.cli.render import echo_facts, echo_json, shower
 from mondegreen.errors import ConfigurationError
+from mondegreen.settings import Settings
 
 _BROKEN: Final = 4
 _TIMEOUT: Final = 600.0
@@ -30,7 +31,7 @@ def audit(
     claim: float | None = option(
         "Audit the mechanism against another epsilon.  [default: --epsilon]"
     ),
-    settings: tuple[str, ...] = options.SETTINGS,
+    parameters: tuple[str, ...] = options.PARAMETERS,
     space: options.SpaceName = options.SPACE,
     words: int | None = option(
         "Audit on N words of the space, so that exact methods apply (up to 4096).",
@@ -106,6 +107,7 @@ def audit(
     }
     if name is not None:
         from mondegreen.audit.run import audit_mechanism
+        from mondegreen.privatizer.build import build_mechanism
 
         of_targets = {
             "--unknown-words": unknown_words is not None,
@@ -114,7 +116,10 @@ def audit(
             "--timeout": timeout != _TIMEOUT,
         }
         _refuse("--mechanism", "--target", of_targets)
-        mechanism = options.built(name, epsilon, settings)
+        chosen = options.parameters_of(parameters)
+        mechanism = build_mechanism(
+            Settings(mechanism=name, epsilon=epsilon, parameters=chosen)
+        )
         options.check_proved(mechanism, allow_unproved=allow_unproved)
         report = audit_mechanism(
             mechanism, loaded, claim=claim, method=method, **common
@@ -124,7 +129,7 @@ def audit(
 
         of_mechanisms = {
             "--claim": claim is not None,
-            "--set": bool(settings),
+            "--set": bool(parameters),
             "--method exact": method == "exact",
             "--allow-unproved": allow_unproved,
         }
@@ -148,11 +153,12 @@ def _refuse(given: str, needed: str, unfit: dict[str, bool]) -> None:
             raise ConfigurationError(f"{name} is for {needed}, not for {given}")
 
 
-_LIBRARIES: Final = "numpy pyarrow faiss-cpu click rich regex randomgen scipy".split()
+_LIBRARIES: Final = (
+    "numpy pyarrow faiss-cpu click rich regex randomgen scipy jinja2".split()
+)
 
 # What they are for, where somebody looks for it.
 _OPTIONAL: Final = {
-    "jinja2": "reports",
     "matplotlib": "reports and pictures",
     "torch": "searches on a GPU",
 }

@@ -172,7 +172,7 @@ def _adversary(
     from mondegreen.attacks.adversary import KEYS, Adversary
     from mondegreen.attacks.pairs import pairs_of
     from mondegreen.language.store import load_language
-    from mondegreen.text.policy import Lookup
+    from mondegreen.text.lookup import Lookup
 
     asked = [key for key in KEYS if key in keys]
     model = load_language(language)

@@ -101,9 +101,10 @@ def chances(
     """  # noqa: D301
     from mondegreen.calibration.tree_levels import best_tree, tfidf_weights
     from mondegreen.io.target import Target
+    from mondegreen.mechanisms import mechanism
     from mondegreen.space.store import load_space, tree_for
 
-    options.built("tree", epsilon, ())  # refuses a bad epsilon before work starts
+    mechanism("tree", epsilon=epsilon)  # refuses a bad epsilon before work starts
     if (success is None) == (reader is None):
         raise ConfigurationError("give one of --success and --reader")
     target, loaded = Target(output, force=force), load_space(space)
@@ -178,7 +179,7 @@ class _Reader:
     ) -> None:
         from mondegreen.attacks.pairs import pairs_of
         from mondegreen.language.store import load_language
-        from mondegreen.text.policy import Lookup
+        from mondegreen.text.lookup import Lookup
 
         self._model, self._space, self._show = load_language(language), space, show
         self._model.check_space(space)

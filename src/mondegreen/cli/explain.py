@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import inspect
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from mondegreen.cli import options
 from mondegreen.cli.options import File, argument, command, option
-from mondegreen.cli.render import echo_json, echo_table, prepared, table
+from mondegreen.cli.render import echo_json, echo_table, prepare_privatizer, table
 from mondegreen.errors import ConfigurationError
+from mondegreen.settings import Settings
 from mondegreen.wording import amount, factor, figure, nats
 
 if TYPE_CHECKING:
@@ -26,11 +28,9 @@ if TYPE_CHECKING:
 @command()
 def explain(
     word: str = argument(),
-    epsilon: float = options.EPSILON,
-    name: options.MechanismName = options.MECHANISM,
-    settings: tuple[str, ...] = options.SETTINGS,
-    space: options.SpaceName = options.SPACE,
-    keep: File | None = options.KEEP,
+    settings: Settings = options.settings(
+        *options.LAW, "keep", "print_all", "language"
+    ),
     words: int = option(
         "Words of a document for which the privacy loss is added up.", default=100
     ),
@@ -46,15 +46,12 @@ def explain(
         type=click.IntRange(min=2),
     ),
     seed: options.Seed | None = option("Repeat the same runs."),
-    print_all: bool = options.PRINT_ALL,
     read: Literal["none", "words"] = option(
         "words: also what outputs are read as, each by itself, by a public language "
         "model. Within a sentence the words beside it decide: see mondegreen attack."
     ),
-    language: str | None = options.LANGUAGE,
     plot: File | None = option("Draw the likeliest outputs, as .png or .svg."),
     force: bool = options.FORCE,
-    allow_unproved: bool = options.UNPROVED,
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
@@ -72,23 +69,12 @@ def explain(
     import numpy as np
 
     from mondegreen.scores.word import score_word
-    from mondegreen.space.store import load_space
+    from mondegreen.text.lookup import KEEP, Lookup
     from mondegreen.text.never_printed import never_printed
-    from mondegreen.text.policy import KEEP, Lookup, read_keep_list
 
     target = _picture(plot, force=force)
-    kept = read_keep_list(keep) if keep else frozenset()
-    privatizer = prepared(
-        options.built(name, epsilon, settings),
-        load_space(space),
-        quiet=quiet,
-        keep=kept,
-        print_all=print_all,
-        read=read,
-        language=language,
-        allow_unproved=allow_unproved,
-    )
-    code, form = Lookup(privatizer.space, keep=kept).code_of(word)
+    privatizer = prepare_privatizer(replace(settings, read=read), quiet=quiet)
+    code, form = Lookup(privatizer.space, keep=settings.keep).code_of(word)
     facts = {"word": word, "looked_up_as": form, "is_kept": code == KEEP}
     if code == KEEP:
         if target is not None:
@@ -110,7 +96,7 @@ def explain(
     )
     guarantee = privatizer.guarantee
     readings = _readings(privatizer, code, runs, seed)[:top]
-    reader = _reader(privatizer)
+    preview = privatizer.preview(with_attacker=True)
     if target is not None:
         from mondegreen.report.charts import picture, picture_format
         from mondegreen.report.figures import word_bars
@@ -122,29 +108,20 @@ def explain(
     if as_json:
         stated = {"guarantee": guarantee.to_dict()}
         read_as = [{"word": word, "probability": share} for word, share in readings]
-        more = {"readings": read_as or None, "reader": reader}
+        more = {
+            "readings": read_as or None,
+            "preview": preview.to_dict(),
+            "protection": preview.protection(guarantee),
+        }
         echo_json({**facts, **stated, **scores.to_dict(), **more})
     else:
-        listed = frozenset() if print_all else never_printed()
+        listed = frozenset() if settings.print_all else never_printed()
         click.echo("\n".join(_lines(word, form, scores, guarantee, listed)))
         if readings:
             rows = [(word, f"{figure(share, 'percent')} %") for word, share in readings]
             click.echo("\n".join(["", "read by itself as", *table(rows, indent="  ")]))
-        says = "see: mondegreen attack"
-        if reader is not None:
-            says = f"{100 * reader:.0f} of 100 words of ordinary English sentences"
-        click.echo(f"\na reader with a public language model recovers: {says}")
-
-
-def _reader(privatizer: Privatizer) -> float | None:
-    """Which share of ordinary words a reader of sentences recovers, if known soon."""
-    from mondegreen.privatizer.ordinary import recovered_by_a_reader
-    from mondegreen.text.policy import Lookup
-
-    known: float | None = privatizer.guarantee.ordinary_text.get("reader")
-    if known is not None:
-        return known
-    return recovered_by_a_reader(privatizer.state, Lookup(privatizer.space))
+        click.echo(f"\n{preview.warning or preview}")
+        click.echo(f"Protection: {preview.protection(guarantee)}.")
 
 
 def _readings(
@@ -270,7 +247,7 @@ def _document(loss: DocumentLoss) -> list[str]:
     if loss.any_delta < loss.any:
         rows.append((f"  except with chance {loss.delta:g}", nats(loss.any_delta)))
     words = amount(loss.words, "word")
-    head = f"a document of {words}, all replaced: n nats change odds by e^n at most"
+    head = f"loss of a text of {words}, all replaced: n nats change odds by e^n at most"
     return [head, *table(rows, indent="  ")]
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import NoneType
@@ -30,12 +31,11 @@ from mondegreen.errors import (
 )
 from mondegreen.files import read_bytes, read_lines
 from mondegreen.io.guess import format_of
-from mondegreen.wording import DEFAULT_SPACE
+from mondegreen.settings import Option, Settings, list_options
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from mondegreen.mechanisms.base import AbstractMechanism
     from mondegreen.sampling.noise import KeyedNoise
 
 _HEAD_BYTES: Final = 1 << 16
@@ -162,6 +162,14 @@ _KINDS: Final[Mapping[Any, tuple[click.ParamType[Any], str]]] = {
 for _type, _name in _KINDS.values():
     _type.name = _name
 
+# What a setting names: its kind on the command line.
+_NAMED: Final[Mapping[str, Any]] = {
+    "language": LanguageName,
+    "mechanism": MechanismName,
+    "space": SpaceName,
+    "words": File,
+}
+
 
 def option(help: str, shown: str = "", **more: Any) -> Any:
     """Declare an option where a parameter of a command has its default.
@@ -189,17 +197,89 @@ def argument(**more: Any) -> Any:
 
 
 def command(**how: Any) -> Callable[[Callable[..., None]], click.Command]:
-    """Turn a function into a command; its parameters declare its options, each once."""
+    """Turn a function into a command; its parameters declare its options, each once.
+
+    A parameter whose default is :func:`settings` stands for many options, and gets the
+    :class:`Settings` that they make.
+    """
 
     def decorate(function: Callable[..., None]) -> click.Command:
         kinds = get_type_hints(function)
-        declared = inspect.signature(function).parameters
-        params = [each.default(name, kinds[name]) for name, each in declared.items()]
+        params: list[click.Parameter] = []
+        groups: dict[str, list[str]] = {}
+        for name, each in inspect.signature(function).parameters.items():
+            if isinstance(each.default, _SettingsOptions):
+                groups[name] = [option.name for option in each.default.options]
+                params += map(_click_option, each.default.options)
+            else:
+                params.append(each.default(name, kinds[name]))
+
+        @functools.wraps(function)
+        def call(**values: Any) -> None:
+            for group, names in groups.items():
+                given = {name: values.pop(name) for name in names}
+                values[group] = _read_settings(given)
+            function(**values)
+
         as_command: Any = click.command(params=params, **how)
-        made: click.Command = as_command(function)
+        made: click.Command = as_command(call)
         return made
 
     return decorate
+
+
+class _SettingsOptions:
+    """Stands where a command takes options that make :class:`Settings`."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        declared = list_options()
+        self.options = [declared[name] for name in names]
+
+
+def settings(*names: str, without: Collection[str] = ()) -> Any:
+    """Declare the options of some settings where a command has a parameter of them.
+
+    By default all of them; ``without`` leaves some out.
+    """
+    named = names or tuple(list_options())
+    return _SettingsOptions(name for name in named if name not in without)
+
+
+def _click_option(declared: Option) -> click.Option:
+    """Offer a field of settings on the command line."""
+    more: dict[str, Any] = {"default": declared.default, "show_default": True}
+    if declared.is_required:
+        more = {"required": True}
+    elif declared.otherwise or declared.default in ((), {}):
+        more = {"default": None, "show_default": False}
+    help = declared.help
+    if declared.otherwise:
+        help += f"  [default: {declared.otherwise}]"
+    kind = _NAMED.get(declared.names, declared.kind)
+    if get_origin(kind) in (tuple, Mapping):
+        kind = tuple[str, ...]
+    made: click.Option = option(help, declared.flags, **more)(declared.name, kind)
+    return made
+
+
+def _read_settings(given: dict[str, Any]) -> Settings:
+    """Make settings of what the options of a command hold."""
+    from mondegreen.text.lookup import read_keep_list
+
+    for name, value in given.items():
+        declared = list_options()[name]
+        if declared.names == "words":
+            given[name] = () if value is None else read_keep_list(value)
+        elif get_origin(declared.kind) is Mapping:
+            given[name] = parameters_of(value)
+    return Settings(**given)
+
+
+def word_files() -> list[str]:
+    """Return the files of words that the options of the running command name."""
+    values = click.get_current_context().params
+    declared = (name for name, each in list_options().items() if each.names == "words")
+    return [values[name] for name in declared if values.get(name) is not None]
 
 
 def _typed(kind: Any, given: dict[str, Any]) -> dict[str, Any]:
@@ -219,26 +299,22 @@ def _typed(kind: Any, given: dict[str, Any]) -> dict[str, Any]:
 
 
 FORMAT: Final = option("Of the data.  [default: as the name says; txt for -]")
-EPSILON: Final = option(
-    "Privacy budget: smaller is more private and less readable. An output changes the "
-    "odds between two words by a factor of at most e^(NUMBER times their distance); "
-    "with the tree, of at most e^NUMBER, whatever the words. There is no default.",
-    "-e --epsilon",
-)
-MECHANISM: Final = option(
-    "How words are replaced. See: mondegreen mechanisms.",
-    "-m --mechanism",
-    default="tree",
-)
-SETTINGS: Final = option(
-    "Another parameter of the mechanism, such as t=0.25; `mondegreen mechanisms` "
-    "lists them; @FILE is a JSON object of them. Repeatable.",
-    "--set NAME=VALUE|@FILE",
-)
-SPACE: Final = option(
-    "Vocabulary that words are drawn from. See: mondegreen space list.",
-    default=DEFAULT_SPACE,
-)
+
+
+def _of_setting(name: str) -> Any:
+    """Declare an option of a command by a field of settings."""
+    declared = list_options()[name]
+    default = getattr(Settings().resolve(), name)
+    more = {} if declared.default in ((), {}) else {"default": default}
+    return option(declared.help, declared.flags, **more)
+
+
+LAW: Final = ("mechanism", "epsilon", "parameters", "space", "allow_unproved")
+"""The settings of a law, for commands that print no texts."""
+
+PARAMETERS: Final = _of_setting("parameters")
+SPACE: Final = _of_setting("space")
+UNPROVED: Final = _of_setting("allow_unproved")
 KNOWN_LANGUAGE: Final = option(
     "Public language model that adversaries know; one of texts of the kind of SAMPLE "
     "is the strong case. See: mondegreen language list.  [default: the one that comes "
@@ -250,33 +326,9 @@ COLUMNS: Final = option(
     "-c --column",
     default=("text",),
 )
-KEEP: Final = option("PUBLIC words, one a line, that pass in clear, as spelled there.")
-READ: Final = option(
-    "Print what released words most likely stand for, each by itself or the whole "
-    "sentence, by a public language model; none: the words drawn. It sees the release "
-    "alone: no epsilon. What reads well need not be what was written.  [default: "
-    "sentence with the tree on words that the model knows, else none]"
-)
-LANGUAGE: Final = option(
-    "Language model of PUBLIC text, for --read; or the folder of a model of the "
-    "library transformers, which judges sentences. See: mondegreen language list.",
-    "NAME|PATH",
-    show_default="english",
-)
-PRINT_ALL: Final = option(
-    "Print obscenities and slurs too; else a public list of them is never printed."
-)
 FORCE: Final = option("Replace an output that exists.")
-UNPROVED: Final = option("Permit a mechanism without a proof.")
 JSON: Final = option("Print JSON, not a table.", "--json")
 QUIET: Final = option("No progress.", "-q --quiet")
-
-
-def built(name: str, epsilon: float, settings: tuple[str, ...]) -> AbstractMechanism:
-    """Make the mechanism that --mechanism, --epsilon and --set describe."""
-    from mondegreen.mechanisms import mechanism
-
-    return mechanism(name, epsilon=epsilon, **parameters_of(settings))
 
 
 def keyed_noise(key_file: str | None, key_env: str | None) -> KeyedNoise | None:

@@ -15,15 +15,18 @@ from mondegreen.cli.options import Column, File, argument, command, option
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
 from mondegreen.files import read_bytes
 from mondegreen.io.guess import Format
+from mondegreen.settings import Settings
 from mondegreen.wording import amount
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSource
     from mondegreen.passes import Pass
     from mondegreen.privatizer.privatizer import Privatizer
-    from mondegreen.privatizer.reading import Read
     from mondegreen.sampling.noise import NoiseSource
+    from mondegreen.scores.preview import Preview
 
 _LONGEST: Final = 16 << 20  # bytes of an earlier report
 
@@ -31,16 +34,13 @@ _LONGEST: Final = 16 << 20  # bytes of an earlier report
 @command()
 def privatize(
     input: File = argument(),
-    epsilon: float = options.EPSILON,
     output: File = option(
         "In the format of INPUT.",
         "-o --output",
         default="-",
         show_default="standard output",
     ),
-    name: options.MechanismName = options.MECHANISM,
-    settings: tuple[str, ...] = options.SETTINGS,
-    space: options.SpaceName = options.SPACE,
+    settings: Settings = options.settings(),
     columns: tuple[Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
     delimiter: str | None = option(
@@ -58,23 +58,6 @@ def privatize(
     metadata: Literal["drop", "keep"] = option(
         "Notes that a Parquet file carries besides its rows: they may hold text."
     ),
-    unknown: Literal["word", "mask", "drop", "fail"] = option(
-        "Words outside the vocabulary: privatize, print [unk], remove, or stop."
-    ),
-    keep: File | None = options.KEEP,
-    case: Literal["lower", "truecase", "restore"] | None = option(
-        "lower: words as the space has them; truecase: names, first words and "
-        "contractions by public statistics, which costs nothing; restore copies the "
-        "case of each word, which then passes in clear.  [default: truecase where "
-        "words are read, else lower]"
-    ),
-    structure: Literal["keep", "plain"] = option(
-        "keep: punctuation and spacing of INPUT, in clear; they may tell a text from "
-        "all others. plain: single spaces and full stops; the number of words is left."
-    ),
-    print_all: bool = options.PRINT_ALL,
-    read: Literal["none", "words", "sentence"] | None = options.READ,
-    language: str | None = options.LANGUAGE,
     report: File | None = option(
         "Write guarantee, settings and counts as JSON. Holds no text."
     ),
@@ -103,7 +86,6 @@ def privatize(
         "The output is NOT PRIVATE."
     ),
     jobs: int = option("Processes, one core each.", "-j --jobs", default=1),
-    allow_unproved: bool = options.UNPROVED,
     force: bool = options.FORCE,
     in_place: bool = option(
         "Replace INPUT itself by its release. The original is gone; a file with "
@@ -125,16 +107,15 @@ def privatize(
     from mondegreen.processes import SPAWN, warm_up
 
     context = warm_up() if jobs > 1 else SPAWN  # first: it goes on by itself
-    from mondegreen.cli.render import prepared, progress
+    from mondegreen import __version__
+    from mondegreen.cli.render import prepare_privatizer, progress
     from mondegreen.io.open import open_sink, open_source
     from mondegreen.io.target import Target
-    from mondegreen.passes import METADATA_KEY, Pass, from_json, to_json
+    from mondegreen.passes import METADATA_KEY, Pass, from_json, report_of, to_json
     from mondegreen.privatizer.parallel import privatize_batches
-    from mondegreen.privatizer.reading import read_by_default
-    from mondegreen.space.store import load_space
-    from mondegreen.text.policy import read_keep_list
+    from mondegreen.protection import worst
+    from mondegreen.scores.text_loss import TextLosses
 
-    mechanism = options.built(name, epsilon, settings)
     noise = _noise(key_file, key_env, id_column, seed)
     if id_column is None and (unique_ids or logical):
         raise ConfigurationError("--unique-ids and --as need --key-file and --id")
@@ -149,7 +130,7 @@ def privatize(
         encoding=encoding,
         missing=missing,
         metadata=metadata,
-        structure=structure,
+        structure=settings.structure,
     ) as source:
         _check_format("missing", missing, "stop", source, "jsonl")
         _check_format("metadata", metadata, "drop", source, "parquet")
@@ -159,28 +140,14 @@ def privatize(
         before = [*reported(earlier), *from_json(source.earlier)]
         for note in source.notes:
             click.echo(note, err=True)
-        _check_paths(input, output, report, [keep, key_file])
+        _check_paths(input, output, report, [*options.word_files(), key_file])
         target = None if report is None else Target(report, force=force)
-        loaded = load_space(space)
-        chosen = read or read_by_default(mechanism, loaded, language)
-        privatizer = prepared(
-            mechanism,
-            loaded,
-            quiet=quiet,
-            unknown=unknown,
-            keep=read_keep_list(keep) if keep else (),
-            case=case or ("lower" if chosen == "none" else "truecase"),
-            structure=structure,
-            print_all=print_all,
-            read=chosen,
-            language=language,
-            noise=noise,
-            allow_unproved=allow_unproved,
-        )
+        privatizer = prepare_privatizer(settings, noise, quiet=quiet)
         promise = privatizer.guarantee.with_text(source.disclosed, source.conditions)
-        notice = _what_is_read(privatizer, read)
-        _announce(promise, before, notice, quiet=quiet, verbose=verbose)
-        started, words = time.perf_counter(), 0
+        preview, notice = privatizer.preview(), _what_is_read(privatizer)
+        _announce(promise, preview, before, notice, quiet=quiet, verbose=verbose)
+        counted_by = None if report is None else source.id_column
+        started, words, losses = time.perf_counter(), 0, TextLosses()
         with sink, progress(source, quiet=quiet) as advance:
             released = privatize_batches(
                 privatizer,
@@ -192,20 +159,29 @@ def privatize(
                 context=context,
             )
             with contextlib.closing(released):
-                for batch, count in released:
+                for batch, counts in released:
                     sink.write(batch)
-                    words += count
+                    words += int(counts.sum())
+                    losses.add(counts, _ids(batch, counted_by))
                     advance()
             # The end of the file tells more: how many records were passed over.
             disclosed = source.disclosed
             promise = privatizer.guarantee.with_text(disclosed, source.conditions)
             passes = [*before, *(Pass(column, promise) for column in names)]
-            counts = {"rows": source.rows_read, "words": words}
+            # Counts of unknown or changed words are not in the report: they are
+            # functions of the private words. Those of rows and words pass in clear.
+            totals = {"rows": source.rows_read, "words": words}
             if disclosed:
-                counts["records_without_a_column"] = source.missing_rows
-            given = {"format": source.format, "columns": list(names)}
-            told = _report(passes, promise, input=given, counts=counts)
-            with _beside(target, told):
+                totals["records_without_a_column"] = source.missing_rows
+            told = report_of(passes, __version__)
+            told |= {
+                "protection": worst((told["protection"], preview.level)),
+                "preview": preview.to_dict(),
+                "loss": losses.to_dict(promise.word_loss),
+                "input": {"format": source.format, "columns": list(names)},
+                "counts": totals,
+            }
+            with _beside(target, _as_bytes(told)):
                 sink.commit({METADATA_KEY: to_json(passes)})
     if not quiet:
         seconds = time.perf_counter() - started
@@ -285,6 +261,7 @@ def _check_paths(
 
 def _announce(
     guarantee: Guarantee,
+    preview: Preview,
     earlier: Sequence[Pass],
     notice: str,
     *,
@@ -294,26 +271,18 @@ def _announce(
     """Print the promise before work starts; where it is quiet, its warnings alone."""
     from mondegreen.cli.render import show_promise
 
-    show_promise(guarantee, quiet=quiet, verbose=verbose)
+    show_promise(guarantee, preview, quiet=quiet, verbose=verbose)
     if notice and not quiet:
         click.echo(notice, err=True)
     for each in earlier:
-        if not (quiet and each.is_private):
+        if not quiet or each.is_void:
             click.echo(f"Privatized before: {each}", err=True)
 
 
-def _what_is_read(privatizer: Privatizer, given: Read | None) -> str:
-    """Say that what is printed is a guess; or why it is none, where it would be."""
-    reading, space = privatizer.reading, privatizer.space.name
-    if reading.read != "none":
-        return f"{reading.notice} --read none prints the words drawn."
-    if given is None and privatizer.mechanism.name == "tree":
-        return (
-            "Printed as drawn: the embedded language model, which would read "
-            f"sentences, does not have the words of space {space!r}. To make one of "
-            "PUBLIC text: mondegreen language build --space"
-        )
-    return ""
+def _what_is_read(privatizer: Privatizer) -> str:
+    """Say that what is printed is a guess, where it is one."""
+    notice = privatizer.reading.notice
+    return f"{notice} --read none prints the sampled words." if notice else ""
 
 
 def reported(report: str | None) -> list[Pass]:
@@ -330,23 +299,13 @@ def reported(report: str | None) -> list[Pass]:
     return from_json(json.dumps(passes))
 
 
-def _report(passes: Sequence[Pass], guarantee: Guarantee, **more: object) -> bytes:
-    """The report of a run. Counts of unknown or changed words are not in it.
+def _ids(batch: pa.RecordBatch, id_column: str | None) -> list[str] | None:
+    from mondegreen.text.columns import read_ids
 
-    Such counts are functions of the private words, and nothing bounds what they tell;
-    the numbers of rows and words are part of what passes in clear anyway.
-    """
-    from mondegreen import __version__
-    from mondegreen.passes import all_private
+    return None if id_column is None else read_ids(batch.column(id_column))
 
-    report = {
-        "format": "mondegreen-report/2",
-        "mondegreen": __version__,
-        "is_private": all_private(passes),
-        "guarantee": guarantee.to_dict(),
-        "passes": [each.to_dict() for each in passes],
-        **more,
-    }
+
+def _as_bytes(report: dict[str, Any]) -> bytes:
     return (json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode()
 
 

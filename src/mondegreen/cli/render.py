@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from mondegreen.calibration.sample import Sample
     from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSource
-    from mondegreen.mechanisms.base import AbstractMechanism
     from mondegreen.privatizer.privatizer import Privatizer
+    from mondegreen.sampling.noise import NoiseSource
+    from mondegreen.scores.preview import Preview
+    from mondegreen.settings import Settings
     from mondegreen.space.space import Space
 
 
@@ -98,15 +100,16 @@ def progress(source: AbstractSource, *, quiet: bool) -> Iterator[Callable[[], No
         yield lambda: bar.update(task, completed=source.position)
 
 
-def prepared(
-    mechanism: AbstractMechanism, space: Space, *, quiet: bool, **how: Any
+def prepare_privatizer(
+    settings: Settings, noise: NoiseSource | None = None, *, quiet: bool
 ) -> Privatizer:
-    """Make a privatizer, and show what takes a while on a large space of one's own."""
-    from mondegreen.privatizer.privatizer import Privatizer
+    """Build a privatizer, and show what takes a while on a large space of one's own."""
+    from mondegreen.privatizer.build import build_privatizer
 
     show = shower(quiet)
-    mechanism.warm_up(space, lambda share: show(f"calibrating {share:.0%}"))
-    privatizer = Privatizer(mechanism, space, **how)
+    privatizer = build_privatizer(
+        settings, noise, progress=lambda share: show(f"calibrating {share:.0%}")
+    )
     state = privatizer.state
     if state.certificate_takes_long and not quiet:
         say("Computing the exact epsilon of this setting, once; it is kept.")
@@ -117,15 +120,19 @@ def prepared(
     return privatizer
 
 
-def show_promise(guarantee: Guarantee, *, quiet: bool, verbose: bool) -> None:
-    """Print the promise before work starts; where it is quiet, its warnings alone."""
+def show_promise(
+    guarantee: Guarantee, preview: Preview, *, quiet: bool, verbose: bool = False
+) -> None:
+    """Print guarantee and preview before work starts; if quiet, warnings alone."""
     if not quiet:
         click.echo(guarantee if verbose else guarantee.summary(), err=True)
+        word = preview.protection(guarantee)
+        click.echo(f"{preview.warning or preview} Protection: {word}.", err=True)
         return
-    if not guarantee.is_private:
+    if guarantee.is_void:
         click.echo(f"NOT PRIVATE: {guarantee.reason_not_private}", err=True)
-    if guarantee.warning:
-        click.echo(guarantee.warning, err=True)
+    if preview.warning:
+        click.echo(preview.warning, err=True)
 
 
 def read_public(

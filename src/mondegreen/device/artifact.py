@@ -16,15 +16,14 @@ from numpy.typing import NDArray
 from mondegreen.device.coding import numbers, signed
 from mondegreen.device.unicode import tables, versions
 from mondegreen.errors import InvalidParameterError
-from mondegreen.mechanisms import mechanism
 from mondegreen.mechanisms.binary import BinaryState
 from mondegreen.mechanisms.selection.tree import TreeState
-from mondegreen.privatizer.ordinary import recovered_by_a_reader
+from mondegreen.privatizer.build import build_privatizer
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.sampling.noise import KeyedNoise
+from mondegreen.settings import Settings
 from mondegreen.space.space import Space
 from mondegreen.text.never_printed import replacements
-from mondegreen.text.policy import Lookup
 from mondegreen.text.structure import BLANKS, CURRENCY, GAP, SAME, SIGNS
 from mondegreen.text.tokenizer import APOSTROPHES, CLITICS, HOSTS, LONGEST
 
@@ -33,9 +32,12 @@ MECHANISMS: Final = ("tree", "brr")
 
 Parts = dict[str, bytes]
 
+_POLICIES: Final = ("case", "structure", "unknown")
+"""Settings that an artifact names: a device refuses other values than the defaults."""
+
 _ADVERSARY: Final = (
-    "who reads sentences with the public language model of the package, knows the "
-    "mechanism and sees the release, tried on sentences that the model itself wrote"
+    "knows the mechanism, has the public language model of the package and sees the "
+    "release; tried on sentences that the model itself wrote"
 )
 _KEYED: Final = KeyedNoise(bytes(range(32))).describe()
 
@@ -84,10 +86,11 @@ def artifact(
         raise InvalidParameterError("epsilon", list(epsilons), allowed)
     settings = []
     for epsilon in epsilons:
-        privatizer = Privatizer(mechanism(name, epsilon=float(epsilon)), space)
+        chosen = Settings(mechanism=name, epsilon=float(epsilon))
+        privatizer = build_privatizer(chosen, space=space)
         settings.append(_setting(privatizer))
         progress(float(epsilon))
-    state = privatizer.state
+    state, printed = privatizer.state, chosen.resolve().to_dict()
     order, law = _tree(state) if isinstance(state, TreeState) else _codes(state)
     words = "\n".join(space.words[word] for word in order.tolist())
     parts = {
@@ -103,7 +106,7 @@ def artifact(
         "words": space.vocab_size,
         "unicode": versions(),
         "text": _text(),
-        "policies": {"case": "lower", "structure": "keep", "unknown": "word"},
+        "policies": {policy: printed[policy] for policy in _POLICIES},
         "noise": {"fresh": privatizer.noise.describe(), "keyed": _KEYED},
         "adversary": _ADVERSARY,
         "settings": settings,
@@ -142,16 +145,17 @@ def _setting(privatizer: Privatizer) -> dict[str, Any]:
     law: dict[str, Any]
     if isinstance(state, TreeState):
         law = {"weights": list(map(str, state.law.weights))}
-        reader = recovered_by_a_reader(state, Lookup(privatizer.space))
     else:
-        law, reader = {"threshold": str(_binary(state).threshold)}, None
+        law = {"threshold": str(_binary(state).threshold)}
+    preview = privatizer.preview(with_attacker=True)
     return {
         "epsilon": promise.epsilon,
         **law,
-        "digest": privatizer.settings.hex(),
-        "reader": reader,
+        "digest": privatizer.digest.hex(),
+        "preview": preview.to_dict(),
         "guarantee": promise.to_dict(),
         "summary": promise.summary(),
+        "protection": preview.protection(promise),
     }
 
 

@@ -18,7 +18,7 @@ from mondegreen.errors import ConfigurationError, SourceError, UnknownNameError
 from mondegreen.files import read_lines
 from mondegreen.space.space import Space
 from mondegreen.space.store import load_space
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import tokenize
 from mondegreen.wording import DEFAULT_SPACE
 

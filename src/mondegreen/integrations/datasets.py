@@ -14,6 +14,7 @@ import pyarrow as pa
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.integrations.frames import privatize as in_frame
 from mondegreen.integrations.spec import (
+    Given,
     Unkeyed,
     check_ids,
     check_lazy,
@@ -31,7 +32,7 @@ _LINE: Final = f"{METADATA_KEY}: "
 def privatize(
     dataset: Any,
     column: str | Sequence[str] | Mapping[str, str],
-    privatizer: Privatizer | Mapping[str, Any],
+    privatizer: Given,
     *,
     id_column: str | None = None,
     num_proc: int | None = None,
@@ -47,7 +48,8 @@ def privatize(
         Columns of texts or of lists of texts; ``msg.body`` is a field of a struct. A
         mapping gives each its logical name, for keyed noise.
     privatizer : Privatizer or mapping
-        Or its settings, as ``Privatizer.to_dict`` returns them.
+        Or its settings: a :class:`mondegreen.Settings`, a mapping of settings by
+        their names, or what ``Privatizer.to_dict`` returns.
     id_column : str, optional
         Column with a stable identifier per row; for keyed noise, and for no other.
     num_proc : int, optional

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from mondegreen.errors import ConfigurationError
-from mondegreen.integrations.spec import privatizer_of, promised
-from mondegreen.privatizer.privatizer import Privatizer
+from mondegreen.integrations.spec import Given, privatizer_of, promised
 from mondegreen.sampling.noise import KeyedNoise
 
 
 def register(
     con: Any,
-    privatizer: Privatizer | Mapping[str, Any],
+    privatizer: Given,
     name: str = "privatize",
     keyed: bool = False,
     *,
@@ -33,7 +31,8 @@ def register(
     con : duckdb.DuckDBPyConnection
         Only this connection and its cursors know the functions.
     privatizer : Privatizer or mapping
-        Or its settings, as ``Privatizer.to_dict`` returns them.
+        Or its settings: a :class:`mondegreen.Settings`, a mapping of settings by
+        their names, or what ``Privatizer.to_dict`` returns.
     name : str
         Of the function.
     keyed : bool

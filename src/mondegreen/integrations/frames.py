@@ -14,6 +14,7 @@ from mondegreen.errors import (
     MissingColumnError,
 )
 from mondegreen.integrations.spec import (
+    Given,
     Unkeyed,
     check_ids,
     check_lazy,
@@ -34,8 +35,6 @@ _ROWS: Final = 4096
 """Rows of a table that are privatized together, which bounds the memory for words."""
 
 _FRAMES: Final = "a frame of pandas, polars or Modin, or a table or batch of pyarrow"
-
-Given = Privatizer | Mapping[str, Any]
 
 
 def privatize(
@@ -60,7 +59,8 @@ def privatize(
         :meth:`mondegreen.Privatizer.arrow` has it. In Arrow tables a column may hold
         lists of texts, and ``msg.body`` is a field of a struct.
     privatizer : Privatizer or mapping
-        Or its settings, as ``Privatizer.to_dict`` returns them.
+        Or its settings: a :class:`mondegreen.Settings`, a mapping of settings by
+        their names, or what ``Privatizer.to_dict`` returns.
     id_column : name, optional
         Column with a stable identifier per row, of strings or integers; for keyed
         noise, and for no other. An index is no column: call ``reset_index`` first.

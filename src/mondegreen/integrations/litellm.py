@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
+import re
+import secrets
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,12 +18,16 @@ from mondegreen.errors import (
     MondegreenError,
     OptionalDependencyError,
 )
+from mondegreen.integrations.options import build_with_options
 from mondegreen.prompts.guard import PromptGuard
 from mondegreen.prompts.shown import private_inputs
 
 try:
+    import litellm
     from fastapi import HTTPException
     from litellm.integrations.custom_guardrail import CustomGuardrail
+    from litellm.litellm_core_utils.litellm_logging import Logging
+    from litellm.proxy._types import UserAPIKeyAuth
     from litellm.types.guardrails import GuardrailEventHooks
 except ModuleNotFoundError as error:
     raise OptionalDependencyError.from_import(error) or error from None
@@ -36,13 +43,42 @@ _KINDS: Final = {
         "responses": "responses",
     }.items()
 }
-# Fields that LiteLLM itself adds, of which it sends none; ``metadata`` is one unless
-# there is the other one.
+# Fields that LiteLLM adds to a request. It reads them itself and sends none, but some
+# models receive what stands in them: a session id, a call id, a time limit.
 _ITS_OWN: Final = frozenset(
-    "litellm_call_id litellm_logging_obj litellm_metadata "
-    "proxy_server_request request_timeout secret_fields".split()
+    "litellm_call_id litellm_logging_obj litellm_metadata litellm_session_id "
+    "litellm_trace_id proxy_server_request request_timeout secret_fields "
+    "_litellm_strip_stream_usage".split()
 )
-_ITS_FLAGS: Final = frozenset({"_litellm_strip_stream_usage"})
+_ITS_REQUEST: Final = ("method", "arrival_time", "credential_fields")
+# What LiteLLM writes into its metadata from its own settings and keys, over what a
+# client has put there. All else may be a client's, and is deleted: models receive
+# user_id (Anthropic), session_id (Fireworks), requester_metadata (Vertex, OpenAI),
+# and spend_logs_metadata (Bedrock).
+_ITS_METADATA: Final = frozenset(
+    "_guardrail_pipelines _pipeline_managed_guardrails _pre_call_executed_guardrails "
+    "actor_agent_id agent_execution_mode applied_guardrails applied_policies "
+    "billing_agent_id global_max_parallel_requests inherited_tags litellm_api_version "
+    "litellm_parent_otel_span litellm_received_at litellm_roi_estimator "
+    "llm_api_timing_windows policy_sources queue_time_seconds target_agent_id "
+    "used_client_oauth_token user_api_end_user_max_budget user_api_key "
+    "user_api_key_alias user_api_key_auth user_api_key_auth_metadata "
+    "user_api_key_budget_reservation user_api_key_budget_reset_at "
+    "user_api_key_end_user_model_max_budget user_api_key_hash user_api_key_max_budget "
+    "user_api_key_metadata user_api_key_model_max_budget "
+    "user_api_key_object_permission_id user_api_key_org_alias user_api_key_org_id "
+    "user_api_key_project_alias user_api_key_project_id user_api_key_request_route "
+    "user_api_key_spend user_api_key_team_alias user_api_key_team_id "
+    "user_api_key_team_max_budget user_api_key_team_metadata "
+    "user_api_key_team_model_max_budget user_api_key_team_object_permission_id "
+    "user_api_key_team_spend user_api_key_user_email user_api_key_user_id "
+    "user_api_key_user_max_budget user_api_key_user_model_max_budget "
+    "user_api_key_user_spend verified_human_user_id".split()
+)
+# It tells a call that a guard of this process has seen from others.
+_MARK: Final = {"mondegreen_guard": secrets.token_hex(16)}
+_CALL_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_LONGEST_SECONDS: Final = 86_400
 _GUARD: Final = ("public_roles", "models", "fresh")
 _NOT_POSSIBLE: Final = ("run_in_parallel", "scan_raw_request", "only_scan_new_messages")
 _Value = TypeVar("_Value")
@@ -56,8 +92,8 @@ class MondegreenGuardrail(CustomGuardrail):
     ----------
     mondegreen : mapping or PromptGuard
         Settings, as under ``litellm_params`` of a configuration: ``epsilon``, and if
-        wanted ``mechanism``, ``parameters``, and other parameters of ``Privatizer``;
-        ``spec``, what ``Privatizer.to_dict`` returns, instead of these; ``key_env`` or
+        wanted other fields of ``mondegreen.settings.Settings``; ``spec``, what
+        ``Privatizer.to_dict`` returns, instead of these; ``key_env`` or
         ``key_file`` for keyed noise, which several processes of LiteLLM need;
         ``public`` (a list or a file of one), ``public_roles``, ``models`` and ``fresh``
         of :class:`PromptGuard`.
@@ -73,7 +109,9 @@ class MondegreenGuardrail(CustomGuardrail):
     Notes
     -----
     It runs before every call, whatever a request or a configuration says of the mode:
-    a client cannot turn it off. A kind of call that cannot be read is refused.
+    a client cannot turn it off. A kind of call that cannot be read is refused. A call
+    that LiteLLM does not show to guards finds no model, unless the client names one
+    deployment by its id.
     """
 
     # Else LiteLLM shows it texts alone, and does not ask about images and tokens.
@@ -108,8 +146,8 @@ class MondegreenGuardrail(CustomGuardrail):
         kind = _KINDS.get(str(getattr(call_type, "value", call_type)))
         if kind is None:
             _block("calls of this kind cannot be read; nothing was sent")
-        own = _ITS_OWN | ({"metadata"} if "litellm_metadata" not in data else set())
-        own |= {name for name in _ITS_FLAGS if isinstance(data.get(name), bool)}
+        where = "litellm_metadata" if "litellm_metadata" in data else "metadata"
+        own = {name: data[name] for name in _ITS_OWN | {where} if name in data}
         body = {name: each for name, each in data.items() if name not in own}
         request = data.get("proxy_server_request") or {}
         client = json.dumps(
@@ -119,11 +157,30 @@ class MondegreenGuardrail(CustomGuardrail):
             ]
         )
         made = await self._run(lambda: self._guard.request(str(kind), body, client))
-        for name in body:
-            del data[name]
-        data.update(made)
-        _forget(data, made)
+        kept = _kept({where: {}, **own}, made)
+        kept[where] |= _MARK
+        data.clear()
+        data.update(made | kept)
         return data
+
+    async def async_filter_deployments(
+        self,
+        model: str,
+        healthy_deployments: list[Any],
+        messages: Any,
+        request_kwargs: dict[str, Any] | None = None,
+        parent_otel_span: Any = None,
+    ) -> list[Any]:
+        """Find no model for a call that this guard has not seen.
+
+        LiteLLM counts tokens at the model that a client names, with the text of the
+        client, and asks no guard.
+        """
+        given = request_kwargs or {}
+        found = (given.get(name) for name in ("metadata", "litellm_metadata"))
+        if any(isinstance(x, dict) and _MARK.items() <= x.items() for x in found):
+            return healthy_deployments
+        _block("calls of this kind ask no guard; nothing was sent")
 
     async def apply_guardrail(
         self,
@@ -158,20 +215,58 @@ def _block(why: str, status: int = 400) -> NoReturn:
     raise HTTPException(status, {"error": f"mondegreen: {why}"}) from None
 
 
-def _forget(data: dict[str, Any], made: Mapping[str, Any]) -> None:
-    """Take the texts out of the copies of the request that LiteLLM keeps for logs."""
-    request = data.get("proxy_server_request")
-    if isinstance(request, dict):
-        request["body"] = dict(made)
-    for name in ("metadata", "litellm_metadata"):
-        kept = data.get(name)
-        if not isinstance(kept, dict):
-            continue
-        sent = kept.get("requester_metadata")
-        if isinstance(sent, dict):
-            for each in sent.keys() - {"headers"}:
-                kept.pop(each, None)
-            kept["requester_metadata"] = {}
+def _kept(own: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+    """What LiteLLM itself needs for a call, and no word of the client."""
+    keep: dict[str, Callable[[Any], Any]] = {
+        "metadata": _its_metadata,
+        "litellm_metadata": _its_metadata,
+        "litellm_call_id": _call_id,
+        "litellm_logging_obj": lambda each: each if isinstance(each, Logging) else None,
+        "proxy_server_request": lambda each: _its_request(each, made),
+        "request_timeout": _seconds,
+        "_litellm_strip_stream_usage": lambda each: each is True,
+    }
+    return {name: keep[name](each) for name, each in own.items() if name in keep}
+
+
+def _call_id(value: object) -> str:
+    if not isinstance(value, str) or not _CALL_ID.fullmatch(value):
+        _block("header x-litellm-call-id: must be a UUID; nothing was sent")
+    return value
+
+
+def _seconds(value: object) -> int:
+    if not isinstance(value, int | float) or not 0 < value <= _LONGEST_SECONDS:
+        _block("request_timeout: must be seconds, at most a day; nothing was sent")
+    return math.ceil(value)
+
+
+def _its_request(given: object, made: Mapping[str, Any]) -> dict[str, Any]:
+    """What LiteLLM keeps of the request for logs, in its private form."""
+    known = given if isinstance(given, Mapping) else {}
+    kept = {name: known[name] for name in _ITS_REQUEST if name in known}
+    url = str(known.get("url", "")).partition("?")[0]
+    return {**kept, "url": url, "headers": {}, "body": dict(made)}
+
+
+def _its_metadata(given: object) -> dict[str, Any]:
+    """Keep what LiteLLM wrote: also the tags of its keys, the names of its guards."""
+    known = given if isinstance(given, Mapping) else {}
+    kept = {name: value for name, value in known.items() if name in _ITS_METADATA}
+    if isinstance(auth := kept.get("user_api_key_auth"), UserAPIKeyAuth):
+        kept["user_api_key_auth"] = auth.model_copy(update={"end_user_id": None})
+    guards = (each for each in litellm.callbacks if isinstance(each, CustomGuardrail))
+    names = [each.guardrail_name for each in guards]
+    kept["guardrails"] = [x for x in names if _is_named(x, known.get("guardrails"))]
+    kept["tags"] = list(known.get("inherited_tags") or ())
+    kept["requester_metadata"] = {}
+    return kept
+
+
+def _is_named(name: str | None, guards: object) -> bool:
+    """Whether a list of guards has this one: as a name, or an object with its name."""
+    many = guards if name and isinstance(guards, list) else []
+    return any(name in x if isinstance(x, Mapping) else name == x for x in many)
 
 
 def _guard_of(settings: Mapping[str, Any]) -> PromptGuard:
@@ -186,17 +281,4 @@ def _guard_of(settings: Mapping[str, Any]) -> PromptGuard:
     if isinstance(public, str):
         public = json.loads(Path(public).read_text(encoding="utf-8"))
     for_guard = {name: given.pop(name) for name in _GUARD if name in given}
-    return PromptGuard(_privatizer_of(given, noise), public=public, **for_guard)
-
-
-def _privatizer_of(given: dict[str, Any], noise: Any) -> mg.Privatizer:
-    spec = given.pop("spec", None)
-    if spec is not None and given:
-        raise ConfigurationError("spec excludes " + ", ".join(sorted(given)))
-    if spec is not None:
-        return mg.Privatizer.from_dict(spec, noise)
-    if "epsilon" not in given:
-        raise ConfigurationError("the guard needs mondegreen: {epsilon: ...}")
-    name, more = given.pop("mechanism", "tree"), given.pop("parameters", {})
-    law = mg.mechanism(name, epsilon=float(given.pop("epsilon")), **more)
-    return mg.Privatizer(law, **given, noise=noise)
+    return PromptGuard(build_with_options(given, noise), public=public, **for_guard)

@@ -6,36 +6,27 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from mondegreen.errors import ConfigurationError
-from mondegreen.integrations.spec import privatizer_of
-from mondegreen.privatizer.containers import prepared_with
+from mondegreen.privatizer.build import build_privatizer
 from mondegreen.privatizer.privatizer import Privatizer
-from mondegreen.sampling.noise import KeyedNoise
+from mondegreen.sampling.noise import KeyedNoise, NoiseSource
+from mondegreen.settings import Settings, check_names, list_options
 
 OPTIONS: Final[Mapping[str, Any]] = {
-    "mechanism": "tree",
-    "epsilon": None,
-    "parameters": None,
-    "unknown": "word",
-    "keep": (),
-    "space": None,
-    "case": "lower",
-    "structure": "keep",
-    "print_all": False,
-    "read": "none",
-    "language": None,
-    "allow_unproved": False,
+    **{name: option.offered for name, option in list_options().items()},
     "spec": None,
     "key_env": None,
 }
-"""What may be set, and what it is otherwise."""
+"""What may be set, and what it is otherwise: the fields of settings, and two more."""
 
 
-def privatizer_with(options: Mapping[str, Any]) -> Privatizer:
+def build_with_options(
+    options: Mapping[str, Any], noise: NoiseSource | None = None
+) -> Privatizer:
     """Return the privatizer of some of :data:`OPTIONS`.
 
     ``spec`` is what ``Privatizer.to_dict`` returns, and stands in place of all others
     but ``key_env``, the environment variable of a key. The privatizer is prepared once
-    in a process.
+    in a process. ``noise`` is for callers that have a key of their own.
 
     Raises
     ------
@@ -45,36 +36,21 @@ def privatizer_with(options: Mapping[str, Any]) -> Privatizer:
 
     Examples
     --------
-    >>> privatizer_with({"epsilon": 10.0}).guarantee.epsilon
+    >>> build_with_options({"epsilon": 10.0}).guarantee.epsilon
     10.0
-    >>> privatizer_with({"epsilom": 10.0})
+    >>> build_with_options({"epsilom": 10.0})
     Traceback (most recent call last):
-    mondegreen.errors.ConfigurationError: there is no option epsilom; there are: ...
+    mondegreen.errors.UnknownNameError: there is no setting named 'epsilom'; ...
     """
-    check_names(options)
+    check_names(options, OPTIONS)
     given = {**OPTIONS, **options}
     name, spec = given.pop("key_env"), given.pop("spec")
-    noise = None if name is None else KeyedNoise.from_env(name)
-    if spec is not None:
-        _check_alone(given)
-        return privatizer_of(spec, noise)
-    law, epsilon = given.pop("parameters") or {}, given.pop("epsilon")
-    if not isinstance(law, Mapping) or "epsilon" in law:
-        raise ConfigurationError(
-            "parameters are those of the mechanism besides epsilon, by their names"
-        )
-    if epsilon is not None:
-        law = {**law, "epsilon": epsilon}
-    return prepared_with(law, **given).with_noise(noise)
-
-
-def check_names(options: Mapping[str, Any]) -> None:
-    """Refuse an option that does not exist: one that is lost would matter."""
-    unknown = sorted(str(name) for name in set(options) - set(OPTIONS))
-    if unknown:
-        raise ConfigurationError(
-            f"there is no option {', '.join(unknown)}; there are: {', '.join(OPTIONS)}"
-        )
+    if name is not None:
+        noise = KeyedNoise.from_env(name)
+    if spec is None:
+        return build_privatizer(Settings.from_dict(given), noise)
+    _check_alone(given)
+    return Privatizer.from_dict(spec, noise)
 
 
 def _check_alone(given: Mapping[str, Any]) -> None:

@@ -19,11 +19,12 @@ from mondegreen.errors import (
     OptionalDependencyError,
 )
 from mondegreen.guarantee import Guarantee
-from mondegreen.integrations.options import check_names, privatizer_with
-from mondegreen.integrations.spec import check_ids, privatizer_of
+from mondegreen.integrations.options import OPTIONS, build_with_options
+from mondegreen.integrations.spec import Given, check_ids, privatizer_of
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.privatizer.release import texts_of
 from mondegreen.sampling.records import record_ids
+from mondegreen.settings import check_names
 from mondegreen.text.tokenizer import tokenize
 
 try:
@@ -93,7 +94,7 @@ class PrivateTextOperator(Operator):
             )
         if "privatizer" in given and len(given) > 1:
             raise ConfigurationError("a privatizer is whole: leave out the others")
-        check_names({k: v for k, v in given.items() if k != "privatizer"})
+        check_names((name for name in given if name != "privatizer"), OPTIONS)
 
     def operator_name(self) -> str:
         """Return the name by which configurations ask for it."""
@@ -107,7 +108,7 @@ class PrivateTextOperator(Operator):
 def privatize(
     texts: str | Sequence[Any],
     analyzer_results: Sequence[Any],
-    privatizer: Privatizer | Mapping[str, Any],
+    privatizer: Given,
     *,
     also_rest: bool = False,
     types: Iterable[str] = (),
@@ -127,7 +128,8 @@ def privatize(
         What ``AnalyzerEngine.analyze`` returned: ``start``, ``end`` and
         ``entity_type`` are read.
     privatizer : Privatizer or mapping
-        Or its settings, as ``Privatizer.to_dict`` returns them.
+        Or its settings: a :class:`mondegreen.Settings`, a mapping of settings by
+        their names, or what ``Privatizer.to_dict`` returns.
     also_rest : bool
         False privatizes what was found and leaves all else in clear. True prints a
         mask in place of what was found, which has no part in the release then, and
@@ -199,7 +201,7 @@ def privatize(
 
 
 def guarantee_of(
-    privatizer: Privatizer | Mapping[str, Any],
+    privatizer: Given,
     *,
     also_rest: bool = False,
     types: Iterable[str] = (),
@@ -296,4 +298,4 @@ def _privatizer_in(params: Mapping[str, Any]) -> Privatizer:
     given = _own(params)
     if "privatizer" in given:
         return privatizer_of(given["privatizer"])
-    return privatizer_with(given)
+    return build_with_options(given)

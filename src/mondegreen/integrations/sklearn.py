@@ -11,9 +11,8 @@ import sys
 import warnings
 import weakref
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import FrameType
 from typing import Any, Final, cast
 
@@ -25,15 +24,14 @@ from mondegreen.errors import (
     OptionalDependencyError,
 )
 from mondegreen.guarantee import Guarantee
-from mondegreen.integrations.options import OPTIONS, privatizer_with
+from mondegreen.integrations.options import OPTIONS, build_with_options
 from mondegreen.integrations.spec import promised
 from mondegreen.passes import METADATA_KEY
 from mondegreen.privatizer.containers import contained
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.privatizer.spec import canonical_json
 from mondegreen.sampling.noise import check_variable
-from mondegreen.text.detokenizer import Case
-from mondegreen.text.policy import Structure, Unknown
+from mondegreen.settings import take_settings
 from mondegreen.wording import amount
 
 try:
@@ -59,16 +57,8 @@ class PrivateText(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    mechanism : str
-        A name that ``mondegreen.mechanisms()`` lists.
-    epsilon : float
-        That of the mechanism; there is no default.
-    parameters : mapping, optional
-        Further parameters of the mechanism.
-    unknown, keep, case, structure, print_all, read, language, allow_unproved
-        As for :class:`mondegreen.Privatizer`.
-    space : str or path, optional
-        The name or file of a space; the embedded default if not given.
+    **settings
+        Fields of :class:`mondegreen.settings.Settings`, such as ``epsilon``.
     spec : mapping, optional
         What ``Privatizer.to_dict`` returns, in place of all above.
     key_env : str, optional
@@ -101,40 +91,20 @@ class PrivateText(TransformerMixin, BaseEstimator):
     2
     """
 
+    @take_settings
     def __init__(
         self,
-        mechanism: str = "tree",
-        epsilon: float | None = None,
-        parameters: Mapping[str, Any] | None = None,
-        unknown: Unknown = "word",
-        keep: Iterable[str] = (),
         *,
-        space: str | Path | None = None,
-        case: Case = "lower",
-        structure: Structure = "keep",
-        print_all: bool = False,
-        read: str = "none",
-        language: str | Path | None = None,
-        allow_unproved: bool = False,
         spec: Mapping[str, Any] | None = None,
         key_env: str | None = None,
         id_column: str | None = None,
+        **settings: Any,
     ) -> None:
-        self.mechanism = mechanism
-        self.epsilon = epsilon
-        self.parameters = parameters
-        self.unknown = unknown
-        self.keep = keep
-        self.space = space
-        self.case = case
-        self.structure = structure
-        self.print_all = print_all
-        self.read = read
-        self.language = language
-        self.allow_unproved = allow_unproved
-        self.spec = spec
-        self.key_env = key_env
-        self.id_column = id_column
+        if unknown := sorted(settings.keys() - OPTIONS.keys()):
+            raise TypeError(f"PrivateText has no parameter {unknown[0]!r}")
+        own = {"spec": spec, "key_env": key_env, "id_column": id_column}
+        for name, value in {**OPTIONS, **settings, **own}.items():
+            setattr(self, name, value)
 
     @property
     def key_env(self) -> str | None:
@@ -201,7 +171,7 @@ class PrivateText(TransformerMixin, BaseEstimator):
 
     def _checked(self, X: Any, *, reset: bool) -> Privatizer:
         options = self.get_params(deep=False)
-        privatizer = privatizer_with({name: options[name] for name in OPTIONS})
+        privatizer = build_with_options({name: options[name] for name in OPTIONS})
         if (self.id_column is None) != (self.key_env is None):
             raise ConfigurationError(
                 "a key needs record ids, and ids a key: set both key_env and id_column"

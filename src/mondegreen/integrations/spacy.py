@@ -16,12 +16,13 @@ from mondegreen.errors import (
     OptionalDependencyError,
 )
 from mondegreen.guarantee import Guarantee
-from mondegreen.integrations.options import OPTIONS, privatizer_with
+from mondegreen.integrations.options import OPTIONS, build_with_options
 from mondegreen.integrations.spec import check_ids
 from mondegreen.passes import METADATA_KEY, Pass
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.sampling.noise import KeyedNoise
 from mondegreen.sampling.records import record_id
+from mondegreen.settings import take_settings
 
 try:
     from spacy.language import Language
@@ -73,7 +74,7 @@ class PrivateTextComponent:
         self.name = name
         self._meta = nlp.meta
         self._nlp = nlp
-        self._setup(privatizer_with(options), options.get("key_env"), column)
+        self._setup(build_with_options(options), options.get("key_env"), column)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -126,7 +127,7 @@ class PrivateTextComponent:
             ) from None
         spec, key_env, column = given
         options = {"spec": spec, "key_env": key_env}
-        self._setup(privatizer_with(options), key_env, column)
+        self._setup(build_with_options(options), key_env, column)
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
@@ -206,28 +207,13 @@ def _known_strings(nlp: Any) -> set[str]:
     assigns=["doc._.private_text"],
     default_config={**OPTIONS, "keep": [], "column": "text"},
 )
+@take_settings
 def make_private_text(
-    nlp: Any,
-    name: str,
-    mechanism: str,
-    epsilon: Any,
-    parameters: Any,
-    unknown: str,
-    keep: list[str],
-    space: str | None,
-    case: str,
-    structure: str,
-    print_all: bool,
-    read: str,
-    language: str | None,
-    allow_unproved: bool,
-    spec: Any,
-    key_env: str | None,
-    column: str,
+    nlp: Any, name: str, *, spec: Any, key_env: Any, column: str, **settings: Any
 ) -> PrivateTextComponent:
     """Make the component; spaCy reads its options from this signature."""
-    given = locals()
-    return PrivateTextComponent(nlp, name, {k: given[k] for k in OPTIONS}, column)
+    options = {**settings, "spec": spec, "key_env": key_env}
+    return PrivateTextComponent(nlp, name, options, column)
 
 
 for _name in ("private_text", "record_id"):

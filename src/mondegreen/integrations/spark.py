@@ -22,10 +22,10 @@ from mondegreen.errors import (
 )
 from mondegreen.integrations.keys import Secret, check_secret, noise_of
 from mondegreen.integrations.spark_promises import described
-from mondegreen.integrations.spec import Unkeyed, named_columns, privatizer_of
+from mondegreen.integrations.spec import Given, Unkeyed, named_columns, privatizer_of
 from mondegreen.passes import Pass
 from mondegreen.privatizer.privatizer import Privatizer
-from mondegreen.sampling.noise import KeyedNoise, OSNoise
+from mondegreen.sampling.noise import KeyedNoise, OSNoise, key_in_variable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -46,7 +46,7 @@ def privatize(
     df: DataFrame,
     columns: Sequence[str] | Mapping[str, str],
     *,
-    spec: Privatizer | Mapping[str, Any],
+    spec: Given,
     id_column: str | None = None,
     key_env: Secret | None = None,
     unkeyed: Unkeyed | None = None,
@@ -94,7 +94,8 @@ def privatize(
     ------
     ConfigurationError
         Without a key, unless ``unkeyed``; for an id that each run computes anew; for a
-        key that Spark would show.
+        key that Spark would show, or that is missing or malformed as far as the driver
+        can see.
     MissingColumnError, InvalidParameterError
         If a column is absent or holds no text, or ids are neither strings nor integers.
 
@@ -202,7 +203,7 @@ def foreach_batch(
     write: Callable[[DataFrame, int], None],
     columns: Sequence[str] | Mapping[str, str],
     *,
-    spec: Privatizer | Mapping[str, Any],
+    spec: Given,
     id_column: str,
     key_env: Secret,
     drop: Sequence[str] = (),
@@ -225,7 +226,7 @@ def foreach_batch(
 # What is refused, and what a column says of itself
 
 
-def _settings(spec: Privatizer | Mapping[str, Any]) -> dict[str, Any]:
+def _settings(spec: Given) -> dict[str, Any]:
     """Write settings, if they are all there is: noise is not sent to executors."""
     given = privatizer_of(spec)
     if not isinstance(given.noise, OSNoise):
@@ -247,6 +248,7 @@ def _check_source(
             raise ConfigurationError("key_env and unkeyed exclude each other")
         check_secret(key_env)
         _check_hidden(df, key_env)
+        _check_key(df, key_env)
     elif df.isStreaming:
         raise ConfigurationError(
             "a stream replays batches after a restart, and each draw spends epsilon "
@@ -271,6 +273,24 @@ def _check_hidden(df: DataFrame, key_env: Secret) -> None:
             "spark.redaction.regex hides, such as RELEASE_SECRET, or let the cluster "
             "set the variable, and make a new key"
         )
+
+
+def _check_key(df: DataFrame, key_env: Secret) -> None:
+    """Refuse a variable that is missing or no key, if the driver can know.
+
+    It knows what it hands to executors, and what those on its own machine inherit. Of
+    the environment of other machines, and through Spark Connect, it knows nothing.
+    """
+    if not isinstance(key_env, str) or getattr(df, "_jdf", None) is None:
+        return
+    context = df.sparkSession.sparkContext
+    value = context.environment.get(key_env)
+    if value is None and context._jsc.isLocal():
+        # Not of this process: it may have set the variable after Java started.
+        value = context._jvm.java.lang.System.getenv(key_env)
+    elif value is None:
+        return
+    key_in_variable(key_env, value)
 
 
 def _check_stable(ids: DataFrame) -> None:

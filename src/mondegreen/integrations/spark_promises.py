@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
 from mondegreen.errors import ConfigurationError, DataError
-from mondegreen.passes import METADATA_KEY, Pass, all_private, from_json, to_json
+from mondegreen.passes import METADATA_KEY, Pass, from_json, report_of, to_json
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -80,14 +80,7 @@ def report(df: DataFrame) -> dict[str, Any]:
     passes = _passes(df)
     if not passes:
         raise ConfigurationError("this frame states no guarantee: privatize it first")
-    last = passes[-1].to_dict()
-    return {
-        "format": "mondegreen-report/2",
-        "mondegreen": __version__,
-        "is_private": all_private(passes),
-        "guarantee": last["guarantee"],
-        "passes": [each.to_dict() for each in passes],
-    }
+    return report_of(passes, __version__)
 
 
 def write_report(df: DataFrame, path: str) -> None:
@@ -162,6 +155,6 @@ def _bare(kind: Any) -> Any:
 
 
 def _comment(passes: Sequence[Pass]) -> str:
-    head = "" if all_private(passes) else "NOT PRIVATE. "
+    head = "NOT PRIVATE. " if any(each.is_void for each in passes) else ""
     text = f"{head}Privatized by mondegreen: {'; '.join(map(str, passes))}"
     return text if len(text) <= _COMMENT else f"{text[: _COMMENT - 3]}..."

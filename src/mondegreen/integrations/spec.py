@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from mondegreen.errors import (
     ConfigurationError,
@@ -13,21 +13,25 @@ from mondegreen.errors import (
 )
 from mondegreen.passes import Pass, from_json, to_json
 from mondegreen.privatizer.arrow import logical_names
+from mondegreen.privatizer.build import build_privatizer
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.sampling.noise import KeyedNoise, NoiseSource
+from mondegreen.settings import Settings
 
 Unkeyed = Literal["write-once"]
 
+Given: TypeAlias = Privatizer | Settings | Mapping[str, Any]
+"""A privatizer, its settings, or a mapping of either: see :func:`privatizer_of`."""
 
-def privatizer_of(
-    given: Privatizer | Mapping[str, Any], noise: NoiseSource | None = None
-) -> Privatizer:
+
+def privatizer_of(given: Given, noise: NoiseSource | None = None) -> Privatizer:
     """Return the privatizer that is given, or that of settings.
 
     Parameters
     ----------
-    given : Privatizer or mapping
-        Settings are what ``Privatizer.to_dict`` returns; they hold no noise.
+    given : Privatizer, Settings or mapping
+        A mapping holds settings by their names, as ``Settings.from_dict`` reads them,
+        or is what ``Privatizer.to_dict`` returns. Settings hold no noise.
     noise : NoiseSource, optional
         If given, the noise of the result; otherwise a privatizer keeps its own, and
         settings get fresh noise.
@@ -46,9 +50,13 @@ def privatizer_of(
     """
     if isinstance(given, Privatizer):
         return given if noise is None else given.with_noise(noise)
+    if isinstance(given, Settings):
+        return build_privatizer(given, noise)
     if isinstance(given, Mapping):
-        return Privatizer.from_dict(given, noise)
-    allowed = "a Privatizer, or what its to_dict() returns"
+        if "format" in given:
+            return Privatizer.from_dict(given, noise)
+        return build_privatizer(Settings.from_dict(given), noise)
+    allowed = "a Privatizer, its settings, or what its to_dict() returns"
     raise InvalidParameterError("privatizer", type(given).__name__, allowed)
 
 

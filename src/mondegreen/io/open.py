@@ -21,7 +21,7 @@ from mondegreen.io.jsonl import JsonLinesSource
 from mondegreen.io.stream import ByteStream
 from mondegreen.io.target import Target, is_same_file
 from mondegreen.io.text import TextSource
-from mondegreen.text.policy import Structure
+from mondegreen.settings import Structure
 
 
 def open_source(

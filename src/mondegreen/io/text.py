@@ -13,7 +13,7 @@ from mondegreen import errors
 from mondegreen.io.base import AbstractByteSource, Request
 from mondegreen.io.guess import refuse_unlike_text
 from mondegreen.io.stream import BATCH_ROWS, ByteStream, decode_prefix
-from mondegreen.text.policy import Structure
+from mondegreen.settings import Structure
 
 
 @final

@@ -13,7 +13,7 @@ from mondegreen.errors import LanguageError
 from mondegreen.language.counts import Counter, Counts
 from mondegreen.language.ngrams import NGrams
 from mondegreen.space.space import Space
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.print_forms import as_released
 from mondegreen.text.sentences import ends_of
 from mondegreen.text.tokenizer import TokenizedBatch, tokenize

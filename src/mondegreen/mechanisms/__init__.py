@@ -68,9 +68,6 @@ def mechanism(name: str, **parameters: Any) -> AbstractMechanism:
     Exponential(epsilon=2.5)
     """
     cls = mechanism_class(name)
-    for old, new in cls.renamed.items():
-        if old in parameters and new not in parameters:
-            parameters[new] = parameters.pop(old)
     declared = {entry["name"]: entry for entry in cls.parameters()}
     unknown = sorted(set(parameters) - set(declared))
     if unknown:

@@ -76,13 +76,13 @@ class State(ABC):
         return space_distances(self.space, first, second, cutoff=cutoff)
 
     @property
-    def inputs(self) -> int:
-        """Number of inputs: ids ``0..inputs-1``."""
+    def input_count(self) -> int:
+        """Number of inputs: ids ``0..input_count-1``."""
         return self.space.vocab_size + 1
 
     @property
-    def outputs(self) -> int:
-        """Number of outputs: ids ``0..outputs-1``."""
+    def output_count(self) -> int:
+        """Number of outputs: ids ``0..output_count-1``."""
         return self.space.vocab_size
 
     # --- the promise and its certificate
@@ -216,9 +216,8 @@ class AbstractMechanism(ABC):
     space_metrics: ClassVar[tuple[str, ...]] = ("euclidean",)
     """Metrics of the spaces it can be prepared for; see :func:`check_space`."""
 
-    renamed: ClassVar[Mapping[str, str]] = {}
-    """Names that parameters had, and have. The old ones are accepted for a version;
-    digests know parameters by them for ever, see :meth:`digested`."""
+    digest_names: ClassVar[Mapping[str, str]] = {}
+    """Names of parameters in the digest of keyed noise, where they are others."""
 
     def __post_init__(self) -> None:
         """Refuse parameters that are out of the interval that they declare."""
@@ -263,9 +262,10 @@ class AbstractMechanism(ABC):
             "space": space.name,
             "space_digest": space.digest,
             "proof": f"docs/proofs/{self.name}.md",
-            "is_private": self.is_private,
+            "hides_among": space.vocab_size,
         }
-        return Guarantee(**{**usual, **stated})
+        made = Guarantee(**{**usual, **stated})
+        return made if self.is_private else made.without_proof()
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``{"name": ..., "parameters": {...}}`` as JSON values."""
@@ -275,12 +275,9 @@ class AbstractMechanism(ABC):
 
     @classmethod
     def digested(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Return parameters under the first names that they had.
-
-        Keyed noise depends on them: a release must repeat itself after a renaming.
-        """
-        first = {name: old for old, name in cls.renamed.items()}
-        return {first.get(key, key): value for key, value in parameters.items()}
+        """Return parameters under the names that the digest of keyed noise has."""
+        names = cls.digest_names
+        return {names.get(key, key): value for key, value in parameters.items()}
 
     @classmethod
     def parameters(cls) -> list[dict[str, Any]]:

@@ -24,6 +24,8 @@ class Alphabet:
         Number of ordinary words. Symbol ``i < ordinary`` is an ordinary word.
     groups : int
         Number of groups of sensitive words, at least 1.
+    hides_among : int or None
+        Known words of the smallest group of words.
 
     Examples
     --------
@@ -36,6 +38,7 @@ class Alphabet:
     digest: str
     ordinary: int
     groups: int
+    hides_among: int | None = None
 
     def __post_init__(self) -> None:
         if self.ordinary < 0 or self.groups < 1:

@@ -1,4 +1,4 @@
-"""The public list behind the policies: which words are ordinary, and kinds of others."""
+"""The public list behind the policies: ordinary words, and classes of others."""
 
 from __future__ import annotations
 

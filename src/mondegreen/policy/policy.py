@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, Final, final
 
 import numpy as np
@@ -18,6 +18,7 @@ from mondegreen.policy.alphabet import Alphabet
 from mondegreen.policy.lexicon import Kind, Lexicon, load_lexicon
 from mondegreen.policy.shapes import SHAPES
 from mondegreen.sampling.integers import draw_uniform
+from mondegreen.settings import Settings
 from mondegreen.text.print_forms import public_cases
 from mondegreen.text.tokenizer import CLITICS, canonical, tokenize
 
@@ -50,9 +51,10 @@ _SIMILAR: Final = (
 _NAMES: Final = ("first_name", "surname", "place", "organization", "other_name")
 """Classes that are one group each, and are printed with a capital."""
 
-_ADDRESS: Final = (
-    "com org net edu gov io co www http https html htm pdf php jpg png txt csv doc docx"
-).split()
+ADDRESS_PARTS: Final = frozenset(
+    "com org net edu gov io co www http https html htm pdf php jpg png txt csv doc "
+    "docx".split()
+)
 """Ordinary parts of addresses and file names."""
 
 _FORMS: Final = {"s": "singular", "p": "plural", "b": "verb", "z": "verb, -s"} | {
@@ -131,14 +133,20 @@ class Policy:
             sensitive=sorted(never),
             hide_among=hide_among,
         )
-        shown = [*lexicon.ordinary, *CLITICS, *own, *_ADDRESS]
+        shown = [*lexicon.ordinary, *CLITICS, *sorted(own), *sorted(ADDRESS_PARTS)]
         for (kind, _), words in lexicon.words.items():
             shown += words if kind in self.opened else ()
         self.ordinary = tuple(w for w in dict.fromkeys(shown) if w not in never)
-        self.symbols: dict[str, int] = dict(zip(self.ordinary, range(len(shown))))
+        self.symbols: dict[str, int] = {
+            word: symbol for symbol, word in enumerate(self.ordinary)
+        }
         self.groups = self._make_groups(never)
         self.alphabet = Alphabet(
-            name, self.digest, len(self.ordinary), len(self.groups) + len(SHAPES)
+            name,
+            self.digest,
+            len(self.ordinary),
+            len(self.groups) + len(SHAPES),
+            min(group.inputs for group in self.groups),
         )
         self._index_capitals()
         self._index_outputs()
@@ -148,22 +156,26 @@ class Policy:
     def _make_groups(self, never: frozenset[str]) -> tuple[Group, ...]:
         """Cut the sensitive words into groups, and give them their symbols."""
         known = self.symbols
-        lists: dict[Kind, list[str]] = {}
-        for kind, words in self.lexicon.words.items():
-            if kind[0] not in self.opened:
-                lists[kind] = [word for word in words if word not in known]
+        lists = {
+            kind: [word for word in words if word not in known]
+            for kind, words in self.lexicon.words.items()
+            if kind[0] not in self.opened
+        }
         lists = _merge_small(lists, self.hide_among)
         found: list[Group] = []
         self.group_of: dict[Kind, int] = {}  # the group of unknown words of a kind
         for kind, words in sorted(lists.items()):
             for band in self._bands(kind, words):
                 symbol = len(self.ordinary) + len(found)
-                known.update(zip(band, [symbol] * len(band)))
+                known.update(dict.fromkeys(band, symbol))
                 self.group_of[kind] = symbol
-                found.append(Group(*kind, tuple(map(_printed(kind[0]), band)), len(band)))
-        for (kind, form), words in self.lexicon.unprinted.items():
-            symbol = self.find_group(kind, form)
-            known.update((word, symbol) for word in words if word not in self.ordinary)
+                found.append(
+                    Group(*kind, tuple(map(_printed(kind[0]), band)), len(band))
+                )
+        shown = frozenset(self.ordinary)
+        for (name, form), hidden in self.lexicon.unprinted.items():
+            symbol = self.find_group(name, form)
+            known.update(dict.fromkeys(frozenset(hidden) - shown, symbol))
         for word in never:
             known[word] = known.get(word, self.find_group("rest", form_of(word)))
         return tuple(found)
@@ -175,7 +187,7 @@ class Policy:
             return [words]
         count = len(words) // size
         edges = [len(words) * i // count for i in range(count + 1)]
-        return [words[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+        return [words[a:b] for a, b in pairwise(edges)]
 
     def find_group(self, kind: str, form: str) -> int:
         """The symbol of the group that unknown words of a class and form belong to."""
@@ -204,7 +216,7 @@ class Policy:
     # --- which output
 
     def _index_outputs(self) -> None:
-        """Number the outputs: ordinary words, words of groups, then tokens of shapes."""
+        """Number the outputs: ordinary words, words of groups, tokens of shapes."""
         sizes = [1] * len(self.ordinary)
         sizes += [len(group.words) for group in self.groups]
         sizes += [shape.size for shape in SHAPES]
@@ -228,7 +240,7 @@ class Policy:
         # No output of a policy ends in xx and digits.
         suffix = f"xx{lap + 1}" if lap else ""
         if code < len(self.words):
-            return self.words[code] + suffix
+            return f"{self.words[code]}{suffix}"
         symbol = self.symbol_at(code)
         shape = SHAPES[symbol - len(self.ordinary) - len(self.groups)]
         return shape.print(code - int(self.first[symbol])) + suffix
@@ -286,6 +298,26 @@ def load_policy(
     )
 
 
+def policy_of(settings: Settings) -> Policy | None:
+    """Make the policy that resolved settings name; None where every word is sensitive.
+
+    >>> policy_of(Settings(policy="names", epsilon=12.0).resolve())
+    Policy('names', ...)
+    >>> policy_of(Settings(epsilon=12.0).resolve()) is None
+    True
+    """
+    if settings.policy in (None, "all"):
+        return None
+    return load_policy(
+        str(settings.policy),
+        opened=settings.opened,
+        hidden=settings.hidden,
+        ordinary=settings.ordinary,
+        sensitive=settings.sensitive,
+        hide_among=settings.hide_among,
+    )
+
+
 def form_of(word: str) -> str:
     """The grammatical form that the ending of an unknown word shows.
 
@@ -303,25 +335,31 @@ def _pool(kind: str, form: str) -> list[Kind]:
 
 
 def _merge_small(lists: dict[Kind, list[str]], least: int) -> dict[Kind, list[str]]:
-    """Merge lists that are too short, within similar classes, then over forms."""
+    """Merge lists that are too short: first of similar classes, then of one form."""
     found = dict(lists)
     for pool in _SIMILAR:
         for form in sorted({form for kind, form in found if kind in pool}):
-            mine = [(kind, form) for kind in pool if (kind, form) in found]
-            small = [key for key in mine if len(found[key]) < least]
-            if small and len(mine) > 1:
-                large = [key for key in mine if key not in small]
-                target = min(large, key=lambda k: len(found[k])) if large else small[0]
-                for key in small:
-                    if key != target:
-                        found[target] = found[target] + found.pop(key)
-    # Grammar before kind: "arrested" is a past form among past forms of rare words.
+            _merge_into_one(found, [(kind, form) for kind in pool], least)
+    # Grammar before kind: "arrested" hides among past forms of rare words.
     for key in sorted(found):
         other = ("rest", key[1])
-        if key[1] in _FORMS and key[1] != "s" and len(found[key]) < least:
-            if other != key and other in found:
-                found[other] = found[other] + found.pop(key)
+        is_bound = key[1] != "s" and key[1] in _FORMS and key != other
+        if is_bound and len(found[key]) < least and other in found:
+            found[other] = found[other] + found.pop(key)
     return {key: words for key, words in found.items() if words}
+
+
+def _merge_into_one(found: dict[Kind, list[str]], keys: list[Kind], least: int) -> None:
+    """Put the short ones of some lists into the smallest long one, or into one."""
+    mine = [key for key in keys if key in found]
+    small = [key for key in mine if len(found[key]) < least]
+    large = [key for key in mine if key not in small]
+    if not small or len(mine) < 2:
+        return
+    target = min(large, key=lambda key: len(found[key])) if large else small[0]
+    for key in small:
+        if key != target:
+            found[target] = found[target] + found.pop(key)
 
 
 def _printed(kind: str) -> Any:

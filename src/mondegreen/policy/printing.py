@@ -8,12 +8,12 @@ from typing import Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Weights
+from mondegreen.arrays import Codes
 from mondegreen.errors import InvalidParameterError
 from mondegreen.policy.policy import Policy
+from mondegreen.settings import Structure
 from mondegreen.text.detokenizer import Span
 from mondegreen.text.plain import last_alone, plain_parts
-from mondegreen.text.policy import Structure
 from mondegreen.text.print_forms import STARTS, TOUCHING, GapFlags, set_apart
 from mondegreen.text.tokenizer import CLITICS, TokenizedBatch
 
@@ -52,7 +52,7 @@ class PolicyPrinter:
     conditions: Final[tuple[str, ...]] = ()
     assumptions: Final[tuple[str, ...]] = ()
 
-    def join(self, batch: TokenizedBatch, codes: Weights) -> list[str | None]:
+    def join(self, batch: TokenizedBatch, codes: Codes) -> list[str | None]:
         """Print texts, from one output number per word, flat over all of them."""
         counts = batch.counts()
         everything, printed = self._print_codes(batch.parts, counts, codes)
@@ -68,7 +68,7 @@ class PolicyPrinter:
         return texts
 
     def spans(
-        self, parts: list[str], codes: Weights, *, include_originals: bool = False
+        self, parts: list[str], codes: Codes, *, include_originals: bool = False
     ) -> tuple[str, tuple[Span, ...]]:
         """Print one text, the same as :meth:`join`, and say where its words are."""
         (given,), printed = self._print_codes([parts], [len(parts) // 2], codes)
@@ -86,7 +86,7 @@ class PolicyPrinter:
         return "".join(pieces), spans
 
     def _print_codes(
-        self, texts: Sequence[list[str] | None], counts: list[int], codes: Weights
+        self, texts: Sequence[list[str] | None], counts: list[int], codes: Codes
     ) -> tuple[Sequence[list[str] | None], list[str]]:
         if codes.shape != (sum(counts),):
             allowed = f"one output for each of {sum(counts)} words"
@@ -107,28 +107,25 @@ class PolicyPrinter:
             printed[i] = self.policy.print(int(codes[i]))
         return texts, printed
 
-    def _pieces(
-        self, parts: list[str], printed: list[str], codes: Weights
-    ) -> list[str]:
+    def _pieces(self, parts: list[str], printed: list[str], codes: Codes) -> list[str]:
         pieces = parts.copy()
         pieces[1::2] = printed
-        if not TOUCHING.isdisjoint(parts[2:-1:2]) or self.structure == "plain":
-            self._join_endings(pieces, codes.tolist())
+        apart = {" "} if self.structure == "plain" else TOUCHING
+        gaps = enumerate(parts[2:-1:2], 1)
+        for i in [i for i, gap in gaps if gap in apart]:
+            self._join_ending(pieces, i, int(codes[i - 1]), int(codes[i]))
         return pieces
 
-    def _join_endings(self, pieces: list[str], codes: list[int]) -> None:
-        """Join endings to ordinary words; set apart what else would touch."""
-        for i in range(1, len(codes)):
-            gap = pieces[2 * i]
-            spelled = self._clitics.get(codes[i])
-            is_plain = self.structure == "plain" and gap == " "
-            if spelled is not None and (gap == "" or is_plain):
-                if codes[i - 1] < self._ordinary and codes[i - 1] not in self._clitics:
-                    pieces[2 * i] = ""
-                else:
-                    pieces[2 * i], pieces[2 * i + 1] = " ", spelled
-            elif gap in TOUCHING:
-                pieces[2 * i] = set_apart(gap)
+    def _join_ending(self, pieces: list[str], i: int, before: int, code: int) -> None:
+        """Join an ending to an ordinary word; set apart what else would touch."""
+        gap, spelled = pieces[2 * i], self._clitics.get(code)
+        if spelled is not None and gap in ("", " "):
+            if before < self._ordinary and before not in self._clitics:
+                pieces[2 * i] = ""
+            else:
+                pieces[2 * i], pieces[2 * i + 1] = " ", spelled
+        elif gap in TOUCHING:
+            pieces[2 * i] = set_apart(gap)
 
 
 def _capitalize(word: str) -> str:

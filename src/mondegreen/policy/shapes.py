@@ -17,10 +17,12 @@ _LONGEST: Final = 16
 _UNITS: Final = ("kg", "km", "cm", "mg", "ml", "mm", "gb", "mb", "ft", "lb")
 _LETTERS: Final = "BCDEFGHJKLMNOPQRSTUVWXYZ"  # a and i are words
 _EMOJI: Final = (
-    "😀 😃 😄 😁 😆 😅 😂 🙂 🙃 😉 😊 😇 😍 😘 😋 😛 😜 😝 😎 😏 😒 😞 😔 😟 😕 🙁 😣 😖 😫 😩 "
-    "😢 😭 😤 😠 😡 😳 😱 😨 😰 😥 😓 🤔 🤗 🤭 🤫 😶 😐 😑 😬 🙄 😯 😦 😧 😮 😲 😴 🤤 😪 😵 😷 "
-    "👍 👎 👌 👏 🙌 🙏 💪 👋 ❤ 💔 💕 💙 💚 💛 💜 ⭐ 🌟 ✨ 🔥 💯 ✅ ❌ ❗ ❓ 🎉 🎂 🎁 🎈 🌞 🌧 ❄ 🌈 🌹 🌻 "
-    "🍀 🌍 🚗 🚀 ✈ ⏰ 📞 📧 📷 🎵 🎮 ⚽ 🏀 🏆 📚 💻 💡 🔑 🏠 🐶 🐱 🐦 🍕 🍔 🍰 ☕"
+    "😀 😃 😄 😁 😆 😅 😂 🙂 🙃 😉 😊 😇 😍 😘 😋 😛 😜 😝 😎 😏 "
+    "😒 😞 😔 😟 😕 🙁 😣 😖 😫 😩 😢 😭 😤 😠 😡 😳 😱 😨 😰 😥 "
+    "😓 🤔 🤗 🤭 🤫 😶 😐 😑 😬 🙄 😯 😦 😧 😮 😲 😴 🤤 😪 😵 😷 "
+    "👍 👎 👌 👏 🙌 🙏 💪 👋 ❤ 💔 💕 💙 💚 💛 💜 ⭐ 🌟 ✨ 🔥 💯 "
+    "✅ ❌ ❗ ❓ 🎉 🎂 🎁 🎈 🌞 🌧 ❄ 🌈 🌹 🌻 🍀 🌍 🚗 🚀 ✈ ⏰ "
+    "📞 📧 📷 🎵 🎮 ⚽ 🏀 🏆 📚 💻 💡 🔑 🏠 🐶 🐱 🐦 🍕 🍔 🍰 ☕ "
 ).split()
 
 
@@ -49,6 +51,10 @@ def _ordinal(number: int) -> str:
     return f"{number}{'th' if 10 < number % 100 < 14 else ending}"
 
 
+def _decade(number: int) -> str:
+    return f"{1900 + 10 * number}s" if number < 12 else f"{10 * (number - 10)}s"
+
+
 def _code(number: int) -> str:
     number, digits = divmod(number, 10**4)
     first, second = divmod(number, len(_LETTERS))
@@ -74,7 +80,7 @@ SHAPES: Final = (
     Shape("day of a date above 12", 19, lambda i: str(13 + i)),
     Shape("ordinal", 31, lambda i: _ordinal(1 + i)),
     Shape("time of day", 24, lambda i: f"{1 + i % 12}{'am' if i < 12 else 'pm'}"),
-    Shape("decade", 20, lambda i: f"{1830 + 10 * i}s" if i < 12 else f"{10 * i - 100}s"),
+    Shape("decade", 20, _decade),
     Shape("measure", 98 * len(_UNITS), lambda i: f"{2 + i // 10}{_UNITS[i % 10]}"),
     Shape("code", len(_LETTERS) ** 2 * 10**4, _code),
     Shape("part of an address", 70**3, _pseudo_word),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from mondegreen.errors import InvalidParameterError, MissingColumnError
 from mondegreen.passes import METADATA_KEY, Pass, from_json, stated_in, to_json
@@ -27,12 +28,16 @@ from mondegreen.text.columns import (
     view_type,
 )
 
+Counts: TypeAlias = NDArray[np.int64]
+"""The number of words in each row."""
+
 Replace = Callable[
     [Sequence[Any], Sequence[str] | None, str, Sequence[int] | None],
-    tuple[list[str | None], int],
+    tuple[list[str | None], Sequence[int]],
 ]
 """From texts, the ids of their records, their logical column, and how many texts of
-the same record and column precede each, to the released texts and their words."""
+the same record and column precede each, to the released texts and the number of words
+of each."""
 
 _METADATA = METADATA_KEY.encode()
 
@@ -61,8 +66,8 @@ def replace_in_batch(
     *,
     unique_ids: bool = False,
     dotted: bool = True,
-) -> tuple[pa.RecordBatch, int]:
-    """Replace the texts of some columns; return the batch and its number of words.
+) -> tuple[pa.RecordBatch, Counts]:
+    """Replace the texts of some columns; return the batch and the words of each row.
 
     Where names are ``dotted``, ``msg.body`` is a field of a struct too.
     """
@@ -73,7 +78,7 @@ def replace_in_batch(
         records = record_ids_in(batch, id_column, dotted=dotted)
     if unique_ids:
         SeenIds().add(records)
-    words = 0
+    words = np.zeros(batch.num_rows, dtype=np.int64)
     for name, (index, *steps) in located.items():
         array, what = batch.column(index), f"column {name!r}"
         column, count = _replaced(
@@ -123,22 +128,27 @@ def _replaced(
     what: str,
     column: str,
     records: list[str] | None,
-) -> tuple[pa.Array, int]:
-    """Replace the texts of one array, wherever in it they lie."""
+) -> tuple[pa.Array, Counts]:
+    """Replace the texts of one array, wherever in it they lie; count words by row."""
     if view_type(array.type, steps) is None:
         allowed = "strings or lists of strings"
         raise InvalidParameterError(what, str(array.type), allowed)
     text = view(array, steps)
     flat, own = (text.flatten(), None) if is_list(text.type) else (text, None)
-    if records is not None and is_list(text.type):
+    lengths = np.ones(len(text), dtype=np.int64)  # texts of each row
+    if is_list(text.type):
         lengths = np.asarray(pc.fill_null(pc.list_value_length(text), 0))
-        records = np.repeat(np.array(records, dtype=object), lengths).tolist()
-        own = places(text)
+        if records is not None:
+            records = np.repeat(np.array(records, dtype=object), lengths).tolist()
+            own = places(text)
     texts, words = replace(read_text(flat), records, column, own)
+    before = np.cumsum([0, *words])  # words before each text
+    ends = np.cumsum(lengths)
+    by_row: Counts = before[ends] - before[ends - lengths]
     released = pa.array(texts, pa.string())
     if is_list(text.type):
         released = lists(text, released, text.type)
-    return rebuild(array, steps, released), words
+    return rebuild(array, steps, released), by_row
 
 
 def _located(schema: pa.Schema, name: str, dotted: bool) -> Steps:

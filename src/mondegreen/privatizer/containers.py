@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, overload
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError
-from mondegreen.mechanisms import mechanism as registered
+from mondegreen.privatizer.build import build_privatizer
 from mondegreen.privatizer.privatizer import Privatizer
-from mondegreen.privatizer.reading import Language, Read, named, opened
-from mondegreen.privatizer.release import is_null, words_of
-from mondegreen.privatizer.spec import cached_space, prepared
+from mondegreen.privatizer.reading import Language, find_language_name, open_models
+from mondegreen.privatizer.release import is_null
 from mondegreen.sampling.noise import NoiseSource
 from mondegreen.sampling.records import record_ids
+from mondegreen.settings import Settings, list_options
 from mondegreen.space.space import Space
-from mondegreen.text.detokenizer import Case
-from mondegreen.text.policy import Structure, Unknown
 
 _TEXTS: Final = 4096
 """Texts that are privatized together, which bounds the memory for their words."""
-
-_POLICIES: Final = {
-    "unknown": "word",
-    "case": "lower",
-    "structure": "keep",
-    "print_all": False,
-    "allow_unproved": False,
-}
 
 
 @overload
@@ -49,19 +39,11 @@ def privatize(
     texts: Any,
     *,
     epsilon: float,
-    mechanism: str = "tree",
     space: Space | str | Path | None = None,
+    language: Language | None = None,
     ids: Any = None,
     column: str = "text",
-    unknown: Unknown = "word",
-    keep: Iterable[str] = (),
-    case: Case = "lower",
-    structure: Structure = "keep",
-    print_all: bool = False,
-    read: Read = "none",
-    language: Language | None = None,
     noise: NoiseSource | None = None,
-    allow_unproved: bool = False,
     **settings: Any,
 ) -> Any:
     """Privatize text, and return it in the container that it came in.
@@ -73,19 +55,19 @@ def privatize(
         comes back as a list.
     epsilon : float
         That of the mechanism; there is no default.
-    mechanism : str
-        A name that ``mondegreen.mechanisms()`` lists.
     space : Space, str or path, optional
         A space, its name, or its file; the embedded default if not given.
+    language : NGrams, str or path, optional
+        As for :class:`mondegreen.Privatizer`.
     ids : sequence of str or int, optional
         One identifier per text, or one for one text; needed by keyed noise.
     column : str
         Logical column, for keyed noise.
-    unknown, keep, case, structure, print_all, read, language, noise, allow_unproved
-        As for :class:`mondegreen.Privatizer`, which is prepared once in a
-        process and kept.
+    noise : NoiseSource, optional
+        :class:`OSNoise` if not given.
     **settings
-        Further parameters of the mechanism.
+        Other fields of :class:`mondegreen.settings.Settings`, and parameters of the
+        mechanism. The privatizer is prepared once in a process and kept.
 
     Returns
     -------
@@ -107,46 +89,21 @@ def privatize(
     >>> [t and len(t.split()) for t in mg.privatize(["Two texts.", None], epsilon=10.0)]
     [2, None]
     """
-    privatizer = prepared_with(
-        {"epsilon": epsilon, **settings},
-        mechanism=mechanism,
-        space=space,
-        unknown=unknown,
-        keep=keep,
-        case=case,
-        structure=structure,
-        print_all=print_all,
-        read=read,
-        language=language,
-        allow_unproved=allow_unproved,
+    known = list_options()
+    chosen = {name: value for name, value in settings.items() if name in known}
+    law = {name: value for name, value in settings.items() if name not in known}
+    if language is not None and not isinstance(language, str | Path):
+        read = chosen.get("read", Settings.read)
+        language = find_language_name(open_models(read, language))
+    given = Settings(
+        epsilon=epsilon,
+        space=None if isinstance(space, Space) else space,  # type: ignore[arg-type]
+        language=language,  # type: ignore[arg-type]
+        **{**chosen, "parameters": {**(chosen.get("parameters") or {}), **law}},
     )
-    return contained(privatizer.with_noise(noise), texts, ids, column)
-
-
-def prepared_with(
-    parameters: Mapping[str, Any],
-    *,
-    mechanism: str = "tree",
-    space: Space | str | Path | None = None,
-    keep: Iterable[str] = (),
-    read: Read = "none",
-    language: Language | None = None,
-    **policies: Any,
-) -> Privatizer:
-    """Find the privatizer of these settings in this process, or build it.
-
-    Parameters are those of the mechanism, policies those of a :class:`Privatizer`.
-    """
-    chosen = registered(mechanism, **parameters)
-    settings = {
-        **_POLICIES,
-        **policies,
-        "keep": sorted(set(words_of(keep))),
-        "read": read,
-        "language": named(opened(read, language)),
-    }
-    found = space if isinstance(space, Space) else cached_space(space)
-    return prepared(Privatizer, chosen.to_dict(), found.digest, lambda: found, settings)
+    own = space if isinstance(space, Space) else None
+    privatizer = build_privatizer(given, noise, space=own)
+    return contained(privatizer, texts, ids, column)
 
 
 def contained(privatizer: Privatizer, texts: Any, ids: Any, column: str) -> Any:

@@ -21,7 +21,7 @@ from typing import Any, Final, final
 import pyarrow as pa
 
 from mondegreen.errors import MondegreenError
-from mondegreen.privatizer.arrow import logical_names
+from mondegreen.privatizer.arrow import Counts, logical_names
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.processes import SPAWN, one_thread, without_interrupts
 from mondegreen.sampling.records import SeenIds
@@ -30,7 +30,7 @@ from mondegreen.text.columns import read_ids
 _AHEAD: Final = 2
 """Batches for each worker, done or not: a bound on memory."""
 
-_Counted = tuple[pa.RecordBatch, int]
+_Counted = tuple[pa.RecordBatch, Counts]
 _Shared = tuple[Any, Any]  # memory, and its lock
 
 
@@ -44,7 +44,7 @@ def privatize_batches(
     jobs: int = 1,
     context: BaseContext = SPAWN,
 ) -> Generator[_Counted]:
-    """Yield each batch privatized, with its number of words; order is kept.
+    """Yield each batch privatized, with the words of each row; order is kept.
 
     Workers get the settings of the privatizer, never a key or a generator: each
     process prepares its own state, and each batch gets its own noise. At most two
@@ -261,7 +261,7 @@ def _work(
     columns: Mapping[str, str],
     id_column: str | None,
     number: int,
-) -> tuple[bytes, int]:
+) -> tuple[bytes, Counts]:
     """Privatize one batch in a worker."""
     batch, words = privatizer.arrow_with_count(
         _from_bytes(data), columns, id_column=id_column, number=number

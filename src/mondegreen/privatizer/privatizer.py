@@ -3,47 +3,56 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, final
 
-from mondegreen.arrays import Ids
-from mondegreen.errors import InvalidParameterError, UnprovedGuaranteeError
+import numpy as np
+
+from mondegreen.arrays import Codes
+from mondegreen.errors import (
+    ConfigurationError,
+    InvalidParameterError,
+    UnprovedGuaranteeError,
+)
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import AbstractMechanism, State
 from mondegreen.passes import Pass
-from mondegreen.privatizer.reading import Language, Read, Reading, named
+from mondegreen.policy.lookup import PolicyLookup
+from mondegreen.policy.policy import Policy as SymbolPolicy
+from mondegreen.policy.policy import policy_of
+from mondegreen.policy.printing import PolicyPrinter
+from mondegreen.privatizer.reading import Language, Reading, find_language_name
 from mondegreen.privatizer.release import (
     Release,
     draw,
     guarantee_of,
     releases,
     texts_of,
-    words_of,
 )
 from mondegreen.privatizer.spec import (
-    check_spec,
-    policies_in,
-    prepared,
+    find_space_name,
     scope_of,
     settings_digest,
-    space_of,
-    spec_of,
+    write_spec,
 )
 from mondegreen.sampling.noise import Batch, NoiseSource, OSNoise
 from mondegreen.sampling.records import BatchNumbers, SeenIds, record_ids
+from mondegreen.settings import Case, Policy, Read, Settings, Structure, Unknown
 from mondegreen.space.space import Space
 from mondegreen.space.store import load_space
-from mondegreen.text.detokenizer import Case, Detokenizer
+from mondegreen.text.detokenizer import Detokenizer
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.never_printed import replacements
-from mondegreen.text.policy import Lookup, Structure, Unknown
 from mondegreen.text.tokenizer import TokenizedBatch
-from mondegreen.wording import DEFAULT_SPACE
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from mondegreen.privatizer.arrow import Replace
+    from mondegreen.privatizer.arrow import Counts, Replace
+    from mondegreen.scores.preview import Preview
 
 _STREAM_TEXTS: Final = 1024
 
@@ -60,12 +69,13 @@ class Privatizer:
         A space, its name, or its file; the embedded default if not given.
     unknown : {"word", "mask", "drop", "fail"}
         What becomes of words outside the vocabulary; see
-        :class:`mondegreen.text.policy.Lookup`. They are never copied to the output.
+        :class:`mondegreen.text.lookup.Lookup`. They are never copied to the output.
     keep : iterable of str
         *Public* words that pass in clear, which the guarantee says.
-    case : {"lower", "restore", "truecase"}
+    case : {"lower", "restore", "truecase"}, optional
         ``restore`` copies the case of each input word, which the guarantee says;
         ``truecase`` writes names, first words and contractions by public statistics.
+        By default ``truecase`` where words are read, else ``lower``.
     structure : {"keep", "plain"}
         ``keep`` copies punctuation and spaces, which the guarantee says; ``plain``
         prints single spaces and full stops of its own.
@@ -81,6 +91,14 @@ class Privatizer:
         :class:`OSNoise` if not given.
     allow_unproved : bool
         Needed for mechanisms without a proof.
+    policy : {"sensitive", "names", "all"}, optional
+        What is sensitive, for ``krr`` and ``urr``; ``all`` for the others.
+    ordinary, sensitive : iterable of str
+        *Public* words that the policy shows, and that it must hide.
+    opened, hidden : iterable of str
+        Classes of the policy that are shown, and hidden.
+    hide_among : int
+        Words that each group has at least, where its class has as many.
 
     Raises
     ------
@@ -111,15 +129,21 @@ class Privatizer:
         mechanism: AbstractMechanism,
         space: Space | str | None = None,
         *,
-        unknown: Unknown = "word",
-        keep: Iterable[str] = (),
-        case: Case = "lower",
-        structure: Structure = "keep",
-        print_all: bool = False,
-        read: Read = "none",
-        language: Language | None = None,
+        unknown: Unknown = Settings.unknown,
+        keep: Iterable[str] = Settings.keep,
+        case: Case | None = Settings.case,
+        structure: Structure = Settings.structure,
+        print_all: bool = Settings.print_all,
+        read: Read = Settings.read,
+        language: Language | None = Settings.language,
         noise: NoiseSource | None = None,
-        allow_unproved: bool = False,
+        allow_unproved: bool = Settings.allow_unproved,
+        policy: Policy | None = Settings.policy,
+        ordinary: Iterable[str] = Settings.ordinary,
+        sensitive: Iterable[str] = Settings.sensitive,
+        opened: Iterable[str] = Settings.opened,
+        hidden: Iterable[str] = Settings.hidden,
+        hide_among: int = Settings.hide_among,
     ) -> None:
         if not isinstance(mechanism, AbstractMechanism):
             raise InvalidParameterError("mechanism", mechanism, "mg.mechanism(...)")
@@ -128,40 +152,117 @@ class Privatizer:
                 f"{mechanism.name} does not keep a metric-privacy promise; to compare "
                 "with it all the same, pass allow_unproved=True (--allow-unproved)"
             )
-        self.keep = words_of(keep)  # as given: a canonical form need not be one word
-        self.mechanism = mechanism
-        named = DEFAULT_SPACE if space is None else space
-        self.space = named if isinstance(named, Space) else load_space(named)
-        self.noise: NoiseSource = OSNoise() if noise is None else noise
-        self.state: State = mechanism.prepare(self.space)
-        self._lookup = Lookup(self.space, unknown, self.keep)
-        self._print_all = bool(print_all)
-        replaced = {} if print_all else replacements(self.space)
-        self.reading = Reading(self.state, read, language)
-        self._detokenizer = Detokenizer(
-            self.space.words,
-            case,
-            self._lookup.keep,
-            replaced=replaced,
+        law = mechanism.to_dict()["parameters"]
+        # Without the names of space and language, which may be in memory alone.
+        self._settings = Settings(
+            mechanism=mechanism.name,
+            epsilon=law.pop("epsilon"),
+            parameters=law,
+            unknown=unknown,
+            keep=keep,  # type: ignore[arg-type]  # any collection becomes a tuple
+            case=case,
             structure=structure,
-            ends=self.reading.ends,
-        )
+            print_all=print_all,
+            read=read,
+            allow_unproved=not mechanism.is_private,
+            policy=policy,
+            ordinary=ordinary,  # type: ignore[arg-type]
+            sensitive=sensitive,  # type: ignore[arg-type]
+            opened=opened,  # type: ignore[arg-type]
+            hidden=hidden,  # type: ignore[arg-type]
+            hide_among=hide_among,
+        ).resolve()
+        self.mechanism = mechanism
+        self.noise: NoiseSource = OSNoise() if noise is None else noise
+        chosen = self._settings
+        self._policy = policy_of(chosen)
+        if self._policy is not None:
+            if space is not None:
+                raise ConfigurationError("a policy has its own words: leave space out")
+            self._space: Space | None = None
+            self.state: State = mechanism.prepare(self._policy.alphabet)  # type: ignore[arg-type]
+            self._lookup: Lookup | PolicyLookup = PolicyLookup(self._policy)
+            self.reading = Reading(self.state, "none", None)
+            self._detokenizer: Detokenizer | PolicyPrinter = PolicyPrinter(
+                self._policy, chosen.structure
+            )
+        else:
+            if not isinstance(space, Space):
+                space = load_space(space or str(self._settings.space))
+            self._space = space
+            self.state = mechanism.prepare(space)
+            lookup = Lookup(space, chosen.unknown, chosen.keep)
+            self._lookup = lookup
+            self.reading = Reading(self.state, chosen.read, language)
+            self._detokenizer = Detokenizer(
+                space.words,
+                chosen.case or "lower",
+                lookup.keep,
+                replaced={} if chosen.print_all else replacements(space),
+                structure=chosen.structure,
+                ends=self.reading.ends,
+            )
         self._guarantee: Guarantee | None = None
         self._stated: list[Guarantee] = []  # whatever the noise, so copies share it
         self._numbers = BatchNumbers()
 
     @property
+    def space(self) -> Space:
+        """The space that words are drawn from.
+
+        Raises
+        ------
+        ConfigurationError
+            If words are drawn from a policy.
+        """
+        if self._space is None:
+            raise ConfigurationError(
+                f"policy {self._settings.policy!r} has no space: its words are drawn "
+                "from the policy; use policy='all' (--policy all) for this"
+            )
+        return self._space
+
+    @property
+    def policy(self) -> SymbolPolicy | None:
+        """The policy that words are drawn from; None where every word is sensitive."""
+        return self._policy
+
+    @property
     def guarantee(self) -> Guarantee:
         """What every release of this privatizer promises."""
         if self._guarantee is None:
-            is_private = self.noise.is_private and self.mechanism.is_private
             if not self._stated:
                 parts = self._lookup, self._detokenizer, self.reading
-                self._stated.append(guarantee_of(self.state, *parts))
+                stated = guarantee_of(self.state, *parts)
+                is_proved = self.mechanism.is_private
+                self._stated.append(stated if is_proved else stated.without_proof())
             self._guarantee = self._stated[0].with_noise(
-                self.noise.describe(), is_private=is_private
+                self.noise.describe(), is_secret=self.noise.is_secret
             )
         return self._guarantee
+
+    def preview(self, *, with_attacker: bool = False) -> Preview:
+        """Measure what this setting does to public words; no guarantee is in it.
+
+        Parameters
+        ----------
+        with_attacker : bool
+            Try an attacker with the public language model too, where that takes
+            seconds. A privatizer that reads tries one anyway.
+
+        Examples
+        --------
+        >>> import mondegreen as mg
+        >>> made = mg.Privatizer(mg.mechanism("tree", epsilon=10.0))
+        >>> made.preview().unchanged < 0.1, made.preview().protection(made.guarantee)
+        (True, 'weak')
+        """
+        from mondegreen.scores.preview import preview, preview_policy
+
+        if isinstance(self._lookup, PolicyLookup):
+            return preview_policy(self.state, self._lookup)
+        parts = self.state, self._lookup, self.reading
+        return preview(*parts, with_attacker=with_attacker)
 
     def __call__(
         self, text: str, *, id: str | int | None = None, **options: Any
@@ -305,14 +406,12 @@ class Privatizer:
         *,
         id_column: str | None = None,
         number: int | None = None,
-    ) -> tuple[pa.RecordBatch, int]:
-        """Do as :meth:`arrow`, and count the words; a dot in a name is a dot here."""
+    ) -> tuple[pa.RecordBatch, Counts]:
+        """Do as :meth:`arrow`, and count words by row; a dot in a name is a dot."""
         from mondegreen.privatizer.arrow import replace_in_batch
 
         replace = self._replace(number)
         return replace_in_batch(replace, batch, columns, id_column, dotted=False)
-
-    counted = arrow_with_count  # its name before 0.2
 
     def _replace(self, number: int | None) -> Replace:
         return functools.partial(self.texts, number=self._numbers.next(number))
@@ -325,10 +424,10 @@ class Privatizer:
         places: Sequence[int] | None = None,
         *,
         number: int | None = None,
-    ) -> tuple[list[str | None], int]:
-        """Privatize texts, and count their words; see :data:`arrow.Replace`."""
+    ) -> tuple[list[str | None], list[int]]:
+        """Privatize texts, and count the words of each; see :data:`arrow.Replace`."""
         tokens, codes = self._release(texts, records, column, number, places)
-        return self._detokenizer.join(tokens, codes), len(codes)
+        return self._detokenizer.join(tokens, codes), tokens.counts()
 
     def with_noise(self, noise: NoiseSource | None) -> Privatizer:
         """Share the prepared state, with other noise: :class:`OSNoise` if None."""
@@ -338,15 +437,37 @@ class Privatizer:
         other._guarantee, other._numbers = None, self._numbers.fresh()
         return other
 
+    @property
+    def settings(self) -> Settings:
+        """Everything that shapes a release, defaults filled in.
+
+        Raises
+        ------
+        ConfigurationError
+            If the space or the language model is in memory alone, without a name.
+        """
+        if self._policy is not None:
+            return self._settings
+        language = None
+        if self.reading.language is not None:
+            language = find_language_name(self.reading.models)
+        space = find_space_name(self.space)
+        return replace(self._settings, space=space, language=language)
+
     def to_dict(self) -> dict[str, Any]:
         """Write the settings as JSON values, from which another process can build it.
 
-        The space is named with its digest, and with its path where it is a file of
-        your own; one in memory alone is refused. The keep-list is public and is in it.
-        Noise is not, and no key.
+        They are those of :meth:`Settings.to_dict`, and the digests of space and
+        language model. A space of your own is named by its path; one in memory alone is
+        refused. The keep-list is public and is in it. Noise is not, and no key.
         """
-        policies = {**self._policies(), "language": named(self.reading.models)}
-        return spec_of(self.mechanism, self.space, policies)
+        if self._policy is not None:
+            return write_spec(self.settings, {"policy": self._policy.digest})
+        digests = {"space": self.space.digest}
+        language = self.reading.judge or self.reading.language
+        if language is not None:
+            digests["language"] = language.digest
+        return write_spec(self.settings, digests)
 
     @classmethod
     def from_dict(
@@ -370,34 +491,30 @@ class Privatizer:
         >>> one.state is two.state
         True
         """
-        check_spec(spec)
-        named = spec["space"]
-        digest, law = str(named["digest"]), spec["mechanism"]
-        settings = law, digest, lambda: space_of(named), policies_in(spec)
-        return prepared(cls, *settings).with_noise(noise)
+        from mondegreen.privatizer.build import build_from_spec
 
-    def _policies(self) -> dict[str, Any]:
-        """What is set besides mechanism and space, as JSON values."""
-        return {
-            "unknown": self._lookup.unknown,
-            "keep": sorted(set(self.keep)),
-            "case": self._detokenizer.case,
-            "allow_unproved": not self.mechanism.is_private,
-            "structure": self._detokenizer.structure,
-            "print_all": self._print_all,
-            "read": self.reading.read,
-        }
+        return build_from_spec(spec, noise)
+
+    @property
+    def keep(self) -> tuple[str, ...]:
+        """The public words that pass unchanged."""
+        return self._settings.keep
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the settings; the heavy state is prepared again where it is used.
 
         A copy does not know which numbers of batches are taken.
         """
-        options = {**self._policies(), "keep": self.keep, "noise": self.noise}
+        options: dict[str, Any] = {
+            name: getattr(self._settings, name)
+            for name in inspect.signature(Privatizer).parameters
+            if name not in ("mechanism", "space", "noise")
+        }
         options["language"] = self.reading.judge or self.reading.language
+        options["noise"] = self.noise
         build = functools.partial(Privatizer, **options)
         uncounted = {"_numbers": BatchNumbers(is_counting=False)}
-        return build, (self.mechanism, self.space), uncounted
+        return build, (self.mechanism, self._space), uncounted
 
     def _release(
         self,
@@ -406,25 +523,32 @@ class Privatizer:
         column: str,
         number: int | None,
         places: Sequence[int] | None = None,
-    ) -> tuple[TokenizedBatch, Ids]:
+    ) -> tuple[TokenizedBatch, Codes]:
         """Cut the texts into tokens, and draw the codes that replace them."""
         scope, number = self._scope(column), self._numbers.next(number)
         batch = Batch(number, scope, texts_of(texts), records, places)
         tokens, codes = draw(self.state, self._lookup, self.noise, batch)
-        return tokens, self.reading(codes, tokens, self._detokenizer.structure)
+        if self._policy is not None:  # sensitive places are printed as they were drawn
+            return tokens, codes
+        drawn = codes.astype(np.int32, copy=False)
+        return tokens, self.reading(drawn, tokens, self._detokenizer.structure)
 
     @functools.cached_property
-    def settings(self) -> bytes:
+    def digest(self) -> bytes:
         """Digest all that shapes a release besides column, text, id and key."""
-        policies = {**self._policies(), "keep": self._lookup.keep_digest}
-        return settings_digest(self.mechanism, self.space, self.state, policies)
+        if self._policy is not None:
+            named = self._policy.digest
+        else:
+            named = self.space.digest
+        parts = self._settings, self.mechanism, named, self.state
+        return settings_digest(*parts, self._lookup.keep_digest)
 
     def _scope(self, column: str) -> bytes:
         """Digest the settings and the logical column."""
-        return scope_of(self.settings, column)
+        return scope_of(self.digest, column)
 
     def __repr__(self) -> str:
         return (
-            f"Privatizer({self.mechanism!r}, {self.space.name!r}, "
-            f"unknown={self._lookup.unknown!r}, case={self._detokenizer.case!r})"
+            f"Privatizer({self.mechanism!r}, {self.state.guarantee.space!r}, "
+            f"unknown={self._settings.unknown!r}, case={self._settings.case!r})"
         )

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, final, get_args
+from typing import TYPE_CHECKING, TypeAlias, final
 
 import numpy as np
 
 from mondegreen.arrays import Ids
-from mondegreen.errors import ConfigurationError, InvalidParameterError, LanguageError
-from mondegreen.mechanisms.base import (
-    AbstractMechanism,
-    Progress,
-    State,
-    no_progress,
-)
-from mondegreen.space.space import Space
+from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.mechanisms.base import Progress, State, no_progress
+from mondegreen.settings import DEFAULT_LANGUAGE, Read, Structure
+from mondegreen.text.lookup import DROP
 from mondegreen.text.plain import SentenceEnds, last_alone
-from mondegreen.text.policy import DROP, Structure
 from mondegreen.text.sentences import ends_of
 from mondegreen.text.tokenizer import TokenizedBatch
 
@@ -29,7 +23,6 @@ if TYPE_CHECKING:
     from mondegreen.language.ngrams import NGrams
     from mondegreen.language.scorer import TransformersScorer
 
-Read: TypeAlias = Literal["none", "words", "sentence"]
 Models: TypeAlias = "tuple[NGrams | None, TransformersScorer | None]"
 Language: TypeAlias = "NGrams | TransformersScorer | str | Path"
 """A model, its name, its file, or the folder of a model of the library transformers."""
@@ -48,7 +41,7 @@ class Reading:
         self.read: Read = read
         self._state = state
         self._decoder: Decoder | None = None
-        self.language, self.judge = self.models = opened(read, language)
+        self.language, self.judge = self.models = open_models(read, language)
         if self.language is not None:
             self.language.check_space(state.space)
 
@@ -152,20 +145,17 @@ class Reading:
         )
 
 
-def opened(read: Read, language: Language | None) -> Models:
+def open_models(read: Read, language: Language | None) -> Models:
     """Open the models that texts are read with; None where they are not.
 
     A folder holds one that judges what the embedded trigrams propose.
     """
-    if read not in get_args(Read):
-        allowed = "one of " + ", ".join(get_args(Read))
-        raise InvalidParameterError("read", read, allowed)
     if read == "none":
         if language is not None:
             allowed = 'absent with read="none": it would not be used'
             raise InvalidParameterError("language", "a model", allowed)
         return None, None
-    if language is None:
+    if language in (None, DEFAULT_LANGUAGE):
         return _embedded(), None
     from mondegreen.language.ngrams import NGrams
     from mondegreen.language.scorer import TransformersScorer
@@ -183,20 +173,6 @@ def opened(read: Read, language: Language | None) -> Models:
     return _embedded(), language
 
 
-def read_by_default(
-    mechanism: AbstractMechanism, space: Space, language: Language | None
-) -> Read:
-    """Choose what the command reads: sentences, where that is ready at once.
-
-    That is under a tree, with a model that was named or the embedded one; other
-    mechanisms take a minute for each new setting.
-    """
-    if mechanism.name != "tree":
-        return "none"
-    has_model = language is not None or _embedded().is_for(space)
-    return "sentence" if has_model else "none"
-
-
 @functools.cache
 def _embedded() -> NGrams:
     from mondegreen.language.store import load_language
@@ -204,31 +180,15 @@ def _embedded() -> NGrams:
     return load_language()
 
 
-def named(models: Models) -> dict[str, str]:
-    """Name a model, for another process; nothing where there is none."""
+def find_language_name(models: Models) -> str:
+    """Return how another process finds a model: its name, or the path of its file."""
     language = models[1] or models[0]
-    if language is None:
-        return {}
-    if language.path is None:
+    if language is None or language.path is None:
         raise ConfigurationError(
             "the language model is in memory alone, where no other process finds it: "
             "write it with save_language and read it with load_language"
         )
     from mondegreen.language.store import DEFAULT
 
-    name = "english" if language.path == DEFAULT.resolve() else str(language.path)
-    return {"name": name, "digest": language.digest}
-
-
-def named_language(named: Mapping[str, str]) -> NGrams | TransformersScorer | None:
-    """Open the model that settings name, if it is the same one here."""
-    if not named:
-        return None
-    language, judge = opened("sentence", named["name"])
-    found = judge or language
-    if found is None or found.digest != named["digest"]:
-        raise LanguageError(
-            f"the language model {named['name']!r} is another one here than the "
-            f"settings name: its digest is not {named['digest'][:12]}"
-        )
-    return found
+    is_embedded = language.path == DEFAULT.resolve()
+    return DEFAULT_LANGUAGE if is_embedded else str(language.path)

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Codes, Ids
 from mondegreen.errors import InvalidParameterError, MondegreenError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import State
-from mondegreen.privatizer.ordinary import ordinary_reading, ordinary_text
+from mondegreen.policy.lookup import PolicyLookup
+from mondegreen.policy.printing import PolicyPrinter
 from mondegreen.privatizer.reading import Reading
 from mondegreen.sampling.noise import Batch, NoiseSource
 from mondegreen.text.detokenizer import Detokenizer, Span
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import TokenizedBatch, tokenize
+
+_NOT_DRAWN: Final = -9
 
 
 @final
@@ -48,9 +51,9 @@ class Release:
 
 
 def releases(
-    detokenizer: Detokenizer,
+    detokenizer: Detokenizer | PolicyPrinter,
     tokens: TokenizedBatch,
-    codes: Ids,
+    codes: Codes,
     guarantee: Guarantee,
     *,
     include_originals: bool,
@@ -70,17 +73,17 @@ def releases(
 
 
 def guarantee_of(
-    state: State, lookup: Lookup, detokenizer: Detokenizer, reading: Reading
+    state: State,
+    lookup: Lookup | PolicyLookup,
+    detokenizer: Detokenizer | PolicyPrinter,
+    reading: Reading,
 ) -> Guarantee:
     """State what is promised of texts, whatever the noise."""
-    found = None
-    if reading.read != "none":
-        found = ordinary_reading(state, lookup, reading)
     return state.guarantee.with_text(
         lookup.disclosed_in(detokenizer.structure) + detokenizer.disclosed,
         lookup.conditions + detokenizer.conditions,
         detokenizer.assumptions + reading.assumptions,
-    ).with_ordinary_text(*(found or ordinary_text(state, lookup)))
+    )
 
 
 def is_null(value: object) -> bool:
@@ -120,18 +123,9 @@ def texts_of(given: Sequence[Any]) -> Sequence[str | None]:
     return texts
 
 
-def words_of(keep: Iterable[str]) -> tuple[str, ...]:
-    """Check the entries of a keep-list; one string is no list of its characters."""
-    if isinstance(keep, Iterable) and not isinstance(keep, str):
-        entries = tuple(keep)
-        if all(isinstance(each, str) for each in entries):
-            return entries
-    raise InvalidParameterError("keep", type(keep).__name__, "many strings")
-
-
 def draw(
-    state: State, lookup: Lookup, noise: NoiseSource, batch: Batch
-) -> tuple[TokenizedBatch, Ids]:
+    state: State, lookup: Lookup | PolicyLookup, noise: NoiseSource, batch: Batch
+) -> tuple[TokenizedBatch, Codes]:
     """Cut the texts of a batch into tokens, and draw the codes that replace them.
 
     It fails if a word got no noise, or the mechanism drew what is no word.
@@ -139,27 +133,28 @@ def draw(
     tokens = tokenize(batch.texts)
     codes = lookup.codes(tokens)
     ends = np.cumsum([0, *tokens.counts()])
-    out = np.full_like(codes, lookup.vocab_size)  # fits no printer
+    # No printer takes this code: whatever is left of it stops the batch.
+    out = np.full(len(codes), _NOT_DRAWN, dtype=lookup.code_type)
     for covered, rng in noise.streams(batch):
         span = slice(ends[covered.start], ends[covered.stop])
         mine = codes[span]
         drawn = np.array(mine)
         through = mine >= 0
-        drawn[through] = _sampled(state, mine[through], rng, lookup.vocab_size)
-        out[span] = drawn
-    if len(out) and int(out.max()) >= lookup.vocab_size:
+        drawn[through] = _sampled(state, mine[through], rng)
+        out[span] = lookup.finish(drawn, rng)
+    if (out == _NOT_DRAWN).any():
         raise MondegreenError("a word was not privatized; nothing was released")
     return tokens, out
 
 
-def _sampled(state: State, ids: Ids, rng: np.random.Generator, words: int) -> Ids:
-    """Let the mechanism draw, and check that all of it is words of the space.
+def _sampled(state: State, ids: Ids, rng: np.random.Generator) -> Ids:
+    """Let the mechanism draw, and check that all of it is outputs of its law.
 
     A negative number, such as a search returns that found nothing, would be read
     as the code of a kept word and print the original.
     """
     drawn = state.sample(ids, rng)
-    is_word = (drawn >= 0) & (drawn < words)
+    is_word = (drawn >= 0) & (drawn < state.output_count)
     if drawn.shape != ids.shape or not is_word.all():
         raise MondegreenError(
             f"{state.guarantee.mechanism} drew what is no word; nothing was released"

@@ -13,85 +13,101 @@ from typing import Any, Final, Generic, TypeVar, final
 from mondegreen.errors import (
     ConfigurationError,
     InvalidParameterError,
-    SpaceIntegrityError,
     UnknownNameError,
 )
-from mondegreen.mechanisms import mechanism as registered
 from mondegreen.mechanisms.base import AbstractMechanism, State
-from mondegreen.privatizer.reading import named_language
+from mondegreen.settings import Settings, list_options
 from mondegreen.space.space import Space
 from mondegreen.space.store import load_space, locate
 from mondegreen.wording import DEFAULT_SPACE
 
-_FORMAT: Final = "mondegreen-privatizer/1"
+_FORMAT: Final = "mondegreen-privatizer/2"
 _KEPT: Final = 4
-_FIELDS: Final = {
-    "format": str,
-    "mechanism": Mapping,
-    "space": Mapping,
-    "unknown": str,
-    "keep": list,
-    "case": str,
-    "allow_unproved": bool,
-    "structure": str,
-    "print_all": bool,
-    "read": str,
-    "language": Mapping,
-}
-# What settings mean that were written before there were these fields.
-_BEFORE: Final[Mapping[str, Any]] = {
-    "structure": "keep",
-    "print_all": True,
-    "read": "none",
-    "language": {},
-}
 
 _Value = TypeVar("_Value")
 
 
-def spec_of(
-    mechanism: AbstractMechanism, space: Space, policies: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Write settings as JSON values; a space in memory alone has no description."""
-    law, named = mechanism.to_dict(), _named(space)
-    return {"format": _FORMAT, "mechanism": law, "space": named, **policies}
+def write_spec(settings: Settings, digests: Mapping[str, str]) -> dict[str, Any]:
+    """Write settings as JSON values, with the digests of what they name."""
+    return {"format": _FORMAT, **settings.to_dict(), "digests": dict(digests)}
 
 
-def _named(space: Space) -> dict[str, str]:
-    """Say how another process finds a space: by name and digest, or by path."""
+def read_spec(spec: Mapping[str, Any]) -> tuple[Settings, dict[str, str]]:
+    """Read what :func:`write_spec` wrote, whole; a setting that is lost would matter.
+
+    Raises
+    ------
+    ConfigurationError
+        If a setting is absent, unknown or of another type, or a digest is absent.
+    """
+    if not isinstance(spec, Mapping) or spec.get("format") != _FORMAT:
+        raise ConfigurationError(
+            f"settings must be an object of the format {_FORMAT!r}, as "
+            "Privatizer.to_dict returns it"
+        )
+    values = {k: v for k, v in spec.items() if k not in ("format", "digests")}
+    settings = Settings.from_dict(values)
+    absent = [name for name in list_options() if name not in values]
+    if absent:
+        raise ConfigurationError(
+            f"settings of the format {_FORMAT!r} are whole: {', '.join(absent)} "
+            "is absent"
+        )
+    has_policy = settings.policy not in (None, "all")
+    digests, named = spec.get("digests"), {"policy" if has_policy else "space"}
+    if settings.read != "none":
+        named.add("language")
+    if (
+        not isinstance(digests, Mapping)
+        or set(digests) != named
+        or not all(isinstance(digest, str) for digest in digests.values())
+    ):
+        allowed = f"an object of the digests of: {', '.join(sorted(named))}"
+        raise InvalidParameterError("digests", type(digests).__name__, allowed)
+    return settings, dict(digests)
+
+
+def find_space_name(space: Space) -> str:
+    """Return how another process finds a space: its name, or the path of its file."""
     if space.path is None:
         raise ConfigurationError(
             f"space {space.name!r} is in memory alone, where no other process finds "
             "it: write it with save_space and read it with load_space"
         )
-    spec = {"name": space.name, "digest": space.digest}
     try:
         is_known = locate(space.name).samefile(space.path)
     except (UnknownNameError, OSError):
         is_known = False
-    return spec if is_known else {**spec, "path": str(space.path.absolute())}
+    return space.name if is_known else str(space.path.absolute())
 
 
 def settings_digest(
+    settings: Settings,
     mechanism: AbstractMechanism,
-    space: Space,
+    words_digest: str,
     state: State,
-    policies: Mapping[str, Any],
+    keep_digest: str,
 ) -> bytes:
     """Digest all that shapes a release besides column, text, id and key.
 
     SHA-256 of JSON with sorted keys and no spaces. Codes, tree and integers of a law
-    are public, and may come with the package and not with the space.
+    are public, and may come with the package and not with the space. How the sampled
+    words are printed is left out, so that it can change without other noise; ``case``
+    is in the digest as far as it has always been. ``words_digest`` is that of the
+    space, or of the policy.
     """
     law = mechanism.to_dict()
-    settings = {
+    shaping = {
         "mechanism": {**law, "parameters": mechanism.digested(law["parameters"])},
-        "space": space.digest,
+        "space": words_digest,
         **dict.fromkeys(("codes", "tree", "law")),
         **state.digests,
-        **_drawing(policies),
+        "unknown": settings.unknown,
+        "keep": keep_digest,
+        "case": "restore" if settings.case == "restore" else "lower",
+        "allow_unproved": settings.allow_unproved,
     }
-    return hashlib.sha256(canonical_json(settings).encode()).digest()
+    return hashlib.sha256(canonical_json(shaping).encode()).digest()
 
 
 def scope_of(settings: bytes, column: str) -> bytes:
@@ -101,70 +117,7 @@ def scope_of(settings: bytes, column: str) -> bytes:
     return hashlib.sha256(settings + column.encode("utf-8", "surrogatepass")).digest()
 
 
-def check_spec(spec: Mapping[str, Any]) -> None:
-    """Refuse what ``to_dict`` does not return; a setting that is lost would matter."""
-    if not isinstance(spec, Mapping) or spec.get("format") != _FORMAT:
-        raise ConfigurationError(
-            f"settings must be an object of the format {_FORMAT!r}, as "
-            "Privatizer.to_dict returns it"
-        )
-    named, law = spec.get("space", {}), spec.get("mechanism", {})
-    has_all = (
-        set(spec) | set(_BEFORE) == set(_FIELDS)
-        and all(isinstance(spec[name], _FIELDS[name]) for name in spec)
-        and set(law or ()) == {"name", "parameters"}
-        and isinstance(law["name"], str)
-        and isinstance(law["parameters"], Mapping)
-        and set(named or ()) - {"path"} == {"name", "digest"}
-        and _names_its_model({**_BEFORE, **spec})
-        and all(isinstance(v, str) for v in (*named.values(), *spec["keep"]))
-    )
-    if not has_all:
-        raise ConfigurationError(
-            "settings lack a field, or have one too many, or of another type; they "
-            "have: " + ", ".join(_FIELDS)
-        )
-
-
-def _names_its_model(spec: Mapping[str, Any]) -> bool:
-    """Whether a language model is named where texts are read, and only there."""
-    language = spec["language"]
-    fields = set() if spec["read"] == "none" else {"name", "digest"}
-    return set(language) == fields and all(
-        isinstance(value, str) for value in language.values()
-    )
-
-
-def _drawing(policies: Mapping[str, Any]) -> dict[str, Any]:
-    """Tell what of the policies shapes the draws: not how their words are printed.
-
-    ``case`` does since before there was more than one way to print without cost: a
-    release under ``restore`` is another one than under all others.
-    """
-    drawn = {name: value for name, value in policies.items() if name not in _BEFORE}
-    if drawn["case"] != "restore":
-        drawn["case"] = "lower"
-    return drawn
-
-
-def policies_in(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the policies of settings, which may be older than some of them."""
-    law_and_space = ("format", "mechanism", "space")
-    return {k: v for k, v in {**_BEFORE, **spec}.items() if k not in law_and_space}
-
-
-def space_of(named: Mapping[str, str]) -> Space:
-    """Load the space that settings name, if it is the same one here."""
-    found = cached_space(Path(named["path"]) if "path" in named else named["name"])
-    if found.digest != named["digest"]:
-        raise SpaceIntegrityError(
-            f"space {named['name']!r} is another one here than the settings name: "
-            f"its digest is {found.digest[:12]}, not {named['digest'][:12]}"
-        )
-    return found
-
-
-def cached_space(name_or_path: str | Path | None) -> Space:
+def find_space(name_or_path: str | Path | None) -> Space:
     """Load a space; its file is read again only where it has changed."""
     path = locate(DEFAULT_SPACE if name_or_path is None else name_or_path)
     try:
@@ -221,23 +174,3 @@ class Kept(Generic[_Value]):
 
 
 _SPACES: Final[Kept[Space]] = Kept()
-_PREPARED: Final[Kept[Any]] = Kept()
-
-
-def prepared(
-    build: Callable[..., _Value],
-    law: Mapping[str, Any],
-    digest: str,
-    space: Callable[[], Space],
-    policies: Mapping[str, Any],
-) -> _Value:
-    """Find the privatizer of a mechanism on the space of a digest, or build it."""
-
-    def built() -> _Value:
-        mechanism = registered(law["name"], **law["parameters"])
-        language = named_language(policies.get("language", {}))
-        return build(mechanism, space(), **{**policies, "language": language})
-
-    key = {"mechanism": law, "space": digest, **policies}
-    found: _Value = _PREPARED.get(canonical_json(key), built)
-    return found

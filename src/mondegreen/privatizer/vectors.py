@@ -18,7 +18,7 @@ from mondegreen.mechanisms.noise.private_vectors import VectorState
 from mondegreen.mechanisms.term_frequency import draw_term_frequencies
 from mondegreen.sampling.noise import Batch, NoiseSource, OSNoise
 from mondegreen.sampling.records import record_ids
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import tokenize
 
 
@@ -155,7 +155,7 @@ def _drawn(
 ) -> Iterator[tuple[Ids, np.random.Generator]]:
     """Yield the inputs of every text in order, with its noise."""
     name = state.guarantee.mechanism
-    if not state.guarantee.is_private:
+    if not state.guarantee.is_proved:
         raise UnprovedGuaranteeError(f"{name} does not keep a metric-privacy promise")
     if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
         raise InvalidParameterError("texts", "others", "a sequence of strings")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError, PrivacyError
-from mondegreen.prompts.messages import REQUESTS, chat_message
+from mondegreen.prompts.messages import DISCLOSED, MODEL_BITS, REQUESTS, chat_message
 from mondegreen.prompts.rules import RefusedRequestError, Walk, canonical, filled
 from mondegreen.sampling.noise import KeyedNoise, OSNoise
 
@@ -22,11 +23,6 @@ PUBLIC_ROLES: Final = ("system", "developer", "assistant")
 """Roles whose messages somebody may declare public; users and tools never are."""
 
 _WHO: Final = ("user", "safety_identifier", "prompt_cache_key")
-_FORM: Final = (
-    "form of requests: the model, roles, number and order of messages, numbers, "
-    "switches, stop texts without letters, which tools are called, and the names and "
-    "number of their arguments"
-)
 _REPEATS: Final = (
     "repeats: whether two messages of one client, user and conversation are the same "
     "text, which has one release; who may send as this client can test guesses of a "
@@ -92,7 +88,7 @@ class PromptGuard:
         models: Iterable[str] = (),
         fresh: bool = False,
     ) -> None:
-        if not privatizer.guarantee.is_private:
+        if privatizer.guarantee.is_void:
             why = privatizer.guarantee.reason_not_private
             raise PrivacyError(f"a guard needs a promise, and there is none: {why}")
         self._models, self._roles = frozenset(models), frozenset(public_roles)
@@ -120,11 +116,11 @@ class PromptGuard:
     def short(self) -> str:
         """The guarantee in a line of ASCII, for a header."""
         given = self.guarantee
-        certified = given.epsilon if given.certified is None else given.certified
         space = given.space.encode("ascii", "replace").decode()
         return (
             f"{given.mechanism}; epsilon={given.epsilon:.6g}; "
-            f"certified={certified:.6g}; space={space}; digest={self.digest[:16]}"
+            f"certified={given.effective_epsilon:.6g}; space={space}; "
+            f"digest={self.digest[:16]}"
         )
 
     def request(
@@ -193,7 +189,8 @@ class PromptGuard:
         return filled(value, [str(each) for each in released])
 
     def _disclosed(self) -> Iterator[str]:
-        yield _FORM
+        bits = math.ceil(math.log2(len(self._models))) if self._models else MODEL_BITS
+        yield f"{DISCLOSED} (at most {bits} bits)"
         if not self._is_fresh:
             yield _REPEATS
         for role in sorted(self._roles):

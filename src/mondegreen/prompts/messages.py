@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
 from mondegreen.prompts.rules import (
+    STOP_BITS,
     Encoded,
+    Number,
     RefusedRequestError,
     Rule,
     Walk,
@@ -16,9 +19,9 @@ from mondegreen.prompts.rules import (
     left_out,
     list_of,
     matching,
-    number,
     object_of,
     one_of,
+    set_of,
     symbols,
     text,
     texts,
@@ -29,7 +32,13 @@ _CHAT_ROLES: Final = ("system", "developer", "user", "assistant", "tool")
 _MODEL: Final = matching(
     r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,99}", "the name of a model, without spaces"
 )
-_RESPONSE_ID: Final = matching(r"resp_[0-9a-f]{8,128}", "the id of a response")
+MODEL_BITS: Final = math.ceil(100 * math.log2(69))
+"""What a name of a model can tell where the models are not listed."""
+_RESPONSE_DIGITS: Final = 50
+_RESPONSE_ID: Final = matching(
+    rf"resp_[0-9a-f]{{32}}(?:[0-9a-f]{{16}}|[0-9a-f]{{{_RESPONSE_DIGITS - 32}}})?",
+    "the id of a response: resp_ and 32, 48 or 50 hexadecimal digits",
+)
 _EFFORT: Final = one_of("none", "minimal", "low", "medium", "high", "xhigh")
 _VERBOSITY: Final = one_of("low", "medium", "high")
 _TIER: Final = one_of("auto", "default", "flex", "priority", "scale")
@@ -68,7 +77,7 @@ def _values(value: Any, names: frozenset[str], at: str, walk: Walk) -> Any:
     if isinstance(value, dict):
         if value.keys() - names:
             raise RefusedRequestError(at, "an argument that the tool does not have")
-        return {name: _values(each, names, at, walk) for name, each in value.items()}
+        return {name: _values(value[name], names, at, walk) for name in sorted(value)}
     if isinstance(value, list):
         return [_values(each, names, at, walk) for each in value]
     if value is None:
@@ -145,7 +154,7 @@ _CALL: Final = object_of(
         "id": lambda value, at, walk: walk.call(value, at),
         "type": one_of("function"),
         "function": _function,
-        "index": number,
+        "index": left_out,
     }
 )
 
@@ -218,17 +227,31 @@ def _only_text(value: Any, at: str, walk: Walk) -> Any:
     return value
 
 
-_NUMBERS: Final[Mapping[str, Rule]] = dict.fromkeys(
-    ("temperature", "top_p", "max_tokens", "seed", "n", "presence_penalty",
-     "frequency_penalty", "top_k", "min_p", "repetition_penalty", "top_logprobs"),
-    number,
-)  # fmt: skip
+_TOKEN_COUNT: Final = Number(0, 1_000_000, digits=2)
+_PENALTY: Final = Number(-2, 2, decimals=2)
+_SHARE: Final = Number(0, 1, decimals=2)
+_SAMPLING: Final[Mapping[str, Rule]] = {
+    "temperature": Number(0, 2, decimals=2),
+    "top_p": _SHARE,
+}
+_NUMBERS: Final[Mapping[str, Rule]] = {
+    **_SAMPLING,
+    "max_tokens": _TOKEN_COUNT,
+    "seed": Number(0, 999),
+    "n": Number(1, 128),
+    "presence_penalty": _PENALTY,
+    "frequency_penalty": _PENALTY,
+    "top_k": Number(-1, 1000),
+    "min_p": _SHARE,
+    "repetition_penalty": Number(0, 2, decimals=2),
+    "top_logprobs": Number(0, 20),
+}
 _COMMON: Final[Mapping[str, Rule]] = {
     "model": _model,
     "stream": flag,
     "stream_options": object_of({"include_usage": flag, "include_obfuscation": flag}),
     "service_tier": _TIER,
-    # They name a person or a conversation; repeats.py reads them, nobody else does.
+    # They name a person or a conversation; guard.py alone reads them.
     "user": left_out,
     "safety_identifier": left_out,
     "prompt_cache_key": left_out,
@@ -238,7 +261,7 @@ _CHAT: Final[Mapping[str, Rule]] = {
     **_COMMON,
     **_NUMBERS,
     "messages": list_of(chat_message),
-    "max_completion_tokens": number,
+    "max_completion_tokens": _TOKEN_COUNT,
     "logprobs": flag,
     "stop": symbols,
     "store": flag,
@@ -249,7 +272,7 @@ _CHAT: Final[Mapping[str, Rule]] = {
     "prediction": left_out,  # it makes an answer faster, and no other
     "prompt_cache_retention": left_out,
     "logit_bias": unread(_TOKENS),
-    "tools": list_of(_public),
+    "tools": set_of(_public),
     "tool_choice": _choice(chat=True),
     "response_format": _response_format,
 }
@@ -258,9 +281,9 @@ _COMPLETION: Final[Mapping[str, Rule]] = {
     **_NUMBERS,
     "prompt": texts(_no_tokens),
     "suffix": text,
-    "best_of": number,
+    "best_of": Number(1, 128),
     "echo": flag,
-    "logprobs": number,
+    "logprobs": Number(0, 20),
     "stop": symbols,
     "logit_bias": unread(_TOKENS),
 }
@@ -268,7 +291,7 @@ _EMBEDDING: Final[Mapping[str, Rule]] = {
     "model": _model,
     "input": texts(_no_tokens),
     "encoding_format": one_of("float", "base64"),
-    "dimensions": number,
+    "dimensions": Number(1, 8192),
     "user": left_out,
 }
 _RESPONSE: Final[Mapping[str, Rule]] = {
@@ -276,11 +299,10 @@ _RESPONSE: Final[Mapping[str, Rule]] = {
     "input": texts(_item),
     "instructions": _said("developer"),
     "previous_response_id": _RESPONSE_ID,
-    "max_output_tokens": number,
-    "max_tool_calls": number,
-    "temperature": number,
-    "top_p": number,
-    "top_logprobs": number,
+    **_SAMPLING,
+    "max_output_tokens": _TOKEN_COUNT,
+    "max_tool_calls": Number(0, 128),
+    "top_logprobs": Number(0, 20),
     "store": flag,
     "background": unread("answers that are fetched later do not pass here"),
     "parallel_tool_calls": flag,
@@ -289,11 +311,26 @@ _RESPONSE: Final[Mapping[str, Rule]] = {
     ),
     "text": object_of({"format": _response_format, "verbosity": _VERBOSITY}),
     "truncation": one_of("auto", "disabled"),
-    "include": list_of(one_of("message.output_text.logprobs")),
-    "tools": list_of(_public),
+    "include": set_of(one_of("message.output_text.logprobs")),
+    "tools": set_of(_public),
     "tool_choice": _choice(chat=False),
     "prompt_cache_retention": left_out,
 }
+
+NUMBER_BITS: Final = math.ceil(
+    max(
+        sum(rule.bits for rule in fields.values() if isinstance(rule, Number))
+        for fields in (_CHAT, _COMPLETION, _EMBEDDING, _RESPONSE)
+    )
+)
+DISCLOSED: Final = (
+    "form of requests: roles, number and order of messages, switches, which tools are "
+    "offered and called, the names and number of their arguments; what a client can "
+    f"choose besides: numbers (at most {NUMBER_BITS} bits a request), stop texts "
+    f"without letters (at most {STOP_BITS} bits), the id of an earlier response (at "
+    f"most {4 * _RESPONSE_DIGITS} bits), and the model"
+)
+"""What of a request passes as it is, for the guarantee."""
 
 REQUESTS: Final[Mapping[str, Rule]] = {
     "chat/completions": object_of(_CHAT),

@@ -15,7 +15,6 @@ from typing import Any, Final, final
 
 from mondegreen.errors import PrivacyError
 
-_LARGEST: Final = 2**63
 # Fields of the interface, and of its dialects, that an error may name: any other name
 # may be a text of somebody.
 _NAMED: Final = frozenset(
@@ -23,7 +22,10 @@ _NAMED: Final = frozenset(
     "image_url input_audio logit_bias name prompt reasoning_content strict "
     "thinking top_a user_location video voice web_search_options".split()
 )
-_SYMBOLS: Final = re.compile(r"[\s!-/:-@\[-`{-~]{0,16}")
+_MOST_STOPS: Final = 4
+_STOP: Final = re.compile(r"[ \t\r\n!-/:-@\[-`{-~]{0,8}")
+STOP_BITS: Final = math.ceil(_MOST_STOPS * math.log2(sum(36**n for n in range(9)) + 1))
+"""What stop texts can tell at most: four of up to eight of 36 characters."""
 
 LEFT_OUT: Final = object()
 """What a rule returns for a field that is not sent at all."""
@@ -111,11 +113,48 @@ def flag(value: Any, at: str, walk: Walk) -> Any:
     return value
 
 
-def number(value: Any, at: str, walk: Walk) -> Any:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or abs(value) >= _LARGEST:
-        raise RefusedRequestError(at, "must be a number")
-    return value
+@final
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A rule for numbers, so that none can carry a telephone number.
+
+    Parameters
+    ----------
+    low, high : int
+        The range. Numbers outside are refused.
+    decimals : int
+        Decimals that are kept; the rest is rounded. Without any, only integers pass.
+    digits : int, optional
+        Leading digits of an integer that are kept; the others become zero.
+    """
+
+    low: int
+    high: int
+    decimals: int = 0
+    digits: int | None = None
+
+    @property
+    def bits(self) -> float:
+        """What a field under this rule can tell at most; it may be absent or null."""
+        choices = (self.high - self.low) * 10**self.decimals + 1
+        if self.digits is not None:
+            zeros = len(str(self.high)) - self.digits
+            choices = 10**self.digits * (1 + zeros)
+        return math.log2(choices + 2)
+
+    def __call__(self, value: Any, at: str, walk: Walk) -> Any:
+        kinds = int | float if self.decimals else int
+        is_number = isinstance(value, kinds) and not isinstance(value, bool)
+        if not is_number or not self.low <= value <= self.high:
+            kind = "a number" if self.decimals else "an integer"
+            allowed = f"must be {kind} from {self.low} to {self.high}"
+            raise RefusedRequestError(at, allowed)
+        if self.decimals:
+            return round(float(value), self.decimals) + 0.0  # -0.0 would tell a bit
+        if self.digits is not None:
+            unit = 10 ** max(0, len(str(value)) - self.digits)
+            return value // unit * unit
+        return value
 
 
 def left_out(value: Any, at: str, walk: Walk) -> Any:
@@ -130,11 +169,14 @@ def text(value: Any, at: str, walk: Walk) -> Any:
 def symbols(value: Any, at: str, walk: Walk) -> Any:
     """Pass strings without letters and digits: another word would not stop anything."""
     many = value if isinstance(value, list) else [value]
+    if len(many) > _MOST_STOPS:
+        raise RefusedRequestError(at, f"at most {_MOST_STOPS} stop texts pass")
     for i, each in enumerate(many):
-        if not isinstance(each, str) or not _SYMBOLS.fullmatch(each):
+        if not isinstance(each, str) or not _STOP.fullmatch(each):
             where = f"{at}[{i}]" if isinstance(value, list) else at
             raise RefusedRequestError(
-                where, "a stop text may hold white space and symbols, at most 16"
+                where,
+                "a stop text holds at most 8 characters: ASCII symbols, white space",
             )
     return value
 
@@ -180,6 +222,17 @@ def list_of(rule: Rule) -> Rule:
     return each
 
 
+def set_of(rule: Rule) -> Rule:
+    """A list whose order and repeats say nothing: sorted, each item at most once."""
+    many = list_of(rule)
+
+    def each(value: Any, at: str, walk: Walk) -> Any:
+        made = {canonical(item): item for item in many(value, at, walk)}
+        return [made[name] for name in sorted(made)]
+
+    return each
+
+
 def texts(rule: Rule) -> Rule:
     """A string, or a list of what the rule takes."""
     many = list_of(rule)
@@ -191,15 +244,15 @@ def texts(rule: Rule) -> Rule:
 
 
 def object_of(fields: Mapping[str, Rule]) -> Rule:
-    """Objects with these fields and no others; null is sent as it is."""
+    """Objects with these fields and no others, in this order; null stays null."""
 
     def rule(value: Any, at: str, walk: Walk) -> Any:
         if not isinstance(value, dict):
             raise RefusedRequestError(at, "must be an object")
         check_fields(value, fields, at)
         sent = {}
-        for name, given in value.items():
-            where = f"{at}.{name}".lstrip(".")
+        for name in (name for name in fields if name in value):
+            given, where = value[name], f"{at}.{name}".lstrip(".")
             made = None if given is None else fields[name](given, where, walk)
             if made is not LEFT_OUT:
                 sent[name] = made

@@ -74,12 +74,11 @@ _LONG: Final = re.compile(r"(-?\d+\.\d\d)\d+")
 
 
 def check_drawing(what: str) -> None:
-    """Refuse to go on where a library of the extra ``report`` is absent."""
-    for library in ("jinja2", "matplotlib"):
-        try:
-            import_module(library)
-        except ImportError:
-            raise OptionalDependencyError(library, "report", feature=what) from None
+    """Refuse to go on where the library of the extra ``report`` is absent."""
+    try:
+        import_module("matplotlib")
+    except ImportError:
+        raise OptionalDependencyError("matplotlib", "report", feature=what) from None
 
 
 @contextmanager

@@ -53,7 +53,7 @@ class NoiseSource(Protocol):
     """Hands out random generators for consecutive runs of the texts of a batch."""
 
     @property
-    def is_private(self) -> bool:
+    def is_secret(self) -> bool:
         """Whether nobody else can repeat the noise."""
 
     def describe(self) -> str:
@@ -90,7 +90,7 @@ class OSNoise:
     False
     """
 
-    is_private: ClassVar[bool] = True  # a key exists for one batch, and is forgotten
+    is_secret: ClassVar[bool] = True  # a key exists for one batch, and is forgotten
 
     def describe(self) -> str:
         return "ChaCha20, a fresh 256-bit key from the operating system for every batch"
@@ -146,6 +146,27 @@ def _is_key(key: bytes) -> bool:
     return len(key) >= _KEY_BYTES and len(set(key)) >= _LEAST_BYTES
 
 
+def key_in_variable(name: str, value: str | None) -> bytes:
+    """Read the key that an environment variable holds, here or elsewhere.
+
+    Raises
+    ------
+    ConfigurationError
+        If the variable is not set, or is no key. Its value is not shown.
+    """
+    problem = "is not set" if value is None else "is no key of 64 hex digits"
+    make = "python -c 'import secrets; print(secrets.token_hex(32))'"
+    digits, key = (value or "").strip(), b""
+    if _HEX_KEY.fullmatch(digits):
+        key = bytes.fromhex(digits)
+        problem = f"is no random key: it has fewer than {_LEAST_BYTES} different bytes"
+    if not _is_key(key):
+        raise ConfigurationError(
+            f"environment variable {name} {problem}; make one: {make}"
+        )
+    return key
+
+
 def check_variable(name: object) -> None:
     """Refuse, without showing it, what may be a key in place of a variable's name."""
     if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
@@ -183,7 +204,7 @@ class KeyedNoise:
 
     __slots__ = ("_again", "_key")
 
-    is_private: ClassVar[bool] = True  # towards all who do not hold the key
+    is_secret: ClassVar[bool] = True  # towards all who do not hold the key
 
     def __init__(self, key: bytes) -> None:
         if not _is_key(key):
@@ -229,20 +250,7 @@ class KeyedNoise:
             neither is a name that may be a key put there by mistake.
         """
         check_variable(name)
-        value = os.environ.get(name, "").strip()
-        problem = "is no key of 64 hex digits" if name in os.environ else "is not set"
-        make = "python -c 'import secrets; print(secrets.token_hex(32))'"
-        key = b""
-        if _HEX_KEY.fullmatch(value):
-            key = bytes.fromhex(value)
-            problem = (
-                f"is no random key: it has fewer than {_LEAST_BYTES} different bytes"
-            )
-        if not _is_key(key):
-            raise ConfigurationError(
-                f"environment variable {name} {problem}; make one: {make}"
-            )
-        source = cls(key)
+        source = cls(key_in_variable(name, os.environ.get(name)))
         source._again = (cls.from_env, (name,))
         return source
 
@@ -305,7 +313,7 @@ class Seeded:
 
     seed: int
 
-    is_private: ClassVar[bool] = False  # who guesses the seed can undo the release
+    is_secret: ClassVar[bool] = False  # who guesses the seed can undo the release
 
     def __post_init__(self) -> None:
         if not isinstance(self.seed, int) or self.seed < 0:

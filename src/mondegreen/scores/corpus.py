@@ -18,7 +18,7 @@ from mondegreen.arrays import Floats, slices
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.scores.law import pair_distances
 from mondegreen.space.space import Space
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.print_forms import as_released
 from mondegreen.text.tokenizer import TokenizedBatch, canonical, tokenize
 

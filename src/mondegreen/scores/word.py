@@ -254,8 +254,8 @@ def _document_loss(state: State, words: int, delta: float) -> DocumentLoss | Non
         return None
     return DocumentLoss(
         words=words,
-        nearest=words * guarantee.loss(guarantee.scale["nearest"]),
-        mean=words * guarantee.loss(guarantee.scale["mean"]),
+        nearest=words * guarantee.effective_epsilon * guarantee.scale["nearest"],
+        mean=words * guarantee.effective_epsilon * guarantee.scale["mean"],
         any=guarantee.text_loss(words),
         any_delta=guarantee.text_loss(words, delta),
         delta=delta,

@@ -1,38 +1,51 @@
-"""Answers of the service, and its refusals: JSON, and never a text of a request."""
+"""Refusals: a status, a reason to count, and words that hold no text of a request."""
 
 from __future__ import annotations
 
 import json
 import logging
 import traceback
+from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, Literal, final
 
-from fastapi import Request, Response
-from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 
 from mondegreen.errors import MondegreenError, OutOfVocabularyError
+from mondegreen.prompts.rules import RefusedRequestError
 
 LOG: Final = logging.getLogger("mondegreen.serve")
 
-_SAYS: Final = {
-    400: "the request cannot be read: its body must be JSON, in UTF-8",
-    404: "there is no such address; GET /openapi.json lists those there are",
-    405: "this address takes another method; GET /openapi.json says which",
-    422: "the body is not what this address takes; GET /openapi.json says what is",
-}
+Reason = Literal[
+    "address", "body", "bug", "busy", "bytes", "disconnected", "field", "host", "key",
+    "late", "media_type", "method", "path", "rate", "slow", "texts", "upstream",
+    "words",
+]  # fmt: skip
+"""Why a request is refused, as metrics count it."""
+
+_NOT_JSON: Final = "The body must be JSON, in UTF-8."
 
 
 @final
 class Refused(HTTPException):
-    """A request that is not answered; ``says`` is ours and holds nothing of it."""
+    """A request that is not answered; ``says`` is ours and holds nothing of it.
 
-    def __init__(self, status: int, says: str, **headers: str) -> None:
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        super().__init__(status, says, named)
+    ``codes`` are fields that clients of a language model read beside the message.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        reason: Reason,
+        says: str,
+        headers: Mapping[str, str] | None = None,
+        **codes: str,
+    ) -> None:
+        super().__init__(status, says, dict(headers or {}))
+        self.reason, self.codes = reason, codes
 
 
 def answer(value: dict[str, Any], status: int = 200) -> Response:
@@ -45,36 +58,41 @@ def as_json(body: str, status: int = 200) -> Response:
     return Response(body, status, media_type="application/json")
 
 
-def refusal(error: Exception) -> Response:
+def error_answer(refused: Refused) -> Response:
+    """Write a refusal as the service does."""
+    found = answer({"error": refused.detail}, refused.status_code)
+    found.headers.update(refused.headers or {})
+    return found
+
+
+def refusal_of(error: Exception) -> Refused:
     """Say what is wrong, in words of ours alone."""
     if isinstance(error, Refused):
-        found = answer({"error": error.detail}, error.status_code)
-        found.headers.update(error.headers or {})
-        return found
+        return error
+    if isinstance(error, RefusedRequestError):
+        return Refused(400, "field", str(error), param=error.path)
+    if isinstance(error, ClientDisconnect):  # nobody reads this; it is counted
+        return Refused(400, "disconnected", "The client closed the connection.")
     if isinstance(error, HTTPException):
         status = error.status_code
-        says = _SAYS.get(status) or HTTPStatus(status).phrase.lower()
-        return answer({"error": says}, status)
-    if isinstance(error, RequestValidationError):
-        return answer({"error": _SAYS[422]}, 422)
+        says = _NOT_JSON if status == 400 else HTTPStatus(status).phrase
+        return Refused(status, "body", says)
     if isinstance(error, OutOfVocabularyError):
         says = "a text holds a word outside the vocabulary; none was released"
-        return answer({"error": says}, 422)
+        return Refused(422, "field", says)
     if isinstance(error, MondegreenError) and error.exit_code in (2, 3):
-        return answer({"error": str(error)}, 422)
-    if isinstance(error, ClientDisconnect):  # nobody reads this; it is counted
-        return answer({"error": "the body did not arrive"}, 400)
+        return Refused(422, "field", str(error))
     return _bug(error)
 
 
-def _bug(error: Exception) -> Response:
+def _bug(error: Exception) -> Refused:
     """Log where an error is, but not what it says: that may quote a text."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f"{frames[-1].name}, {Path(frames[-1].filename).name}:{frames[-1].lineno}"
     LOG.error("this is a bug: %s in %s; 500", type(error).__name__, where)
-    return answer({"error": "an error of the service; nothing was released"}, 500)
+    return Refused(500, "bug", "An internal error occurred. Nothing was released.")
 
 
-async def on_error(request: Request, error: Exception) -> Response:
-    """Handle what a framework raises, such as for an address that there is not."""
-    return refusal(error)
+async def raise_again(request: Request, error: Exception) -> Response:
+    """Hand what a framework raises to the gate, which answers and counts it."""
+    raise error

@@ -6,12 +6,10 @@ import json
 from typing import Any, Final
 
 from fastapi import FastAPI, Request, Response
-from fastapi.exceptions import RequestValidationError
-from starlette.exceptions import HTTPException
 
 from mondegreen import __version__
 from mondegreen.sampling.noise import KeyedNoise
-from mondegreen.serve.answers import Refused, answer, as_json, on_error
+from mondegreen.serve.answers import Refused, answer, as_json, error_answer
 from mondegreen.serve.batcher import Batcher
 from mondegreen.serve.explained import explained
 from mondegreen.serve.forms import (
@@ -22,63 +20,59 @@ from mondegreen.serve.forms import (
     PrivatizeRequest,
     read,
 )
-from mondegreen.serve.guard import Guard
+from mondegreen.serve.gate import Rules, add_gate
 from mondegreen.serve.guardrail import add_guardrail
 from mondegreen.serve.metrics import Metrics
-from mondegreen.serve.settings import Settings
+from mondegreen.serve.prompt_batcher import PromptBatcher
+from mondegreen.serve.service_settings import ServiceSettings
+from mondegreen.serve.shown_settings import add_settings
 
 _FAILURES: Final[dict[int | str, dict[str, Any]]] = {
     "default": {"model": Failure, "description": "An error; no text is in it."}
 }
 
 
-def base_app(settings: Settings, metrics: Metrics, title: str) -> FastAPI:
-    """Make an application without addresses whose errors hold no text."""
+def create_app(settings: ServiceSettings) -> FastAPI:
+    """Make the service; any ASGI server runs it.
+
+    Parameters
+    ----------
+    settings : ServiceSettings
+        See there. The batcher is ``app.state.batcher``.
+    """
     app = FastAPI(
-        title=title,
+        title="mondegreen",
         version=__version__,
         docs_url=None,  # these pages load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,  # a redirect would repeat the address
         responses=_FAILURES,
     )
-    app.add_middleware(Guard, settings=settings, metrics=metrics)
-    for error in (HTTPException, RequestValidationError):
-        app.add_exception_handler(error, on_error)
-    return app
-
-
-def create_app(settings: Settings) -> FastAPI:
-    """Make the service; any ASGI server runs it.
-
-    Parameters
-    ----------
-    settings : Settings
-        See there. The batcher is ``app.state.batcher``.
-    """
     metrics = Metrics()
-    app = base_app(settings, metrics, "mondegreen")
     privatizer, limits = settings.privatizer, settings.limits
+    guide, keys = "See /openapi.json.", settings.api_keys
+    add_gate(app, Rules(limits, limits.seconds, error_answer, guide, keys), metrics)
     batcher = Batcher(privatizer, limits.words, metrics.count_batch)
     app.state.batcher, app.state.metrics = batcher, metrics
     guarantee = json.dumps(privatizer.guarantee.to_dict())
     if settings.guardrail is not None:
-        add_guardrail(app, settings.guardrail, batcher.run)
+        add_guardrail(app, PromptBatcher(settings.guardrail, limits))
+    add_settings(app, privatizer)
 
     @app.post("/v1/privatize", **_takes(PrivatizeRequest, PrivatizeAnswer))
     async def privatize(request: Request) -> Response:
         """Privatize every word of some texts."""
-        form = read(PrivatizeRequest, await _body(request))
+        form = read(PrivatizeRequest, await request.body())
         if len(form.texts) > limits.texts:
-            says = f"more than {limits.texts} texts; send them in several requests"
-            raise Refused(413, says)
+            says = f"More than {limits.texts} texts. Send them in several requests."
+            raise Refused(413, "texts", says)
         released = await batcher.privatize(form.texts, form.ids, form.column)
         return as_json(f'{{"texts":{json.dumps(released)},"guarantee":{guarantee}}}')
 
     @app.post("/v1/explain", **_takes(ExplainRequest, ExplainAnswer))
     async def explain(request: Request) -> Response:
         """Show what the setting means for a public word, as the command does."""
-        word = read(ExplainRequest, await _body(request)).word
+        word = read(ExplainRequest, await request.body()).word
         return answer(await batcher.run(lambda: explained(privatizer, word)))
 
     @app.get("/healthz")
@@ -88,9 +82,9 @@ def create_app(settings: Settings) -> FastAPI:
 
     @app.get("/readyz")
     async def readyz() -> Response:
-        """Privatize a public word, and say that it went well."""
+        """Privatize a public word, which counts as no work."""
         ids = ["readyz"] if isinstance(privatizer.noise, KeyedNoise) else None
-        await batcher.privatize([privatizer.space.words[0]], ids)
+        await batcher.run(lambda: privatizer.texts(["the"], ids, "text"))
         return answer({"status": "ready"})
 
     @app.get("/metrics", response_class=Response)
@@ -110,12 +104,3 @@ def _takes(form: type[Any], made: type[Any]) -> dict[str, Any]:
         "responses": {200: {"model": made}},
         "response_class": Response,
     }
-
-
-async def _body(request: Request) -> bytes:
-    """Read the body of a request, which says that it is JSON."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise Refused(415, "the body must be JSON: Content-Type: application/json")
-    body: bytes = await request.body()
-    return body

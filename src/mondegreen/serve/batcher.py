@@ -6,15 +6,14 @@ import asyncio
 import contextlib
 import itertools
 import threading
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Final, Generic, TypeVar, final
 
 import numpy as np
 
-from mondegreen.errors import ConfigurationError, DataError
+from mondegreen.errors import ConfigurationError, DataError, PrivacyError
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.privatizer.release import texts_of
 from mondegreen.sampling.noise import Batch, KeyedNoise, NoiseSource
@@ -26,12 +25,19 @@ _CHARACTERS: Final = 1 << 16
 
 _Value = TypeVar("_Value")
 _Texts = list[str | None]
+
+
+def _length(text: str | None) -> int:
+    """Count the characters of a text, and one for the text itself."""
+    return len(text or "") + 1
+
+
 Observe = Callable[[int, int, int], None]
 
 
 @final
 @dataclass(frozen=True, slots=True, repr=False)
-class _Outcome(Generic[_Value]):
+class Outcome(Generic[_Value]):
     """A value or an error: one that a future held would be logged if nobody asked."""
 
     value: _Value | None
@@ -46,15 +52,20 @@ class _Request:
     texts: Sequence[str | None]
     ids: list[str] | None
     column: str
-    done: Future[_Outcome[_Texts]] = field(default_factory=Future)
+    done: Future[Outcome[_Texts]] = field(default_factory=Future)
     taken: int = 0
+    left: int = 0
     released: _Texts = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.left = sum(map(_length, self.texts))
 
     def take(self, room: int) -> range:
         """Take the next texts that fit into so many characters, at least one."""
         start = end = self.taken
-        while end < len(self.texts) and (room > 0 or end == start):
-            room -= len(self.texts[end] or "") + 1
+        least = self.left - room
+        while end < len(self.texts) and (self.left > least or end == start):
+            self.left -= _length(self.texts[end])
             end += 1
         self.taken = end
         return range(start, end)
@@ -72,8 +83,8 @@ class _OwnNoise:
     runs: Sequence[int]
 
     @property
-    def is_private(self) -> bool:
-        return self.source.is_private
+    def is_secret(self) -> bool:
+        return self.source.is_secret
 
     def describe(self) -> str:
         return self.source.describe()
@@ -96,8 +107,10 @@ class Batcher:
 
     A call for one text takes a hundred times as long as that text adds to a call for
     many. So what came in while one call was running goes into the next, at most 65,536
-    characters at a time and from each caller in turn. Each caller gets noise as from a
-    batch of its own, and none has the errors of another.
+    characters at a time. Requests with less left come first, so that a long one delays
+    nobody for longer than a call. A request that its caller gives up ends with the call
+    that is running. Each caller gets noise as from a batch of its own, and none has the
+    errors of another.
 
     Parameters
     ----------
@@ -118,7 +131,7 @@ class Batcher:
         self.privatizer = privatizer
         self._words, self._observe = words, observe
         self._lock = threading.Lock()
-        self._waiting: deque[_Request] = deque()
+        self._waiting: list[_Request] = []
         self._is_working = False
         self._thread = ThreadPoolExecutor(1, "mondegreen-batcher")
 
@@ -139,19 +152,29 @@ class Batcher:
         MondegreenError
             What :meth:`Privatizer.texts` raises.
         """
-        texts, records = texts_of(texts), record_ids(ids, len(texts))
+        texts = texts_of(texts)
+        if any(text and len(text) > self._words for text in texts):
+            await self.run(lambda: self._check_words(texts))
+        return await _value_of(self.submit(texts, ids, column))
+
+    def submit(
+        self,
+        texts: Sequence[str | None],
+        ids: Sequence[str | int] | None = None,
+        column: str = "text",
+    ) -> Future[Outcome[_Texts]]:
+        """Let texts wait for their turn; cancel what is returned to give them up."""
+        records = record_ids(ids, len(texts))
         is_keyed = isinstance(self.privatizer.noise, KeyedNoise)
         if is_keyed and records is None:
             raise ConfigurationError("noise is keyed here: send ids, one for each text")
-        if any(text and len(text) > self._words for text in texts):
-            await self.run(lambda: self._check_words(texts))
         request = _Request(texts, *((records, column) if is_keyed else (None, "")))
         with self._lock:
             if not self._is_working:
                 self._thread.submit(self._work)
                 self._is_working = True
             self._waiting.append(request)
-        return await _value_of(request.done)
+        return request.done
 
     async def run(self, work: Callable[[], _Value]) -> _Value:
         """Do other work in the same thread: two would only take turns."""
@@ -159,50 +182,60 @@ class Batcher:
 
     def close(self) -> None:
         """Finish what waits, and end the thread; later requests fail."""
+        self._thread.submit(self._finish)
         self._thread.shutdown()
 
     def _check_words(self, texts: Sequence[str | None]) -> None:
         for number, text in enumerate(texts, 1):
-            if text and len(text) > self._words:
-                if len(tokenize([text]).words()) > self._words:
-                    problem = f"has more than {self._words} words"
-                    raise DataError(f"text {number} {problem}; send it in parts")
+            if text and has_more_words([text], self._words):
+                problem = f"has more than {self._words} words"
+                raise DataError(f"text {number} {problem}; send it in parts")
 
     def _work(self) -> None:
-        """Release what waits, piece by piece, until nothing does."""
+        """Release a piece of what waits, and queue again behind other work."""
+        self._release(self._turn())
+        with self._lock:
+            self._is_working = bool(self._waiting)
+            if self._is_working:
+                with contextlib.suppress(RuntimeError):  # closed; it is finished there
+                    self._thread.submit(self._work)
+
+    def _finish(self) -> None:
         while pieces := self._turn():
-            for (request, _), outcome in zip(pieces, self._drawn(pieces), strict=True):
-                request.released += outcome.value or ()
-                is_whole = request.taken == len(request.texts)
-                if is_whole or outcome.error is not None:
-                    found = _Outcome(request.released, outcome.error)
-                    with contextlib.suppress(InvalidStateError):  # the caller has gone
-                        request.done.set_result(found)
+            self._release(pieces)
+
+    def _release(self, pieces: list[_Piece]) -> None:
+        for (request, _), outcome in zip(pieces, self._drawn(pieces), strict=True):
+            request.released += outcome.value or ()
+            is_whole = request.taken == len(request.texts)
+            if is_whole or outcome.error is not None:
+                found = Outcome(request.released, outcome.error)
+                with contextlib.suppress(InvalidStateError):  # the caller has gone
+                    request.done.set_result(found)
 
     def _turn(self) -> list[_Piece]:
-        """Take a piece of each request, from the front, as far as one call goes."""
+        """Take pieces of requests, the shortest first, as far as one call goes."""
         pieces: list[_Piece] = []
         room = _CHARACTERS
         with self._lock:
-            while self._waiting and room > 0:
-                request = self._waiting.popleft()
-                if request.done.done():
-                    continue
-                run = request.take(room)
-                room -= sum(len(request.texts[i] or "") + 1 for i in run)
-                pieces.append((request, run))
-                if request.taken < len(request.texts):
-                    self._waiting.append(request)  # the others come first
-            self._is_working = bool(pieces)
+            waiting = [each for each in self._waiting if not each.done.done()]
+            self._waiting = []
+            for request in sorted(waiting, key=lambda each: each.left):
+                if room > 0:
+                    before = request.left
+                    pieces.append((request, request.take(room)))
+                    room -= before - request.left
+                if request.left:
+                    self._waiting.append(request)
         return pieces
 
-    def _drawn(self, pieces: list[_Piece]) -> list[_Outcome[_Texts]]:
+    def _drawn(self, pieces: list[_Piece]) -> list[Outcome[_Texts]]:
         """Privatize pieces in one call; if it fails, each in its own."""
         together = _tried(lambda: self._together(pieces))
         if together.value is not None:
-            return [_Outcome(texts) for texts in together.value]
+            return [Outcome(texts) for texts in together.value]
         if len(pieces) == 1:
-            return [_Outcome(None, together.error)]
+            return [Outcome(None, together.error)]
         return [outcome for piece in pieces for outcome in self._drawn([piece])]
 
     def _together(self, pieces: list[_Piece]) -> list[_Texts]:
@@ -220,24 +253,39 @@ class Batcher:
         for request, run in pieces:
             texts += request.texts[run.start : run.stop]
             ids += (request.ids or ())[run.start : run.stop]
+        records = None if pieces[0][0].ids is None else ids
         runs = [len(run) for _, run in pieces]
         own = self.privatizer.with_noise(_OwnNoise(self.privatizer.noise, runs))
-        released, words = own.texts(texts, ids or None, pieces[0][0].column)
-        self._observe(len(pieces), len(texts), words)
+        released, words = own.texts(texts, records, pieces[0][0].column)
+        if len(released) != len(texts):
+            raise PrivacyError("a text has no release")
+        self._observe(len(pieces), len(texts), sum(words))
         ends = itertools.accumulate(runs)
         return [
             released[end - length : end] for end, length in zip(ends, runs, strict=True)
         ]
 
 
-def _tried(work: Callable[[], _Value]) -> _Outcome[_Value]:
+def has_more_words(texts: Iterable[str], most: int) -> bool:
+    """Whether texts have more words than that; counts no further."""
+    text, words, end = "\n".join(texts), 0, 0
+    while words <= most and end < len(text):
+        start, end = end, end + _CHARACTERS
+        if end < len(text):  # a word is not cut in two
+            end = max(text.rfind(" ", start, end), text.rfind("\n", start, end)) + 1
+            end = end if end > start else start + _CHARACTERS
+        words += len(tokenize([text[start:end]]).words())
+    return words > most
+
+
+def _tried(work: Callable[[], _Value]) -> Outcome[_Value]:
     try:
-        return _Outcome(work())
+        return Outcome(work())
     except Exception as error:
-        return _Outcome(None, error)
+        return Outcome(None, error)
 
 
-async def _value_of(future: Future[_Outcome[_Value]]) -> _Value:
+async def _value_of(future: Future[Outcome[_Value]]) -> _Value:
     """Wait for an outcome, and raise its error; who gives up cancels the future."""
     outcome = await asyncio.wrap_future(future)
     if outcome.error is not None:

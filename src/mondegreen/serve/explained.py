@@ -8,7 +8,7 @@ import numpy as np
 
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.scores.word import score_word
-from mondegreen.text.policy import KEEP, Lookup
+from mondegreen.text.lookup import KEEP, Lookup
 
 _RUNS: Final = 2000
 """Outputs that are drawn where probabilities cannot be computed: a second or less."""

@@ -100,9 +100,11 @@ def read(form: type[_Read], body: bytes) -> _Read:
             include_url=False, include_context=False, include_input=False
         )[0]
     if wrong["type"] == "json_invalid":
-        raise Refused(400, "the body must be JSON, in UTF-8")
+        raise Refused(400, "body", "The body must be JSON, in UTF-8.")
     fields = form.allowed
     name = wrong["loc"][0] if wrong["loc"] else None
     if name not in fields:
-        raise Refused(422, f"the body must be an object of: {', '.join(fields)}")
-    raise Refused(422, f"{name} must be {fields[str(name)]}")
+        raise Refused(
+            422, "field", f"The body must be an object of: {', '.join(fields)}"
+        )
+    raise Refused(422, "field", f"{name} must be {fields[str(name)]}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from fastapi import FastAPI, Request, Response
@@ -14,6 +14,8 @@ from mondegreen.errors import MondegreenError
 from mondegreen.prompts.guard import PromptGuard
 from mondegreen.prompts.rules import RefusedRequestError
 from mondegreen.prompts.shown import private_inputs
+from mondegreen.serve.answers import Refused
+from mondegreen.serve.prompt_batcher import PromptBatcher
 
 PATH: Final = "/beta/litellm_basic_guardrail_api"
 
@@ -23,10 +25,9 @@ _SENDS_ROWS: Final = (1, 106)
 
 _VERSION: Final = re.compile(r"(\d{1,4})\.(\d{1,6})\.")
 _HIDDEN: Final = "[present]"  # what it shows of most headers
-Run = Callable[[Callable[[], dict[str, Any]]], Awaitable[dict[str, Any]]]
 
 
-def add_guardrail(app: FastAPI, guard: PromptGuard, run: Run) -> None:
+def add_guardrail(app: FastAPI, prompts: PromptBatcher) -> None:
     """Add the address; every failure is an answer that blocks the request.
 
     An error of HTTP would be another thing: told to ``fail_open``, LiteLLM sends the
@@ -36,10 +37,8 @@ def add_guardrail(app: FastAPI, guard: PromptGuard, run: Run) -> None:
     ----------
     app : FastAPI
         The service.
-    guard : PromptGuard
+    prompts : PromptBatcher
         Privatizes requests; answers pass.
-    run : callable
-        Runs a function where privatizers run, such as ``Batcher.run``.
     """
 
     @app.post(PATH, response_class=Response)
@@ -47,7 +46,9 @@ def add_guardrail(app: FastAPI, guard: PromptGuard, run: Run) -> None:
         """Privatize what LiteLLM shows of a request; let answers pass."""
         try:
             shown = json.loads(await request.body())
-            made = await run(lambda: _judged(guard, shown))
+            made = await prompts.run(lambda guard: _judged(guard, shown))
+        except Refused as error:
+            made = _blocked(error.detail)
         except MondegreenError as error:
             made = _blocked(str(error))
         except Exception as error:  # its message may quote a text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from typing import Final, final
 
 from prometheus_client import (
@@ -14,6 +13,8 @@ from prometheus_client import (
     generate_latest,
 )
 from prometheus_client.multiprocess import MultiProcessCollector
+
+from mondegreen.serve.answers import Reason
 
 _SECONDS: Final = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 _SIZES: Final = (1, 4, 16, 64, 256, 1024, 4096, 16384)
@@ -31,6 +32,12 @@ class Metrics:
             "mondegreen_requests",
             "Requests, by address and status.",
             ("path", "status"),
+            registry=own,
+        )
+        self._refusals = Counter(
+            "mondegreen_refusals",
+            "Requests that were refused, by reason.",
+            ("reason",),
             registry=own,
         )
         self._seconds = Histogram(
@@ -66,6 +73,10 @@ class Metrics:
         self._requests.labels(path, str(status)).inc()
         self._seconds.labels(path).observe(seconds)
 
+    def count_refusal(self, reason: Reason) -> None:
+        """Count a request that was refused."""
+        self._refusals.labels(reason).inc()
+
     def count_batch(self, callers: int, texts: int, words: int) -> None:
         """Count a call."""
         self._callers.observe(callers)
@@ -80,8 +91,3 @@ class Metrics:
             found = CollectorRegistry()
             MultiProcessCollector(found)
         return bytes(generate_latest(found))
-
-
-def path_of(path: str, known: Iterable[str]) -> str:
-    """Name an address in a metric: those that there are, and one for all others."""
-    return path if path in known else "other"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
+import functools
 import os
 import signal
 import socket
@@ -11,6 +11,7 @@ import ssl
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing import parent_process
@@ -23,6 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.processes import SPAWN, one_thread, without_interrupts
+from mondegreen.serve.addresses import client_of, is_loopback
 from mondegreen.serve.log import set_up_log
 from mondegreen.serve.metrics import FOLDER
 
@@ -52,6 +54,10 @@ class Listen:
         Processes, each with a copy of the settings and noise of its own.
     seconds : float
         What one request may take, and so the time that a stop waits.
+    waiting, waiting_per_address : int
+        Connections that wait for a request: in all, and of one client address (0: no
+        limit of its own). When one more comes, the one that has waited longest is
+        closed. Each worker counts for itself.
     """
 
     host: str = "127.0.0.1"
@@ -60,16 +66,13 @@ class Listen:
     tls_key: str | None = None
     workers: int = 1
     seconds: float = 30.0
+    waiting: int = 256
+    waiting_per_address: int = 128
 
     @property
     def is_local(self) -> bool:
         """Whether nobody beyond this machine can reach it."""
-        if self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(self.host)
 
     def check_exposure(self, *, has_keys: bool, allowed: bool) -> str:
         """Say what is wrong with being reached from elsewhere; "" if nothing is.
@@ -128,7 +131,7 @@ def _serve(app: Callable[[], Any], listen: Listen, listening: socket.socket) -> 
         app,
         factory=True,
         interface="asgi3",
-        http=PatientProtocol,
+        http=functools.partial(PatientProtocol, listen=listen),
         ws="none",
         loop="asyncio",
         lifespan="off",
@@ -233,20 +236,48 @@ class PatientProtocol(H11Protocol):
     """HTTP/1.1, with a limit to its patience.
 
     A connection on which no request begins, or whose answer nobody takes, is closed
-    after 20 to 40 seconds. The server itself waits for ever.
+    after 20 to 40 seconds. The server itself waits for ever. Where too many connections
+    wait, the longest waiting one of the client that has most of them is closed: a
+    client that opens many cannot keep others out.
     """
+
+    def __init__(self, *given: Any, listen: Listen, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self._listen = listen
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
+        self._client = client_of((self.client or ("",))[0])
+        self._since = self.loop.time()
         self._seen: Any = self  # no request, and not the absence of one
         self._look()
+        self._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._next_look.cancel()
         super().connection_lost(exc)
 
+    def on_response_complete(self) -> None:
+        self._since = self.loop.time()
+        super().on_response_complete()
+
     def send_400_response(self, msg: str) -> None:
         super().send_400_response('{"error": "this is not HTTP/1.1"}')
+
+    def _make_room(self) -> None:
+        """Close a connection if too many wait, this new one among them."""
+        waiting = [each for each in self.connections if each._is_waiting()]
+        counts = Counter(each._client for each in waiting)
+        most, many = counts.most_common(1)[0]
+        limit = self._listen.waiting_per_address or self._listen.waiting
+        if many > limit or len(waiting) > self._listen.waiting:
+            mine = [each for each in waiting if each._client == most]
+            min(mine, key=lambda each: each._since).transport.close()
+
+    def _is_waiting(self) -> bool:
+        """Whether the client is to send something: it has no whole request here."""
+        is_idle = self.cycle is None or self.cycle.response_complete
+        return not self.transport.is_closing() and (is_idle or self.cycle.more_body)
 
     def _look(self) -> None:
         """End what has not moved since the last look."""

@@ -163,6 +163,9 @@ def locate(name_or_path: str | Path) -> Path:
     is_path = name.endswith(_SUFFIX) or bool({os.sep, os.altsep or os.sep} & set(name))
     if is_path or isinstance(name_or_path, Path):
         return Path(name_or_path)
+    own = _BUNDLED / f"{name}{_SUFFIX}"
+    if own.is_file():  # without a look at the cache: this is asked for every warm call
+        return own
     if name in (files := _files()):
         return files[name]
     from mondegreen.space.vectors.fetch import PUBLIC_SPACES

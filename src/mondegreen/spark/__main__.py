@@ -15,12 +15,13 @@ from mondegreen import errors, spark
 from mondegreen.cli import options
 from mondegreen.cli.main import main as run
 from mondegreen.cli.options import Column, File, argument, command, option
+from mondegreen.cli.render import prepare_privatizer
 from mondegreen.passes import METADATA_KEY, from_json, to_json
+from mondegreen.settings import Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from mondegreen.privatizer.privatizer import Privatizer
 
 _BROKEN: Final = "_mondegreen_broken"
 
@@ -44,10 +45,7 @@ _ROW: Final = "a row has another number of values than the header"
 def privatize(
     input: str = argument(metavar="IN"),
     output: str = argument(metavar="OUT"),
-    epsilon: float = options.EPSILON,
-    name: options.MechanismName = options.MECHANISM,
-    settings: tuple[str, ...] = options.SETTINGS,
-    space: options.SpaceName = options.SPACE,
+    settings: Settings = options.settings(),
     columns: tuple[Column, ...] = options.COLUMNS,
     format: Literal["parquet", "csv", "delta"] | None = option(
         "Of IN and OUT.  [default: csv if IN says so, else parquet]"
@@ -66,25 +64,10 @@ def privatize(
     drop: tuple[Column, ...] = option(
         "Column that OUT does not have, such as the id. Repeatable."
     ),
-    unknown: Literal["word", "mask", "drop", "fail"] = option(
-        "Words outside the vocabulary: privatize, print [unk], remove, or stop."
-    ),
-    keep: File | None = options.KEEP,
-    case: Literal["lower", "truecase", "restore"] | None = option(
-        "As `mondegreen privatize --help` says.  [default: truecase, and lower under "
-        "--read none]"
-    ),
-    structure: Literal["keep", "plain"] = option(
-        "keep: punctuation and spacing of IN, in clear; plain: single spaces."
-    ),
-    print_all: bool = options.PRINT_ALL,
-    read: Literal["none", "words", "sentence"] = options.READ,
-    language: str | None = options.LANGUAGE,
     earlier: File | None = option(
         "Report of a run that made IN, whose guarantees go on. Columns that Spark "
         "privatized carry theirs by themselves."
     ),
-    allow_unproved: bool = options.UNPROVED,
     force: bool = options.FORCE,
     quiet: bool = options.QUIET,
 ) -> None:
@@ -96,42 +79,19 @@ def privatize(
     \b
     python -m mondegreen.spark reviews private -c text --id id --key-env RELEASE_SECRET -e 10
     """  # noqa: D301, E501
+    from mondegreen.cli.render import show_promise
+
     with _told():
-        privatizer = _privatizer(
-            options.built(name, epsilon, settings),
-            space,
-            quiet=quiet,
-            unknown=unknown,
-            keep=keep,
-            case=case or ("lower" if read == "none" else "truecase"),
-            structure=structure,
-            print_all=print_all,
-            read=read,
-            language=language,
-            allow_unproved=allow_unproved,
-        )
+        privatizer = prepare_privatizer(settings, quiet=quiet)
         form = format or ("csv" if ".csv" in input else "parquet")
         how: Any = {"id_column": id_column, "key_env": key_env, "unkeyed": unkeyed}
         table = _stated(_read(_session(), input, form), columns[0], earlier)
         released = spark.privatize(table, columns, spec=privatizer, drop=drop, **how)
-        promise = privatizer.guarantee
-        if said := promise.warning if quiet else promise.summary():
-            click.echo(said, err=True)
+        show_promise(privatizer.guarantee, privatizer.preview(), quiet=quiet)
         mode = "overwrite" if force else "errorifexists"
         writer = released.write.format(form).mode(mode)
         writer.options(**(_CSV if form == "csv" else {})).save(output)
         spark.write_report(released, output)
-
-
-def _privatizer(
-    mechanism: Any, space: str, *, keep: str | None, quiet: bool, **how: Any
-) -> Privatizer:
-    from mondegreen.cli.render import prepared
-    from mondegreen.space.store import load_space
-    from mondegreen.text.policy import read_keep_list
-
-    words = read_keep_list(keep) if keep else ()
-    return prepared(mechanism, load_space(space), quiet=quiet, keep=words, **how)
 
 
 def _session() -> Any:

@@ -8,9 +8,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Codes, Ids
 from mondegreen.errors import InvalidParameterError
-from mondegreen.text.policy import DROP
+from mondegreen.text.lookup import DROP
 
 SentenceEnds: TypeAlias = Callable[[Ids, NDArray[np.int64]], NDArray[np.bool_]]
 """From the released ids of texts, one text behind the other, and the number of words of
@@ -31,7 +31,7 @@ def last_alone(ids: Ids, counts: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def plain_parts(
     texts: Sequence[list[str] | None],
-    codes: Ids,
+    codes: Codes,
     counts: Sequence[int],
     ends: SentenceEnds,
 ) -> list[list[str] | None]:

@@ -24,7 +24,7 @@ import mondegreen as mg
 from mondegreen.device.artifact import artifact
 from mondegreen.device.unicode import versions
 from mondegreen.sampling.noise import KeyedNoise, chacha20
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.structure import LISTED
 from mondegreen.text.tokenizer import canonical, tokenize
 from vectors import keyed

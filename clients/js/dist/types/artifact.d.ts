@@ -6,11 +6,24 @@ export interface Guarantee {
     readonly epsilon: number;
     readonly certified: number | null;
     readonly metric: string;
-    readonly strata: readonly string[];
-    readonly ordinary_text: Readonly<Record<string, unknown>>;
+    readonly certified_how: string;
+    readonly disclosed: readonly string[];
     readonly noise: string;
-    readonly is_private: boolean;
+    readonly noise_is_secret: boolean;
+    readonly protection: string;
     readonly [field: string]: unknown;
+}
+/** What was measured of a setting, in the fields of `Preview.to_dict()`; no guarantee. */
+export interface Measured {
+    /** Whose words these are. */
+    readonly of: string;
+    readonly words: number;
+    /** Share of words that are unchanged. */
+    readonly unchanged: number;
+    /** Share that is unchanged or becomes a word of near meaning; null without vectors. */
+    readonly near: number | null;
+    /** Share that the `adversary` recovers; null where nobody has tried. */
+    readonly recovered: number | null;
 }
 /** One epsilon of an artifact. */
 export interface Setting {
@@ -21,10 +34,11 @@ export interface Setting {
     readonly threshold?: string;
     /** SHA-256 of all that shapes a draw, for keyed releases. */
     readonly digest: string;
-    /** Share of words that `adversary` recovers; null where nobody has computed it. */
-    readonly reader: number | null;
     readonly guarantee: Guarantee;
     readonly summary: string;
+    readonly preview: Measured;
+    /** The worst of what is proved and of what was measured, in one word. */
+    readonly protection: string;
 }
 export interface Header {
     readonly format: string;

@@ -1,5 +1,5 @@
 /** Words replaced where they are typed: the same law as the Python package, bit for bit. */
-export type { Guarantee } from "./artifact.js";
+export type { Guarantee, Measured } from "./artifact.js";
 export { MondegreenError } from "./errors.js";
 export { defineInput } from "./input.js";
 export type { Keyed } from "./noise.js";

@@ -1,4 +1,4 @@
-import { type Guarantee } from "./artifact.js";
+import { type Guarantee, type Measured } from "./artifact.js";
 import { type Keyed } from "./noise.js";
 /** Where a word is: code units `start..end-1`, of the release or of the input. */
 export interface Span {
@@ -52,11 +52,12 @@ export declare class Privatizer {
     get guarantee(): Guarantee;
     /** The guarantee in a few lines, for people. */
     get summary(): string;
-    /** Share of words that an adversary recovers, and which; null where not computed. */
-    get reader(): {
-        readonly share: number;
-        readonly adversary: string;
-    } | null;
+    /** What was measured of public words, and of an attacker; no guarantee. */
+    get preview(): Measured;
+    /** The attacker of the preview, in words. */
+    get adversary(): string;
+    /** The worst of what is proved and of what was measured, in one word. */
+    get protection(): string;
     /** The same words with another epsilon of the artifact. */
     withEpsilon(epsilon: number): Privatizer;
     /**

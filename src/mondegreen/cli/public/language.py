@@ -14,6 +14,7 @@ from mondegreen.cli.options import File, LanguageName, argument, command, option
 from mondegreen.cli.render import echo_facts, echo_table, progress, say
 from mondegreen.errors import InvalidParameterError, SourceError
 from mondegreen.io.guess import Format
+from mondegreen.settings import Settings
 
 if TYPE_CHECKING:
     from mondegreen.io.base import AbstractSource
@@ -166,16 +167,12 @@ def adapt(
     output: Path = _OUTPUT,
     columns: tuple[options.Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
-    epsilon: float = options.EPSILON,
-    name: options.MechanismName = options.MECHANISM,
-    settings: tuple[str, ...] = options.SETTINGS,
-    space: options.SpaceName = options.SPACE,
+    settings: Settings = options.settings(*options.LAW),
     language: LanguageName | None = option(
         "Public language model to adapt.  [default: the one that comes with the "
         "package]",
         "--language",
     ),
-    allow_unproved: bool = options.UNPROVED,
     force: bool = options.FORCE,
     quiet: bool = options.QUIET,
     as_json: bool = options.JSON,
@@ -200,16 +197,18 @@ def adapt(
     from mondegreen.io.open import open_source
     from mondegreen.language.build import released_words
     from mondegreen.language.store import load_language, save_language
-    from mondegreen.space.store import load_space
+    from mondegreen.privatizer.build import build_mechanism
+    from mondegreen.privatizer.spec import find_space
 
     _check_output(output, [release], force=force)
-    mechanism = options.built(name, epsilon, settings)
-    options.check_proved(mechanism, allow_unproved=allow_unproved)
+    mechanism = build_mechanism(settings)
+    options.check_proved(mechanism, allow_unproved=settings.allow_unproved)
     say(_DRAWS)
-    loaded, model = load_space(space), load_language(language)
+    loaded = find_space(settings.space)
+    model = load_language(language)
     state = mechanism.prepare(loaded)
     with open_source(release, format=format, columns=columns, missing="pass") as source:
-        known = _known(source, state, allow_unproved=allow_unproved)
+        known = _known(source, state, allow_unproved=settings.allow_unproved)
         words = released_words(_texts(source, quiet), loaded)
     found = Adapter(state, model).adapted(Released(*words), known)
     save_language(found.model, output, force=force)
@@ -255,7 +254,6 @@ def _texts(source: AbstractSource, quiet: bool) -> Iterator[list[str]]:
 def _known(release: AbstractSource, state: State, *, allow_unproved: bool) -> str:
     """Say how the setting of a release is known; refuse what its guarantee forbids."""
     from mondegreen.cli.attack import check_stated
-    from mondegreen.passes import all_private
 
     stated = check_stated(release, state)
     made = [each for column in stated for each in column]
@@ -263,14 +261,14 @@ def _known(release: AbstractSource, state: State, *, allow_unproved: bool) -> st
         given = each.guarantee
         is_read = given and any(a.startswith("reading:") for a in given.assumptions)
         is_open = given is None or given.is_proved or not allow_unproved
-        if is_read or (is_open and not each.is_private):
+        if is_read or (is_open and each.is_void):
             why = "it was read by a language model" if is_read else "it is not private"
             problem = f"{why}, as its guarantee says: {each}"
             hint = "give a release made with --read none and without --seed"
             raise SourceError(release.name, problem, hint=hint)
     known = "" if all(stated) else " as was claimed"
-    is_private = state.stated.is_proved and all_private(made)
-    return known if is_private else f"{known} (NOT PRIVATE)"
+    is_void = not state.stated.is_proved or any(each.is_void for each in made)
+    return f"{known} (NOT PRIVATE)" if is_void else known
 
 
 def _facts(

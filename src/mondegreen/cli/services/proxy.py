@@ -10,6 +10,7 @@ import click
 from mondegreen.cli import options
 from mondegreen.cli.options import File, command, option
 from mondegreen.cli.services.serve import (
+    PER_ADDRESS,
     PUBLIC,
     ROLES,
     TLS_CERT,
@@ -17,6 +18,7 @@ from mondegreen.cli.services.serve import (
     public_values,
 )
 from mondegreen.errors import ConfigurationError
+from mondegreen.settings import Settings
 
 _STOPPING_SECONDS: Final = 30.0
 
@@ -26,24 +28,7 @@ def proxy(
     upstream: str = option(
         "Base address of the language model, such as https://api.openai.com/v1.", "URL"
     ),
-    epsilon: float = options.EPSILON,
-    name: options.MechanismName = options.MECHANISM,
-    settings: tuple[str, ...] = options.SETTINGS,
-    space: options.SpaceName = options.SPACE,
-    unknown: Literal["word", "mask", "drop", "fail"] = option(
-        "Words outside the vocabulary: privatize, print [unk], remove, or refuse."
-    ),
-    keep: File | None = options.KEEP,
-    structure: Literal["keep", "plain"] = option(
-        "keep: punctuation and spacing pass in clear; plain: single spaces, full stops."
-    ),
-    print_all: bool = options.PRINT_ALL,
-    read: Literal["none", "words", "sentence"] | None = option(
-        "Send what released words most likely stand for, by a public language model "
-        "that sees the release alone: no epsilon.  [default: sentence under the tree, "
-        "and none]"
-    ),
-    language: str | None = options.LANGUAGE,
+    settings: Settings = options.settings(without=["allow_unproved"]),
     roles: tuple[Literal["system", "developer", "assistant"], ...] = ROLES,
     public: File | None = PUBLIC,
     models: tuple[str, ...] = option(
@@ -74,10 +59,34 @@ def proxy(
         "--upstream-ca",
     ),
     plain_http: bool = option("Permit an upstream by plain HTTP on another machine."),
-    timeout: float = option(
-        "The upstream may be silent so long.", "SECONDS", default=600.0
+    allowed_hosts: tuple[str, ...] = option(
+        "Host name that clients use for the proxy, beside localhost and the address "
+        "it listens on. Repeatable.",
+        "--allowed-host NAME",
     ),
-    largest: int = option("Of a request.", "--max-bytes BYTES", default=4 << 20),
+    timeout: float = option(
+        "Timeout for reading from the upstream, in seconds.", "SECONDS", default=600.0
+    ),
+    answer_timeout: float = option(
+        "Timeout for a whole answer of the upstream, in seconds.",
+        "SECONDS",
+        default=3600.0,
+    ),
+    request_timeout: float = option(
+        "Timeout for receiving a request, and again for privatizing it, in seconds.",
+        "SECONDS",
+        default=30.0,
+    ),
+    largest: int = option(
+        "Maximum request size, in bytes.", "--max-bytes BYTES", default=4 << 20
+    ),
+    words: int = option("Maximum words of a request.", "--max-words", default=50_000),
+    concurrent: int = option(
+        "Maximum requests at a time; others get status 503.",
+        "--max-concurrent",
+        default=256,
+    ),
+    per_address: int = PER_ADDRESS,
     quiet: bool = option("Print warnings alone.", "-q --quiet"),
     verbose: bool = option("Print the whole guarantee.", "-v --verbose"),
 ) -> None:
@@ -91,37 +100,38 @@ def proxy(
     mondegreen proxy --upstream https://api.openai.com/v1 --epsilon 10
     OPENAI_BASE_URL=http://127.0.0.1:8787/v1 python app.py
     """  # noqa: D301
-    from mondegreen.cli.render import prepared, say, show_promise
+    from mondegreen.cli.render import prepare_privatizer, say, show_promise
     from mondegreen.prompts.guard import PromptGuard
-    from mondegreen.prompts.proxy import ProxySettings, create_proxy
-    from mondegreen.prompts.upstream import Upstream
+    from mondegreen.serve.addresses import allowed_hosts as hosts_with
+    from mondegreen.serve.limits import Limits
+    from mondegreen.serve.proxy import ProxySettings, create_proxy
     from mondegreen.serve.server import Listen, run
-    from mondegreen.space.store import load_space
-    from mondegreen.text.policy import read_keep_list
+    from mondegreen.serve.upstream import Upstream
 
-    where = Upstream(upstream, timeout, authority, plain_http)
+    where = Upstream(upstream, timeout, authority, plain_http, answer_timeout)
+    limits = Limits(
+        body=largest,
+        words=words,
+        seconds=request_timeout,
+        concurrent=concurrent,
+        per_address=per_address,
+    )
+    hosts = hosts_with([host, *allowed_hosts])
     seconds = min(timeout, _STOPPING_SECONDS)
-    listen = Listen(host, port, tls_cert, tls_key, seconds=seconds)
+    listen = Listen(
+        host,
+        port,
+        tls_cert,
+        tls_key,
+        seconds=seconds,
+        waiting_per_address=per_address,
+    )
     # Who calls needs a key of the upstream.
     warning = listen.check_exposure(has_keys=True, allowed=allow_exposed)
     if fresh and (key_file or key_env):
         raise ConfigurationError("a key and --fresh exclude each other")
     noise = options.keyed_noise(key_file, key_env)
-    mechanism = options.built(name, epsilon, settings)
-    read = read or ("sentence" if mechanism.name == "tree" else "none")
-    privatizer = prepared(
-        mechanism,
-        load_space(space),
-        quiet=quiet,
-        unknown=unknown,
-        keep=read_keep_list(keep) if keep else (),
-        case="lower" if read == "none" else "truecase",
-        structure=structure,
-        print_all=print_all,
-        read=read,
-        language=language,
-        noise=noise,
-    )
+    privatizer = prepare_privatizer(settings, noise, quiet=quiet)
     guard = PromptGuard(
         privatizer,
         public_roles=roles,
@@ -129,8 +139,9 @@ def proxy(
         models=models,
         fresh=fresh,
     )
-    show_promise(guard.guarantee, quiet=quiet, verbose=verbose)
+    preview = privatizer.preview()
+    show_promise(guard.guarantee, preview, quiet=quiet, verbose=verbose)
     if warning:
         click.echo(warning, err=True)
-    app = functools.partial(create_proxy, ProxySettings(guard, where, largest))
+    app = functools.partial(create_proxy, ProxySettings(guard, where, limits, hosts))
     run(app, listen, say)

@@ -12,9 +12,11 @@ from mondegreen.cli import options
 from mondegreen.cli.options import File, command, option
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.files import read_bytes
+from mondegreen.settings import Settings
 
 if TYPE_CHECKING:
     from mondegreen.prompts.guard import PromptGuard
+    from mondegreen.scores.preview import Preview
 
 _LONGEST: Final = 16 << 20  # bytes of a file of what is public
 HOST: Final = option(
@@ -38,36 +40,25 @@ PUBLIC: Final = option(
 ROLES: Final = option(
     "Messages of this role are PUBLIC and pass in clear. Repeatable.", "--public-role"
 )
+PER_ADDRESS: Final = option(
+    "Maximum requests at a time from one client address; others get status 429. Also "
+    "the maximum of its idle or half-sent connections. 0: no limit per address.",
+    "--max-per-address",
+    default=128,
+    type=click.IntRange(min=0),
+)
 WORKERS: Final = option("Processes that answer, one core each.", default=1)
 
 
 @command()
 def serve(
-    epsilon: float = options.EPSILON,
-    name: options.MechanismName = options.MECHANISM,
-    settings: tuple[str, ...] = options.SETTINGS,
-    space: options.SpaceName = options.SPACE,
-    unknown: Literal["word", "mask", "drop", "fail"] = option(
-        "Words outside the vocabulary: privatize, print [unk], remove, or refuse."
-    ),
-    keep: File | None = options.KEEP,
-    case: Literal["lower", "truecase", "restore"] | None = option(
-        "As for privatize.  [default: truecase, and lower under --read none]"
-    ),
-    structure: Literal["keep", "plain"] = option("As for privatize."),
-    print_all: bool = options.PRINT_ALL,
-    read: Literal["none", "words", "sentence"] = option(
-        "Print what released words most likely stand for, each by itself or the whole "
-        "sentence, by a public language model; none: the words drawn. No epsilon."
-    ),
-    language: str | None = options.LANGUAGE,
+    settings: Settings = options.settings(),
     key_file: File | None = option(
         "Keyed noise: the same record repeats its release. Requests need ids then."
     ),
     key_env: str | None = option(
         "As --key-file; the environment variable holds 64 hex digits.", "VARIABLE"
     ),
-    allow_unproved: bool = options.UNPROVED,
     host: str = HOST,
     port: int = PORT,
     api_keys: File | None = API_KEYS,
@@ -94,6 +85,7 @@ def serve(
         "--max-concurrent",
         default=256,
     ),
+    per_address: int = PER_ADDRESS,
     guardrail: bool = option(
         "Answer LiteLLM too, at /beta/litellm_basic_guardrail_api: its requests to "
         "language models are privatized or blocked."
@@ -114,34 +106,28 @@ def serve(
     curl -H 'Content-Type: application/json' -d '{"texts": ["I met Ann."]}' \\
       http://127.0.0.1:8000/v1/privatize
     """  # noqa: D301
-    from mondegreen.cli.render import prepared, say, show_promise
+    from mondegreen.cli.render import prepare_privatizer, say, show_promise
     from mondegreen.prompts.guard import PromptGuard
     from mondegreen.serve.api_keys import ApiKeys
     from mondegreen.serve.app import create_app
+    from mondegreen.serve.limits import Limits
     from mondegreen.serve.server import Listen, run
-    from mondegreen.serve.settings import Limits, Settings
-    from mondegreen.space.store import load_space
-    from mondegreen.text.policy import read_keep_list
+    from mondegreen.serve.service_settings import ServiceSettings
 
-    listen = Listen(host, port, tls_cert, tls_key, workers, seconds)
+    listen = Listen(
+        host,
+        port,
+        tls_cert,
+        tls_key,
+        workers,
+        seconds,
+        waiting_per_address=per_address,
+    )
     keys = ApiKeys() if api_keys is None else ApiKeys.from_file(api_keys)
     warning = listen.check_exposure(has_keys=bool(keys), allowed=allow_exposed)
     noise = options.keyed_noise(key_file, key_env)
-    privatizer = prepared(
-        options.built(name, epsilon, settings),
-        load_space(space),
-        quiet=quiet,
-        unknown=unknown,
-        keep=read_keep_list(keep) if keep else (),
-        case=case or ("lower" if read == "none" else "truecase"),
-        structure=structure,
-        print_all=print_all,
-        read=read,
-        language=language,
-        noise=noise,
-        allow_unproved=allow_unproved,
-    )
-    limits = Limits(body, texts, words, seconds, rate, concurrent)
+    privatizer = prepare_privatizer(settings, noise, quiet=quiet)
+    limits = Limits(body, texts, words, seconds, rate, concurrent, per_address)
     guard = None
     if guardrail:
         if workers > 1 and noise is None:
@@ -153,9 +139,11 @@ def serve(
         guard = PromptGuard(privatizer, public_roles=roles, public=declared)
     elif public or roles:
         raise ConfigurationError("--public and --public-role need --guardrail")
-    app: Any = functools.partial(create_app, Settings(privatizer, keys, limits, guard))
-    show_promise(privatizer.guarantee, quiet=quiet, verbose=verbose)
-    _show_guard(guard, quiet=quiet, verbose=verbose)
+    service = ServiceSettings(privatizer, keys, limits, guard)
+    app: Any = functools.partial(create_app, service)
+    preview = privatizer.preview()
+    show_promise(privatizer.guarantee, preview, quiet=quiet, verbose=verbose)
+    _show_guard(guard, preview, quiet=quiet, verbose=verbose)
     warnings = [warning]
     if noise is not None and not keys:
         warnings.append(
@@ -175,13 +163,15 @@ def serve(
         say("Stopped; all that came in was answered.")
 
 
-def _show_guard(guard: PromptGuard | None, *, quiet: bool, verbose: bool) -> None:
+def _show_guard(
+    guard: PromptGuard | None, preview: Preview, *, quiet: bool, verbose: bool
+) -> None:
     """Print what the guardrail promises, which leaves more in clear."""
     from mondegreen.cli.render import say, show_promise
 
     if guard is not None and not quiet:
         say("The guardrail, for requests to language models:")
-        show_promise(guard.guarantee, quiet=quiet, verbose=verbose)
+        show_promise(guard.guarantee, preview, quiet=quiet, verbose=verbose)
 
 
 def public_values(path: str | None) -> list[Any]:

@@ -20,7 +20,7 @@ from mondegreen.mechanisms.base import State
 from mondegreen.scores.corpus import CorpusScorer
 from mondegreen.scores.deniability import expected_distinct
 from mondegreen.text.detokenizer import Detokenizer
-from mondegreen.text.policy import Lookup
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import TokenizedBatch, tokenize
 
 SPACE: Final = "glove-300"

@@ -66,7 +66,7 @@ class VickreyLiteral(base.AbstractMechanism):
     >>> state = VickreyLiteral(epsilon=50.0, t=0.0).prepare(space)
     >>> state.sample(np.array([0, 1, 2], dtype=np.int32), np.random.default_rng(0))
     array([1, 0, 1], dtype=int32)
-    >>> state.guarantee.is_private
+    >>> state.guarantee.is_proved
     False
     """
 

@@ -135,9 +135,9 @@ class Tree(base.AbstractMechanism):
     name: ClassVar[str] = "tree"
     family: ClassVar[str] = "selection"
     metric: ClassVar[str] = "ultrametric of a word tree"
-    renamed: ClassVar[Mapping[str, str]] = {
-        "odds": "losses",
-        "probabilities": "level_probabilities",
+    digest_names: ClassVar[Mapping[str, str]] = {
+        "losses": "odds",
+        "level_probabilities": "probabilities",
     }
 
     def __post_init__(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
+from mondegreen.guarantee import GROUPED
 from mondegreen.mechanisms import base
 from mondegreen.mechanisms.symbols.response import (
     Response,
@@ -65,7 +66,7 @@ class Krr(ResponseMechanism):
     )
 
     name: ClassVar[str] = "krr"
-    metric: ClassVar[str] = "0 within a group of the policy, 1 otherwise"
+    metric: ClassVar[str] = f"{GROUPED}, 1 otherwise"
 
     def prepare(self, space: Any) -> ResponseState:
         """Set the integers of the law, and certify them."""
@@ -74,14 +75,14 @@ class Krr(ResponseMechanism):
         promise = self.promise_on(
             alphabet,
             response.loss,
-            certified_how="proof, and exact arithmetic for the integers that are sampled",
+            certified_how="proof, and exact arithmetic over the sampled integers",
             equivalents=(
                 f"{response.loss:.6g}-local differential privacy of a word",
                 "words of one group have the same law: they lose 0",
             ),
             assumptions=(
-                f"the policy, SHA-256 {alphabet.digest}, is public and was fixed before "
-                "the texts were seen",
+                f"the policy, SHA-256 {alphabet.digest}, is public and was fixed "
+                "before the texts were seen",
             ),
         )
         return ResponseState(alphabet, response, promise)

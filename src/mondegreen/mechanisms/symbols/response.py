@@ -6,8 +6,9 @@ A symbol :math:`x` is kept, or replaced by one of the *targets*, all alike. With
 .. math:: b = \lceil T / (e^\epsilon + k - 1) \rceil, \qquad
           P(z \mid x) = b / T \text{ for each target } z \ne x,
 
-and :math:`P(x \mid x)` is what is left: :math:`a / T` with :math:`a = T - (k - 1) b` where
-:math:`x` is a target itself. Since :math:`b` is rounded up, :math:`a / b \le e^\epsilon`.
+and :math:`P(x \mid x)` is what is left: :math:`a / T` with :math:`a = T - (k - 1) b`
+where :math:`x` is a target itself. Since :math:`b` is rounded up,
+:math:`a / b \le e^\epsilon`.
 """
 
 from __future__ import annotations
@@ -100,6 +101,7 @@ class ResponseMechanism(base.AbstractMechanism):
     __slots__ = ()
 
     family: ClassVar[str] = "symbols"
+    space_metrics: ClassVar[tuple[str, ...]] = ()  # a policy in place of a space
 
     @abstractmethod
     def prepare(self, space: Any) -> ResponseState:
@@ -128,6 +130,7 @@ class ResponseMechanism(base.AbstractMechanism):
             scale={"closest": 0.0, "nearest": 0.0, "mean": 1.0, "diameter": 1.0},
             space=alphabet.name,
             space_digest=alphabet.digest,
+            hides_among=alphabet.hides_among,
             proof=f"docs/proofs/{self.name}.md",
             certified=loss,
             **stated,
@@ -144,24 +147,24 @@ class ResponseState(base.State):
         self.alphabet, self.response, self.guarantee = alphabet, response, guarantee
 
     @property
-    def inputs(self) -> int:
+    def input_count(self) -> int:
         return self.alphabet.size
 
     @property
-    def outputs(self) -> int:
+    def output_count(self) -> int:
         return self.alphabet.size
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
-        base.check_ids(ids, self.inputs - 1)
+        base.check_ids(ids, self.input_count - 1)
         return self.response.sample(ids, rng)
 
     def log_prob(self, ids: Ids) -> LogProbs:
         """Natural logarithms over the symbols, shape (T, m); -inf where impossible."""
-        base.check_ids(ids, self.inputs - 1)
-        table = np.empty((len(ids), self.outputs))
+        base.check_ids(ids, self.input_count - 1)
+        table = np.empty((len(ids), self.output_count))
         with np.errstate(divide="ignore"):
             for row, symbol in zip(table, ids.tolist(), strict=True):
-                row[:] = np.log(self.response.probabilities(symbol, self.outputs))
+                row[:] = np.log(self.response.probabilities(symbol, self.output_count))
         return table
 
     def distances(self, first: Ids, second: Ids) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
+from mondegreen.guarantee import GROUPED
 from mondegreen.mechanisms import base
 from mondegreen.mechanisms.symbols.response import (
     Response,
@@ -18,8 +19,8 @@ from mondegreen.mechanisms.symbols.response import (
 class Urr(ResponseMechanism):
     r"""Keep the symbol of a word, or print a group of sensitive words, all alike.
 
-    With :math:`|G|` groups, a sensitive word :math:`x` of group :math:`g` and an ordinary
-    word :math:`o` have the laws
+    With :math:`|G|` groups, a sensitive word :math:`x` of group :math:`g` and an
+    ordinary word :math:`o` have the laws
 
     .. math::
 
@@ -43,8 +44,8 @@ class Urr(ResponseMechanism):
     -----
     *Privacy.* Utility-optimized local differential privacy [1]_: epsilon-local
     differential privacy among sensitive words; a printed sensitive word may have been
-    any ordinary word (cover). **An ordinary word that is printed was that word**: it has
-    no protection, which the guarantee says. Proof: ``docs/proofs/urr.md``.
+    any ordinary word (cover). **An ordinary word that is printed was that word**: it
+    has no protection, which the guarantee says. Proof: ``docs/proofs/urr.md``.
 
     *Numerics.* All weights are integers over 2**62; the weight of strays is rounded up,
     so the certificate ln(a / b) never exceeds epsilon.
@@ -68,9 +69,7 @@ class Urr(ResponseMechanism):
     )
 
     name: ClassVar[str] = "urr"
-    metric: ClassVar[str] = (
-        "on sensitive words: 0 within a group of the policy, 1 otherwise"
-    )
+    metric: ClassVar[str] = f"on sensitive words: {GROUPED}, 1 otherwise"
 
     def prepare(self, space: Any) -> ResponseState:
         """Set the integers of the law, and certify them."""
@@ -79,7 +78,7 @@ class Urr(ResponseMechanism):
         promise = self.promise_on(
             alphabet,
             response.loss,
-            certified_how="proof, and exact arithmetic for the integers that are sampled",
+            certified_how="proof, and exact arithmetic over the sampled integers",
             equivalents=(
                 f"{response.loss:.6g}-local differential privacy of a sensitive word "
                 "among sensitive words",
@@ -93,8 +92,8 @@ class Urr(ResponseMechanism):
                 "word",
             ),
             assumptions=(
-                f"the policy, SHA-256 {alphabet.digest}, is public and was fixed before "
-                "the texts were seen",
+                f"the policy, SHA-256 {alphabet.digest}, is public and was fixed "
+                "before the texts were seen",
             ),
         )
         return ResponseState(alphabet, response, promise)

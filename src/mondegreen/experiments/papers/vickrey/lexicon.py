@@ -63,7 +63,7 @@ def measure(bench: Bench, point: Point, seed: int) -> Found:
         "e_bayes": e_bayes,
         "l_m": 1 - float(near.alike(choice, signs).mean()),
         "n_w": float(near.alike(choice, everyone).mean()),
-        "promise": f"{epsilon:g} per unit" if promise.is_private else "infinite loss",
+        "promise": f"{epsilon:g} per unit" if promise.is_proved else "infinite loss",
     }
 
 

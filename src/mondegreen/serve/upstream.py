@@ -1,9 +1,9 @@
-"""Where private requests go: one address, checked, and what comes back from there."""
+"""Where private requests go: one URL, checked, and what comes back from there."""
 
 from __future__ import annotations
 
-import ipaddress
 import json
+import math
 import re
 import ssl
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,10 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from mondegreen import __version__
 from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.prompts.rules import RefusedRequestError
+from mondegreen.serve.addresses import is_loopback
 
 _AUTHORIZATION: Final = re.compile(r"[!-~]{1,32}(?: [!-~]{1,4096})?")
 _ACCOUNT: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -27,6 +30,10 @@ _SENT: Final[Mapping[str, re.Pattern[str]]] = {
 _RETURNED: Final = re.compile(
     r"content-type|retry-after|retry-after-ms|x-request-id|openai-processing-ms|"
     r"x-ratelimit-[a-z-]{1,60}"
+)
+_URL: Final = re.compile(
+    r"https?://(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?"
+    r"(?:/[A-Za-z0-9._~!$&'()*+,;=:@%/-]*)?"
 )
 _CODE: Final = re.compile(r"[a-z][a-z0-9_]{0,59}")
 _CONNECT_SECONDS: Final = 10.0
@@ -44,32 +51,46 @@ class Upstream:
         Its base, such as ``https://api.openai.com/v1``; ``/v1`` is added where it has
         no path. Plain HTTP is for this machine alone.
     seconds : float
-        How long it may be silent.
+        Timeout for connecting to it, and for each wait for a part of its answer.
     authority : str, optional
         File with certificates that are trusted, instead of the public ones.
     plain_http : bool
         Permit plain HTTP to another machine, as in a closed network.
+    answer_seconds : float
+        Timeout for a whole answer.
+
+    Raises
+    ------
+    ConfigurationError
+        If the URL is not just scheme, host, port and path. The message does not show
+        it: a user name or a query may hold a secret.
     """
 
     url: str
     seconds: float = 600.0
     authority: str | None = None
     plain_http: bool = False
+    answer_seconds: float = 3600.0
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
-        is_plain = parts.scheme in ("http", "https") and parts.hostname
-        if not is_plain or parts.query or parts.fragment or parts.username:
-            allowed = "an address such as https://host/v1, with no name, query or key"
-            raise InvalidParameterError("upstream", "another one", allowed)
-        is_open = parts.scheme == "http" and not _is_here(str(parts.hostname))
+        host = _host_of(self.url)
+        if host is None:
+            raise ConfigurationError(
+                "The upstream must be a URL such as https://host:8443/v1: http or "
+                "https, a host, a port from 1 to 65535 and a path. User names, "
+                "passwords, queries and fragments are not allowed. Send a key in a "
+                "header."
+            )
+        is_open = self.url.startswith("http:") and not is_loopback(host)
         if is_open and not self.plain_http:
             raise ConfigurationError(
-                "the upstream is another machine, and plain HTTP shows it and others "
-                "every key: take https, or pass --plain-http within a closed network"
+                "The upstream is another machine, and plain HTTP shows the network "
+                "every key. Use https, or pass --plain-http within a closed network."
             )
-        if not 0 < self.seconds < 86_400:
-            raise InvalidParameterError("timeout", self.seconds, "seconds, above 0")
+        for name in ("seconds", "answer_seconds"):
+            if not 0 < getattr(self, name) < math.inf:
+                allowed = "a number of seconds above 0"
+                raise InvalidParameterError(name, getattr(self, name), allowed)
 
     def client(self) -> httpx.AsyncClient:
         """A client that follows nothing, and reads nothing of the environment."""
@@ -90,18 +111,18 @@ class Upstream:
         return f"{base}{'' if urlsplit(base).path else '/v1'}/{kind}"
 
 
-def _is_here(host: str) -> bool:
+def _host_of(url: str) -> str | None:
+    """Find the host of a URL; None if the URL holds more than a base may."""
     try:
-        return ipaddress.ip_address(host).is_loopback
+        parts = urlsplit(url)
+        port = parts.port
     except ValueError:
-        return host == "localhost"
+        return None
+    return parts.hostname if _URL.fullmatch(url) and port != 0 else None
 
 
 def sent_headers(given: Mapping[str, str]) -> dict[str, str]:
     """Pass on who pays; all other headers of a client may hold text."""
-    from mondegreen import __version__
-    from mondegreen.prompts.rules import RefusedRequestError
-
     headers = {
         "content-type": "application/json",
         "accept-encoding": "identity",  # an answer is passed on as it comes

@@ -18,8 +18,7 @@ from mondegreen.errors import (
     SourceError,
 )
 from mondegreen.space.space import Space
-from mondegreen.text import policy
-from mondegreen.text.policy import (
+from mondegreen.text.lookup import (
     DROP,
     KEEP,
     MASK,
@@ -142,7 +141,7 @@ def test_one_huge_word_is_looked_up_at_once_and_not_remembered(
 
 
 def test_the_memo_is_bounded(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policy, "_MEMO_ENTRIES", 8)
+    monkeypatch.setattr("mondegreen.text.lookup._MEMO_ENTRIES", 8)
     lookup = Lookup(space)
     for _ in range(2):
         text = " ".join(["film", *map(str, range(2, 50)), "don't can't"])

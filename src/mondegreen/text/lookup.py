@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, final, get_args
+from typing import Any, ClassVar, Final, final, get_args
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from mondegreen.errors import (
     SourceError,
 )
 from mondegreen.files import read_lines
+from mondegreen.settings import Structure, Unknown
 from mondegreen.space.space import Space
 from mondegreen.text.structure import GAP, GAP_BITS, LISTED, SAME
 from mondegreen.text.tokenizer import (
@@ -37,10 +38,7 @@ MASK: Final = -2
 DROP: Final = -3
 """Code of an unknown word that is removed."""
 
-Unknown: TypeAlias = Literal["word", "mask", "drop", "fail"]
-Structure: TypeAlias = Literal["keep", "plain"]
-
-_IN_CLEAR: Final[Mapping[Structure, tuple[str, ...]]] = {
+IN_CLEAR: Final[Mapping[Structure, tuple[str, ...]]] = {
     "keep": (
         "number and places of the words: every word is replaced where it stands",
         f"white space and punctuation: {len(LISTED)} characters of a public list "
@@ -145,6 +143,12 @@ class Lookup:
             )
         return int(self.codes(batch)[0]), canonical(found[0])
 
+    code_type: ClassVar[Any] = np.int32
+
+    def finish(self, drawn: Ids, rng: np.random.Generator) -> Ids:
+        """Return the codes that are printed: the words that were drawn."""
+        return drawn
+
     @property
     def disclosed(self) -> tuple[str, ...]:
         """What passes in clear under this policy, each as ``name: explanation``."""
@@ -152,7 +156,7 @@ class Lookup:
 
     def disclosed_in(self, structure: Structure) -> tuple[str, ...]:
         """What passes in clear where this structure is printed."""
-        disclosed = list(_IN_CLEAR[structure])
+        disclosed = list(IN_CLEAR[structure])
         unknown = {
             "mask": "which words are unknown: outside the vocabulary, each printed as "
             "[unk]",

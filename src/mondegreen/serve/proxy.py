@@ -1,0 +1,291 @@
+"""An OpenAI-compatible proxy: private prompts go up, answers come down unchanged."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NoReturn, final
+
+import anyio
+import httpx
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
+
+from mondegreen.errors import MondegreenError, OutOfVocabularyError
+from mondegreen.prompts.guard import PromptGuard
+from mondegreen.prompts.messages import REQUESTS
+from mondegreen.prompts.rules import RefusedRequestError
+from mondegreen.serve.addresses import allowed_hosts
+from mondegreen.serve.answers import Refused, refusal_of
+from mondegreen.serve.api_keys import ApiKeys
+from mondegreen.serve.gate import Rules, add_gate
+from mondegreen.serve.limits import Limits
+from mondegreen.serve.metrics import Metrics
+from mondegreen.serve.prompt_batcher import PromptBatcher
+from mondegreen.serve.upstream import (
+    Upstream,
+    error_codes,
+    returned_headers,
+    sent_headers,
+)
+
+CONVERSATION_HEADER: Final = "x-mondegreen-conversation"
+"""By which a client says what belongs together; it is not sent."""
+
+GUARANTEE_HEADER: Final = "x-mondegreen-guarantee"
+PROMPT_WORDS: Final = 50_000
+"""Words of a request by default: about a second of work if sentences are read."""
+
+_LONGEST_ERROR: Final = 1 << 16
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ProxySettings:
+    """What a proxy is started with.
+
+    Parameters
+    ----------
+    guard : PromptGuard
+        Privatizes requests.
+    upstream : Upstream
+        Where they go then.
+    limits : Limits
+        See there.
+    hosts : frozenset of str
+        Names that clients may call the proxy by; see :func:`allowed_hosts`. Its own
+        address always is one.
+    """
+
+    guard: PromptGuard
+    upstream: Upstream
+    limits: Limits = field(default_factory=lambda: Limits(words=PROMPT_WORDS))
+    hosts: frozenset[str] = field(default_factory=lambda: allowed_hosts(()))
+
+
+def create_proxy(settings: ProxySettings) -> Starlette:
+    """Build the application, which :func:`mondegreen.serve.server.run` serves.
+
+    ``POST /v1/chat/completions``, ``/v1/completions``, ``/v1/embeddings`` and
+    ``/v1/responses`` go to the upstream in their private form; ``GET /v1/models`` goes
+    as it is, and nothing else goes. ``GET /guarantee`` answers what is promised.
+    """
+    proxy, metrics = _Proxy(settings), Metrics()
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with proxy.client:
+            yield
+
+    def guarantee(request: Request) -> Response:
+        guard = settings.guard
+        stated = {"guarantee": guard.guarantee.to_dict(), "digest": guard.digest}
+        return JSONResponse(stated, headers=proxy.headers)
+
+    def health(request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    def prometheus(request: Request) -> Response:
+        return Response(metrics.lines(), media_type="text/plain; version=0.0.4")
+
+    posts = {f"/v1/{kind}": _Endpoint(proxy, kind) for kind in REQUESTS}
+    gets = {
+        "/v1/models": _Endpoint(proxy, "models"),
+        "/guarantee": guarantee,
+        "/healthz": health,
+        "/metrics": prometheus,
+    }
+    routes = [Route(path, each, methods=["POST"]) for path, each in posts.items()]
+    routes += [Route(path, each, methods=["GET"]) for path, each in gets.items()]
+    app = Starlette(routes=routes, lifespan=lifespan)
+    rules = Rules(
+        settings.limits,
+        settings.limits.seconds + settings.upstream.answer_seconds,
+        proxy.refusal,
+        f"Nothing was sent. Paths: {', '.join((*posts, *gets))}.",
+        ApiKeys(),
+        settings.hosts,
+    )
+    add_gate(app, rules, metrics)
+    return app
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Endpoint:
+    """One path, as an application of its own: it sees when a client has gone."""
+
+    proxy: _Proxy
+    kind: str
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.proxy.serve(self.kind, Request(scope, receive), send)
+
+
+@final
+class _Proxy:
+    def __init__(self, settings: ProxySettings) -> None:
+        self._upstream = settings.upstream
+        self._prompts = PromptBatcher(settings.guard, settings.limits)
+        self.client = settings.upstream.client()
+        self.headers = {GUARANTEE_HEADER: settings.guard.short}
+
+    def refusal(self, refused: Refused) -> Response:
+        """Write a refusal in the form that clients of this interface know."""
+        body = _error_body(refused)
+        headers = {**(refused.headers or {}), **self.headers}
+        return JSONResponse(body, refused.status_code, headers)
+
+    async def serve(self, kind: str, request: Request, send: Send) -> None:
+        """Answer one request, unless its client goes before."""
+        outgoing = _Outgoing(send)
+        body = await request.body()
+        has_gone = False
+
+        async def watch() -> None:
+            nonlocal has_gone
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            has_gone = True
+            group.cancel_scope.cancel()
+
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(watch)
+                await self._passed(kind, request, body, outgoing)
+                group.cancel_scope.cancel()
+        except ExceptionGroup as found:  # of the two tasks; the other one was canceled
+            await outgoing.fail(found.exceptions[0])
+        if has_gone and not outgoing.is_whole:
+            raise ClientDisconnect
+
+    async def _passed(
+        self, kind: str, request: Request, body: bytes, send: _Outgoing
+    ) -> None:
+        if request.scope["query_string"]:
+            raise RefusedRequestError("", "a query string is not sent")
+        headers = sent_headers(request.headers)
+        private = None
+        if request.method == "POST":
+            private = await self._private(kind, request.headers, body)
+        with _upstream_errors():
+            await self._relayed(kind, request.method, headers, private, send)
+
+    async def _private(
+        self, kind: str, headers: Mapping[str, str], body: bytes
+    ) -> bytes:
+        """Make the private form of a request, built anew from what was read."""
+        names = ("authorization", "api-key")
+        conversation = headers.get(CONVERSATION_HEADER, "")
+        client = json.dumps([*map(headers.get, names), conversation])
+
+        def made(guard: PromptGuard) -> bytes:
+            return json.dumps(guard.request(kind, _parsed(body), client)).encode()
+
+        try:
+            return await self._prompts.run(made)
+        except (Refused, RefusedRequestError):
+            raise
+        except MondegreenError as error:
+            status = 400 if isinstance(error, OutOfVocabularyError) else 500
+            says = f"The request could not be privatized: {error}"
+            raise Refused(status, "field" if status == 400 else "bug", says) from None
+
+    async def _relayed(
+        self,
+        kind: str,
+        method: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        send: _Outgoing,
+    ) -> None:
+        """Send a private request, and pass its answer on as it comes."""
+        async with self.client.stream(
+            method, self._upstream.address(kind), headers=headers, content=body
+        ) as answer:
+            if not answer.is_success:
+                await _refuse(answer)
+            returned = returned_headers(answer.headers.items())
+            await send.start(answer.status_code, {**returned, **self.headers})
+            async for part in answer.aiter_bytes():
+                await send.part(part)
+            await send.part(b"", more=False)
+
+
+async def _refuse(answer: httpx.Response) -> NoReturn:
+    """Tell that the upstream answered an error; what it wrote may repeat a prompt."""
+    status = answer.status_code
+    if status < 400:
+        says = f"The upstream redirects ({status}). The proxy does not follow."
+        raise Refused(502, "upstream", says)
+    body = b""
+    async for part in answer.aiter_bytes():
+        body += part
+        if len(body) > _LONGEST_ERROR:
+            break
+    says = f"The upstream answered with status {status}."
+    returned = returned_headers(answer.headers.items())
+    kept = {k: v for k, v in returned.items() if k.lower() != "content-type"}
+    raise Refused(status, "upstream", says, kept, **error_codes(body))
+
+
+@contextlib.contextmanager
+def _upstream_errors() -> Iterator[None]:
+    try:
+        yield
+    except httpx.TimeoutException:
+        raise Refused(504, "upstream", "The upstream took too long.") from None
+    except httpx.HTTPError:
+        raise Refused(502, "upstream", "The upstream cannot be reached.") from None
+
+
+@final
+class _Outgoing:
+    """What goes back to the client; knows how far the answer is."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._is_begun, self._is_events = False, False
+        self.is_whole = False
+
+    async def start(self, status: int, headers: Mapping[str, str]) -> None:
+        raw = [(k.lower().encode(), v.encode("latin-1")) for k, v in headers.items()]
+        begin: Message = {"type": "http.response.start", "status": status}
+        self._is_events = headers.get("content-type", "").startswith(
+            "text/event-stream"
+        )
+        self._is_begun = True
+        await self._send({**begin, "headers": raw})
+
+    async def part(self, body: bytes, *, more: bool = True) -> None:
+        self.is_whole = not more
+        message: Message = {"type": "http.response.body", "body": body}
+        await self._send({**message, "more_body": more})
+
+    async def fail(self, error: Exception) -> NoReturn:
+        """Raise an error; where events have begun to flow, it is the last of them."""
+        refused = refusal_of(error)
+        if self._is_begun and self._is_events:
+            event = json.dumps(_error_body(refused)).encode()
+            await self.part(b"\n\ndata: " + event + b"\n\n", more=False)
+        raise refused
+
+
+def _parsed(data: bytes) -> dict[str, Any]:
+    try:
+        values = json.loads(data)
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict):
+        raise RefusedRequestError("", "must be a JSON object")
+    return values
+
+
+def _error_body(refused: Refused) -> dict[str, Any]:
+    said = {"message": f"mondegreen: {refused.detail}", "type": "mondegreen_error"}
+    return {"error": {**said, "param": None, "code": None, **refused.codes}}

@@ -1,0 +1,574 @@
+"""Settings: everything that shapes a release, declared once for every door.
+
+The command line, HTTP, data frames, Spark, scikit-learn, spaCy, DuckDB and the device
+take their options, defaults and checks from the fields of :class:`Settings`. To add an
+option, declare a field here, and use it where the release is made.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
+from numbers import Integral, Real
+from types import NoneType, UnionType
+from typing import (
+    Any,
+    Final,
+    Literal,
+    Self,
+    TypeAlias,
+    TypeVar,
+    Union,
+    final,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from mondegreen.errors import (
+    ConfigurationError,
+    InvalidParameterError,
+    UnknownNameError,
+)
+from mondegreen.wording import DEFAULT_SPACE
+
+Case: TypeAlias = Literal["lower", "truecase", "restore"]
+Policy: TypeAlias = Literal["sensitive", "names", "all"]
+Read: TypeAlias = Literal["none", "words", "sentence"]
+Structure: TypeAlias = Literal["keep", "plain"]
+Unknown: TypeAlias = Literal["word", "mask", "drop", "fail"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+DEFAULT_LANGUAGE: Final = "english"
+"""The public language model that comes with the package."""
+
+DEFAULT_MECHANISM: Final = "tree"
+"""The mechanism that is meant where none is named."""
+
+POLICY_MECHANISM: Final = "urr"
+"""The mechanism that is meant where a policy is named."""
+
+SYMBOL_MECHANISMS: Final = ("krr", "urr")
+"""Mechanisms that work on the symbols of a policy."""
+
+
+def setting(
+    default: Any,
+    help: str,
+    flags: str = "",
+    *,
+    otherwise: str = "",
+    names: str = "",
+    is_required: bool = False,
+) -> Any:
+    """Declare a field of :class:`Settings`; all else follows from its type.
+
+    Parameters
+    ----------
+    default : object
+        What holds where the option is not given; None if :meth:`Settings.resolve`
+        chooses it by the other settings. A callable makes a new value.
+    help : str
+        What the option does, for people.
+    flags : str
+        Flags and metavar of the command line, if they are not ``--name``.
+    otherwise : str
+        The default in words, where it is None.
+    names : {"", "mechanism", "space", "language", "words"}
+        What a text names: the command line completes such names, and reads ``words``
+        from a file.
+    is_required : bool
+        Whether a command needs it.
+    """
+    metadata = {
+        "help": help,
+        "flags": flags,
+        "otherwise": otherwise,
+        "names": names,
+        "is_required": is_required,
+    }
+    if callable(default):
+        return field(default_factory=default, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Everything that shapes a release, besides its key, record ids and column.
+
+    Parameters
+    ----------
+    mechanism : str, optional
+        A name that ``mondegreen.mechanisms()`` lists. By default ``tree``.
+    epsilon : float, optional
+        Privacy budget of the mechanism. It has no default: :func:`build_privatizer
+        <mondegreen.privatizer.build.build_privatizer>` needs one.
+    parameters : mapping
+        Other parameters of the mechanism.
+    space : str, optional
+        The name or file of a space. By default the embedded one.
+    policy : {"sensitive", "names", "all"}, optional
+        What is sensitive, and so replaced. ``all``, the default: every word.
+    ordinary, sensitive : iterable of str
+        *Public* words that the policy shows, and that it must hide.
+    opened, hidden : iterable of str
+        Classes of the policy that are shown, and hidden.
+    hide_among : int
+        Words that each group of the policy has at least, where its class has them.
+    unknown : {"word", "mask", "drop", "fail"}
+        What happens to words outside the vocabulary.
+    keep : iterable of str
+        *Public* words that pass unchanged. They are sorted, each once.
+    case : {"lower", "truecase", "restore"}, optional
+        How words are printed. By default ``truecase`` where they are read, else
+        ``lower``.
+    structure : {"keep", "plain"}
+        Whether punctuation and spaces of the input are printed.
+    read : {"none", "words", "sentence"}
+        Whether to print what the released words most likely stand for.
+    language : str, optional
+        The name or file of a public language model, for ``read``.
+    print_all : bool
+        Whether obscenities and slurs are printed.
+    allow_unproved : bool
+        Whether the mechanism may lack a proof.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a value has the wrong type, or is not one of those that are allowed.
+
+    Examples
+    --------
+    >>> Settings(epsilon=10.0).resolve().mechanism
+    'tree'
+    >>> Settings(unknown="maks")
+    Traceback (most recent call last):
+    mondegreen.errors.InvalidParameterError: unknown must be one of word, mask, ...
+    """
+
+    mechanism: str | None = setting(
+        None,
+        "How words are replaced. See: mondegreen mechanisms.",
+        "-m --mechanism",
+        otherwise=DEFAULT_MECHANISM,
+        names="mechanism",
+    )
+    epsilon: float | None = setting(
+        None,
+        "Privacy budget: smaller is more private and less readable. An output changes "
+        "the odds between two words by a factor of at most e^(NUMBER times their "
+        "distance); with the tree, of at most e^NUMBER, whatever the words. There is "
+        "no default.",
+        "-e --epsilon",
+        is_required=True,
+    )
+    parameters: Mapping[str, Any] = setting(
+        dict,
+        "Another parameter of the mechanism, such as t=0.25; `mondegreen mechanisms` "
+        "lists them; @FILE is a JSON object of them. Repeatable.",
+        "--set NAME=VALUE|@FILE",
+    )
+    space: str | None = setting(
+        None,
+        "Vocabulary that words are drawn from. See: mondegreen space list.",
+        otherwise=DEFAULT_SPACE,
+        names="space",
+    )
+    policy: Policy | None = setting(
+        None,
+        "What is sensitive, and so replaced by another word of its kind. sensitive: "
+        "names, places, numbers, health, family, work, belief, money, crime and all "
+        "rare words; names: who, where, when, numbers and unknown words; all: every "
+        "word. See: mondegreen policy list.",
+        otherwise="sensitive with krr or urr, else all",
+    )
+    ordinary: tuple[str, ...] = setting(
+        (),
+        "PUBLIC words, one a line, that the policy shows as ordinary. A list made from "
+        "private texts discloses what they hold.",
+        names="words",
+    )
+    sensitive: tuple[str, ...] = setting(
+        (),
+        "PUBLIC words, one a line, that the policy must hide.",
+        names="words",
+    )
+    opened: tuple[str, ...] = setting(
+        (),
+        "Show this class of the policy, such as health. Repeatable.",
+        "--open CLASS",
+    )
+    hidden: tuple[str, ...] = setting(
+        (),
+        "Hide this class, which the policy shows. Repeatable.",
+        "--hide CLASS",
+    )
+    hide_among: int = setting(
+        100,
+        "Words that each group has at least, where its class has as many.",
+        "--hide-among N",
+    )
+    unknown: Unknown = setting(
+        "word",
+        "Words outside the vocabulary: privatize, print [unk], remove, or stop.",
+    )
+    keep: tuple[str, ...] = setting(
+        (),
+        "PUBLIC words, one a line, that pass unchanged, as spelled there.",
+        names="words",
+    )
+    case: Case | None = setting(
+        None,
+        "lower: words as the space has them; truecase: names, first words and "
+        "contractions by public statistics, which costs nothing; restore copies the "
+        "case of each word, which then passes unchanged.",
+        otherwise="truecase where words are read, else lower",
+    )
+    structure: Structure = setting(
+        "keep",
+        "keep: punctuation and spacing of the input pass unchanged; they may tell a "
+        "text from all others. plain: single spaces and full stops; the number of "
+        "words is left.",
+    )
+    print_all: bool = setting(
+        False,
+        "Print obscenities and slurs too; else a public list of them is never printed.",
+    )
+    read: Read = setting(
+        "none",
+        "Print what released words most likely stand for, each by itself or the whole "
+        "sentence, by a public language model; none: the sampled words. It uses only "
+        "the release and public data, so privacy is unchanged. Fluent output is not "
+        "evidence of what was written.",
+    )
+    language: str | None = setting(
+        None,
+        "Language model of PUBLIC text, for --read; or the folder of a model of the "
+        "library transformers, which judges sentences. See: mondegreen language list.",
+        otherwise=f"{DEFAULT_LANGUAGE} where words are read",
+        names="language",
+    )
+    allow_unproved: bool = setting(False, "Permit a mechanism without a proof.")
+
+    def __post_init__(self) -> None:
+        """Check each value by the type of its field."""
+        for name, option in list_options().items():
+            value = getattr(self, name)
+            if value is not option.default:
+                object.__setattr__(self, name, option.check(value))
+        if "epsilon" in self.parameters:
+            given, allowed = "epsilon", "those of the mechanism besides epsilon"
+            raise InvalidParameterError("parameters", given, allowed)
+
+    def resolve(self) -> Self:
+        """Fill in every default that depends on another setting."""
+        is_read = self.read != "none"
+        over_symbols = self.mechanism in SYMBOL_MECHANISMS
+        policy = self.policy or ("sensitive" if over_symbols else "all")
+        has_policy = policy != "all"
+        defaults: dict[str, Any] = {
+            "mechanism": POLICY_MECHANISM if has_policy else DEFAULT_MECHANISM,
+            "space": None if has_policy else DEFAULT_SPACE,
+            "policy": policy,
+            "case": "truecase" if is_read or has_policy else "lower",
+            "language": DEFAULT_LANGUAGE if is_read else None,
+        }
+        missing = {
+            name: value
+            for name, value in defaults.items()
+            if value is not None and getattr(self, name) is None
+        }
+        found = replace(self, **missing) if missing else self
+        found.check_policy()
+        return found
+
+    def check_policy(self) -> None:
+        """Refuse settings that a policy has no meaning for, or no policy has.
+
+        Raises
+        ------
+        ConfigurationError
+            If they do not go together; the message says what to do.
+        """
+        over_symbols = self.mechanism in SYMBOL_MECHANISMS
+        if self.policy == "all":
+            beside = [
+                name for name in _OF_POLICY if getattr(self, name) != _given(name)
+            ]
+            if over_symbols or beside:
+                shown = beside[0] if beside else f"mechanism {self.mechanism}"
+                raise ConfigurationError(
+                    f"{shown} needs a policy with ordinary words: use --policy "
+                    "sensitive or --policy names"
+                )
+            return
+        if not over_symbols:
+            raise ConfigurationError(
+                f"mechanism {self.mechanism} works on a space, not on policy "
+                f"{self.policy!r}: use urr or krr, or --policy all"
+            )
+        for name, why in _NOT_OF_POLICY.items():
+            if getattr(self, name) != _WITH_POLICY.get(name, _given(name)):
+                raise ConfigurationError(f"{name} does not go with a policy: {why}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the settings as JSON values, by the names of the fields."""
+        found = {name: getattr(self, name) for name in list_options()}
+        return {name: _as_json(value) for name, value in found.items()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Read settings; those that are absent have their defaults.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no setting of a name: one that is lost would matter.
+        InvalidParameterError
+            If a value has the wrong type.
+
+        Examples
+        --------
+        >>> settings = Settings(epsilon=10.0, keep=["Oslo"])
+        >>> Settings.from_dict(settings.to_dict()) == settings
+        True
+        """
+        if not isinstance(values, Mapping):
+            allowed = "an object of settings by their names"
+            raise InvalidParameterError("settings", type(values).__name__, allowed)
+        check_names(values, list_options())
+        return cls(**values)
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Describe the settings as a JSON Schema."""
+        properties = {
+            name: {**option.schema, "description": option.help}
+            for name, option in list_options().items()
+        }
+        return {
+            "type": "object",
+            "description": "Everything that shapes a release, besides its key.",
+            "additionalProperties": False,
+            "properties": properties,
+        }
+
+
+_OF_POLICY: Final = ("ordinary", "sensitive", "opened", "hidden", "hide_among")
+
+_WITH_POLICY: Final = {"case": "truecase"}
+
+_NOT_OF_POLICY: Final = {
+    "space": "its words come from the policy",
+    "unknown": "unknown words are hidden among words of their kind",
+    "keep": "name ordinary words with --ordinary FILE",
+    "case": "names and first words are printed with a capital, by public rules",
+    "read": "what a reader puts in a sensitive place is the best guess of it",
+    "print_all": "slurs and obscenities are never printed",
+}
+"""Settings that have their defaults where there is a policy, and why."""
+
+
+def _given(name: str) -> Any:
+    """The default of a setting, before others decide."""
+    return list_options()[name].default
+
+
+@final
+@dataclass(frozen=True)
+class Option:
+    """What a field of :class:`Settings` declares, for a door that offers it."""
+
+    name: str
+    kind: Any
+    """Its type, without None."""
+    takes_none: bool
+    default: Any
+    help: str
+    flags: str
+    otherwise: str
+    names: str
+    is_required: bool
+
+    def check(self, value: Any) -> Any:
+        """Return the value as it is kept; refuse one that has another type."""
+        if value is None and self.takes_none:
+            return None
+        try:
+            return _CHECKS[self._form](self.kind, value)
+        except (TypeError, OverflowError):
+            pass
+        is_choice = self._form is Literal and isinstance(value, str)
+        given = value if is_choice else type(value).__name__
+        raise InvalidParameterError(self.name, given, self.allowed)
+
+    @property
+    def offered(self) -> Any:
+        """The default where libraries ask for one that cannot be changed."""
+        return None if isinstance(self.default, Mapping) else self.default
+
+    @property
+    def allowed(self) -> str:
+        """The values that it takes, in words."""
+        if self._form is Literal:
+            return "one of " + ", ".join(get_args(self.kind))
+        return _ALLOWED[self._form]
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Its values as a JSON Schema, with the default if it has one."""
+        if self._form is Literal:
+            choices = [*get_args(self.kind), *([None] if self.takes_none else [])]
+            found: dict[str, Any] = {"enum": choices}
+        else:
+            kind = _SCHEMAS[self._form]
+            found = {"type": [kind, "null"] if self.takes_none else kind}
+        if self._form is tuple:
+            found["items"] = {"type": "string"}
+        if self.default is not None:
+            found["default"] = _as_json(self.default)
+        return found
+
+    @functools.cached_property
+    def _form(self) -> Any:
+        return get_origin(self.kind) or self.kind
+
+
+@functools.cache
+def list_options() -> Mapping[str, Option]:
+    """Return what the fields of settings declare, by their names."""
+    kinds = get_type_hints(Settings)
+    found = {}
+    for each in fields(Settings):
+        kind, takes_none = kinds[each.name], False
+        if get_origin(kind) in (Union, UnionType):
+            takes_none = True
+            (kind,) = (part for part in get_args(kind) if part is not NoneType)
+        made = each.default_factory
+        default = each.default if made is MISSING else made()
+        found[each.name] = Option(each.name, kind, takes_none, default, **each.metadata)
+    return found
+
+
+def take_settings(function: _Function) -> _Function:
+    """Show the fields of settings in the signature of a function, as keywords.
+
+    It takes them as ``**settings``. Libraries that read a signature, such as
+    scikit-learn and spaCy, find there each option with its default.
+    """
+    shown = inspect.signature(function)
+    own = list(shown.parameters.values())
+    rest = [each for each in own if each.kind is inspect.Parameter.VAR_KEYWORD]
+    mine = [each for each in own if each not in rest]
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option.offered)
+        for name, option in list_options().items()
+        if name not in shown.parameters
+    ]
+    function.__signature__ = shown.replace(  # type: ignore[attr-defined]
+        parameters=[*mine, *more]
+    )
+    return function
+
+
+def check_names(given: Iterable[object], known: Iterable[str]) -> None:
+    """Refuse the first name that is not a known one; the error lists those.
+
+    What does not look like a name is not quoted: it may be text of a record.
+    """
+    known = list(known)
+    for name in given:
+        if name not in known:
+            shown = name if isinstance(name, str) and name.isidentifier() else "?"
+            raise UnknownNameError("setting", shown, known)
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_as_json(each) for each in value]
+    if isinstance(value, Mapping):
+        return {key: _as_json(each) for key, each in value.items()}
+    return value
+
+
+def _as_choice(kind: Any, value: Any) -> str:
+    if isinstance(value, str) and value in get_args(kind):
+        return value
+    raise TypeError
+
+
+def _as_text(kind: Any, value: Any) -> str:
+    text = os.fspath(value)
+    if not isinstance(text, str):
+        raise TypeError
+    # A path stays one where a text without a separator would be a name.
+    return text if isinstance(value, str) or os.sep in text else f".{os.sep}{text}"
+
+
+def _as_switch(kind: Any, value: Any) -> bool:
+    if isinstance(value, bool) or type(value).__name__ == "bool":  # that of numpy
+        return bool(value)
+    raise TypeError
+
+
+def _as_number(kind: Any, value: Any) -> float:
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return float(value)
+    raise TypeError
+
+
+def _as_count(kind: Any, value: Any) -> int:
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return int(value)
+    raise TypeError
+
+
+def _as_words(kind: Any, value: Any) -> tuple[str, ...]:
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+        raise TypeError
+    words = set(value)
+    if all(isinstance(each, str) for each in words):
+        return tuple(sorted(words))
+    raise TypeError
+
+
+def _as_object(kind: Any, value: Any) -> dict[str, Any]:
+    if value is None:
+        return {}
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return dict(value)
+    raise TypeError
+
+
+# By the form of a type: how a value is checked, what is allowed, and its JSON name.
+_CHECKS: Final[Mapping[Any, Callable[[Any, Any], Any]]] = {
+    Literal: _as_choice,
+    str: _as_text,
+    bool: _as_switch,
+    int: _as_count,
+    float: _as_number,
+    tuple: _as_words,
+    Mapping: _as_object,
+}
+_ALLOWED: Final[Mapping[Any, str]] = {
+    str: "a string",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    tuple: "a list of strings",
+    Mapping: "an object of names and values",
+}
+_SCHEMAS: Final[Mapping[Any, str]] = {
+    str: "string",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    tuple: "array",
+    Mapping: "object",
+}

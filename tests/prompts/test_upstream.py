@@ -1,0 +1,32 @@
+"""How long the proxy waits for the language model."""
+
+import asyncio
+
+import click
+import pytest
+
+from mondegreen.cli.main import cli
+
+pytest.importorskip("httpx")
+
+from mondegreen.prompts.upstream import Upstream
+
+
+def times(upstream):
+    client = upstream.client()
+    found = client.timeout
+    asyncio.run(client.aclose())
+    return found
+
+
+def test_the_library_waits_as_long_as_the_command():
+    command = cli.get_command(click.Context(cli), "proxy")
+    (option,) = (x for x in command.params if x.name == "timeout")
+    assert times(Upstream("https://x.org")).read == option.default
+
+
+@pytest.mark.parametrize("seconds", [0.5, 3000.0])
+def test_a_model_may_be_silent_as_long_as_is_said_but_must_be_reached_sooner(seconds):
+    found = times(Upstream("https://x.org", seconds))
+    assert (found.read, found.write, found.pool) == (seconds, seconds, seconds)
+    assert found.connect <= min(seconds, 30.0)

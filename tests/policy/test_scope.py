@@ -3,7 +3,7 @@
 import itertools
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from fractions import Fraction
 
 import numpy as np
@@ -23,6 +23,7 @@ from mondegreen.policy.scope import (
     RecordScope,
     make_scope,
 )
+from mondegreen.policy.shapes import SHAPES
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.text.tokenizer import canonical, tokenize
 from policy.tiny import TinyPolicy, look_up
@@ -368,13 +369,36 @@ def test_no_output_of_the_policy_looks_like_one_of_a_later_lap(shipped):
     assert not [c for c in codes if later.search(canonical(shipped.print(c)))]
 
 
-def test_sensitive_outputs_are_printed_by_one_symbol_alone(shipped):
+@pytest.mark.parametrize("name", ["sensitive", "names"])
+def test_sensitive_outputs_are_printed_by_one_symbol_alone(name):
     """Else two words of one text could look equal. Endings such as 'd print a word."""
-    sensitive = map(canonical, shipped.words[len(shipped.ordinary) :])
-    counts = Counter(sensitive)
-    ordinary = set(map(canonical, shipped.words[: len(shipped.ordinary)]))
+    policy = load_policy(name)
+    counts = Counter(map(canonical, policy.words[len(policy.ordinary) :]))
     assert max(counts.values()) == 1
-    assert not ordinary & counts.keys()
+    shown = set(map(canonical, policy.words[: len(policy.ordinary)]))
+    assert not shown & counts.keys()
+
+
+def test_only_these_formats_print_what_another_symbol_prints():
+    """The page of scopes says so: a year is four digits, "veritex" may be an address."""
+    formats = defaultdict(set)
+    for shape in SHAPES:
+        if shape.size <= 10**6:
+            for i in range(shape.size):
+                formats[canonical(shape.print(i))].add(shape.name)
+    shared = {frozenset(names) for names in formats.values() if len(names) > 1}
+    date = "month or day of a date"
+    assert shared == {
+        frozenset(("4 digits", "year")),
+        frozenset(("1 digits", date)),
+        frozenset(("2 digits", date)),
+        frozenset(("2 digits", "day of a date above 12")),
+        frozenset(("0 and 1 digits", f"{date}, with 0")),
+    }
+    for name in ("sensitive", "names"):
+        words = set(map(canonical, load_policy(name).words)) & formats.keys()
+        assert all(formats[word] == {"part of an address"} for word in words)
+        assert len(words) < 10
 
 
 def test_laps_are_printed_with_their_suffix(shipped):

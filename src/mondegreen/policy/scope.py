@@ -2,8 +2,8 @@
 
 The law, in the terms of ``docs/proofs/scopes.md``. The places of texts belong to
 *entities*: an ordinary place is one of its own, and equal sensitive words of a scope,
-folded and of one symbol, are one. Each entity draws its symbol once. A group gives its
-members away one by one: no two entities of a scope share one.
+folded and of one symbol, are one. Each entity draws its symbol once. Under ``record`` a
+group gives its members away one by one: no two entities of a text share one.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class PlaceScope:
 @final
 @dataclass(frozen=True, slots=True)
 class RecordScope:
-    """A sensitive word has one output throughout a text, and no other word has it.
+    """A sensitive word has one output throughout a text, and no other of its group has.
 
     Draws: ``sample`` draws for all entities, texts in order, entities in order of their
     first place. Then comes one 64-bit word for the member of each entity, in that

@@ -380,7 +380,7 @@ def test_sensitive_outputs_are_printed_by_one_symbol_alone(name):
 
 
 def test_only_these_formats_print_what_another_symbol_prints():
-    """The page of scopes says so: a year is four digits, "veritex" may be an address."""
+    """As the page of scopes says: a year is four digits."""
     formats = defaultdict(set)
     for shape in SHAPES:
         if shape.size <= 10**6:

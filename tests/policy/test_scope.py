@@ -383,7 +383,7 @@ def test_only_these_formats_print_what_another_symbol_prints():
     """As the page of scopes says: a year is four digits."""
     formats = defaultdict(set)
     for shape in SHAPES:
-        if shape.size <= 10**6:
+        if shape.size <= 10**4:  # longer numbers are of one length each
             for i in range(shape.size):
                 formats[canonical(shape.print(i))].add(shape.name)
     shared = {frozenset(names) for names in formats.values() if len(names) > 1}
@@ -396,9 +396,10 @@ def test_only_these_formats_print_what_another_symbol_prints():
         frozenset(("0 and 1 digits", f"{date}, with 0")),
     }
     for name in ("sensitive", "names"):
-        words = set(map(canonical, load_policy(name).words)) & formats.keys()
-        assert all(formats[word] == {"part of an address"} for word in words)
-        assert len(words) < 10
+        words = set(map(canonical, load_policy(name).words))
+        assert not words & formats.keys()
+        address = re.compile("([bdfgklmnprstvz][aeiou]){3}x")
+        assert 0 < sum(address.fullmatch(word) is not None for word in words) < 10
 
 
 def test_laps_are_printed_with_their_suffix(shipped):

@@ -225,6 +225,7 @@ class Policy:
         sizes += [shape.size for shape in SHAPES]
         self.sizes: Weights = np.array(sizes, dtype=np.int64)
         self.first: Weights = np.array([0, *accumulate(sizes)][:-1], dtype=np.int64)
+        self.output_count = sum(sizes)
         words = [word for group in self.groups for word in group.words]
         self.words = (*map(_printed(""), self.ordinary), *words)
 
@@ -237,12 +238,20 @@ class Policy:
         return np.asarray(self.first[symbols] + draws % self.sizes[symbols])
 
     def print(self, code: int) -> str:
-        """The token of an output number."""
+        """The token of an output number; later laps of all outputs have a suffix."""
+        lap, code = divmod(code, self.output_count)
+        # No output of a policy ends in xx and digits.
+        suffix = f"xx{lap + 1}" if lap else ""
         if code < len(self.words):
-            return str(self.words[code])
-        symbol = int(np.searchsorted(self.first, code, side="right")) - 1
+            return f"{self.words[code]}{suffix}"
+        symbol = self.symbol_at(code)
         shape = SHAPES[symbol - len(self.ordinary) - len(self.groups)]
-        return shape.print(code - int(self.first[symbol]))
+        return shape.print(code - int(self.first[symbol])) + suffix
+
+    def symbol_at(self, code: int) -> int:
+        """The symbol that an output number belongs to, in any lap."""
+        code %= self.output_count
+        return int(np.searchsorted(self.first, code, side="right")) - 1
 
     def shape_symbol(self, place: int) -> int:
         """The symbol of a shape by its place."""

@@ -547,9 +547,10 @@ class Sections:
             name = material.reviewed.get(word, ("", ""))[1]
             name = name or (word in material.first_names and "first_name") or ""
             name = name or (word in material.surnames and "surname") or ""
-            if name:
+            is_own = kind[0] in ("origin", "belief", "politics", "time")
+            if name and not is_own:
                 self.capitals[name].append(word)  # "Willow", "Baker"
-            elif kind[0] in ("origin", "belief", "politics") or material.is_cased(word):
+            elif is_own or material.is_cased(word):
                 self.cased.append(word)  # of use where a policy shows its class
 
     def keep_most_common(self, material: Material) -> None:

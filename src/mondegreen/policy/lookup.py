@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from itertools import chain
-from typing import Any, ClassVar, Final, final
+from typing import ClassVar, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,17 +129,12 @@ class PolicyLookup:
     ['ordinary', 'ordinary', 'health']
     """
 
-    code_type: ClassVar[Any] = np.int64
     conditions: ClassVar[tuple[str, ...]] = ()
     keep_digest: ClassVar[str] = hashlib.sha256(b"").hexdigest()  # there is no list
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self._make_memos()
-
-    def finish(self, drawn: Ids, rng: np.random.Generator) -> Weights:
-        """Draw the output that is printed for each released symbol."""
-        return self.policy.draw_members(drawn, rng)
 
     def disclosed_in(self, structure: Structure) -> tuple[str, ...]:
         """What passes unchanged besides ordinary words, as ``name: explanation``."""

@@ -1,6 +1,7 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+
 import { hex, numbers, signed } from "./bytes.js";
 import { artifactError } from "./errors.js";
-import { sha256 } from "./sha256.js";
 import type { Lists } from "./text.js";
 import type { Parts } from "./unicode.js";
 
@@ -26,6 +27,19 @@ const POLICIES: Readonly<Record<string, string>> = {
   unknown: "word",
 };
 
+/** What passes in clear. An artifact that lets more pass would make its promise void. */
+const CLEAR: Partial<Lists> = {
+  signs: "!\"#%&'()*+,-./:;<=>?@[\\]^_`{|}~‘’‚“”„«»‹›–—…•·¡¿、。，！？：；（）「」『』،؛؟।",
+  currency: "$¢£¥€₹₩₽",
+  blanks: " \t\n\r\u00a0",
+  apostrophes: "'’",
+  gap: 8,
+  same: 32,
+};
+/** The names of what a guarantee says that passes in clear, and whom it protects. */
+const STRATA = "number and places of the words, white space and punctuation, the ending 's";
+const UNIT = "one word, at its place in one text";
+
 /** What is promised, in the fields of `Guarantee.to_dict()` of the Python package. */
 export interface Guarantee {
   readonly mechanism: string;
@@ -33,6 +47,8 @@ export interface Guarantee {
   readonly certified: number | null;
   readonly metric: string;
   readonly strata: readonly string[];
+  readonly conditions: readonly string[];
+  readonly scale: Readonly<Record<string, number>>;
   readonly ordinary_text: Readonly<Record<string, unknown>>;
   readonly noise: string;
   readonly is_private: boolean;
@@ -140,11 +156,15 @@ function checked(header: Header): Header {
   if (header.format !== FORMAT || policies.some(([name, value]) => POLICIES[name] !== value)) {
     throw artifactError("its format or a policy is none that this client knows");
   }
-  listed(header.settings).forEach((each) => checkSetting(each, header.mechanism, own[1]));
-  const given = header.settings.map((setting) => setting.epsilon);
-  if (!given.length || new Set(given).size < given.length) {
-    throw artifactError("it has no setting, or one twice");
+  const clear = Object.keys(CLEAR) as (keyof Lists)[];
+  if (clear.some((name) => header.text[name] !== CLEAR[name])) {
+    throw artifactError("it lets other characters pass in clear than this client knows");
   }
+  listed(header.settings).forEach((each) => checkSetting(each, header.mechanism, own[1]));
+  // Two laws of one digest would share their keyed noise.
+  const given = header.settings.map(({ epsilon, digest }) => [epsilon, digest] as const);
+  const isTwice = [0, 1].some((i) => new Set(given.map((each) => each[i])).size < given.length);
+  if (!given.length || isTwice) throw artifactError("it has no setting, or one twice");
   const names = listed(header.sections).map((pair) => {
     const [name, size, ...more] = listed<unknown>(pair);
     if (more.length || !Number.isSafeInteger(size) || Number(size) < 0) {
@@ -160,15 +180,18 @@ function checkSetting(setting: Setting, mechanism: string, law: string): void {
   only("setting", setting, `${SETTING} ${law}`);
   const { epsilon, digest, reader, guarantee, summary } = setting;
   only("guarantee", guarantee, GUARANTEE);
-  const { certified, delta } = guarantee;
+  const { certified } = guarantee;
+  const strata = listed(guarantee.strata).map((each) => String(each).split(":")[0]);
   const isPromise =
     within(epsilon, Number.MIN_VALUE, Number.MAX_VALUE) &&
     guarantee.mechanism === mechanism &&
     guarantee.epsilon === epsilon &&
     guarantee.is_private === true &&
     (certified === null || within(certified, 0, Number.MAX_VALUE)) &&
-    within(delta, 0, 1) &&
-    delta < 1;
+    guarantee.delta === 0 &&
+    guarantee.unit === UNIT &&
+    listed(guarantee.conditions).length === 0 &&
+    strata.join(", ") === STRATA;
   if (!isPromise) throw artifactError("a setting promises nothing, or something else than it is");
   const isTold =
     /^[0-9a-f]{64}$/.test(digest) &&

@@ -1,13 +1,16 @@
 import type { Artifact, Setting } from "./artifact.js";
 import { numbers } from "./bytes.js";
-import type { Stream } from "./chacha20.js";
 import { artifactError } from "./errors.js";
-import type { Law } from "./law.js";
+import { type Law, checkClaim, figures, logAbove } from "./law.js";
+import type { Stream } from "./stream.js";
 
 const BLOCK = 4096;
+const TOTAL = 1n << 64n;
+const METRIC = /^Hamming distance of ([1-9][0-9]{0,5})-bit codes$/;
 
 /** Flip every bit of the code of a word; draw one of the words whose codes are nearest. */
 export class Brr implements Law {
+  readonly loss: number;
   private readonly size: number; // 32-bit words of a code
   private readonly bits: number;
   private readonly count: number;
@@ -39,6 +42,11 @@ export class Brr implements Law {
     if (!/^[0-9]{1,20}$/.test(setting.threshold ?? "")) throw artifactError("its law is none");
     const threshold = BigInt(setting.threshold!);
     if (threshold < 1n || threshold > 1n << 63n) throw artifactError("its bits hardly flip");
+    const [bits] = figures(setting.guarantee, METRIC);
+    if (bits !== this.bits) throw artifactError("its metric is of other codes");
+    const ofBit = logAbove(TOTAL - threshold, threshold);
+    checkClaim(setting, ofBit, 1);
+    this.loss = ofBit * this.bits;
     this.upper = Number(threshold >> 32n);
     this.lower = Number(threshold & 0xffffffffn);
   }

@@ -7,6 +7,8 @@ export interface Guarantee {
     readonly certified: number | null;
     readonly metric: string;
     readonly strata: readonly string[];
+    readonly conditions: readonly string[];
+    readonly scale: Readonly<Record<string, number>>;
     readonly ordinary_text: Readonly<Record<string, unknown>>;
     readonly noise: string;
     readonly is_private: boolean;

@@ -1,8 +1,9 @@
 import type { Artifact, Setting } from "./artifact.js";
-import type { Stream } from "./chacha20.js";
-import type { Law } from "./law.js";
+import { type Law } from "./law.js";
+import type { Stream } from "./stream.js";
 /** Flip every bit of the code of a word; draw one of the words whose codes are nearest. */
 export declare class Brr implements Law {
+    readonly loss: number;
     private readonly size;
     private readonly bits;
     private readonly count;

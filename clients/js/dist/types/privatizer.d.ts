@@ -33,9 +33,10 @@ export interface LoadOptions {
 /**
  * Read an artifact of `mondegreen space export --device`.
  *
- * One that is cut off or changed, or asks for what this client does not know, is refused.
- * Its digest guards against damage; against somebody who writes a whole new one, give the
- * digest that you trust.
+ * One that is cut off or changed, asks for what this client does not know, or promises
+ * more than its law gives, is refused. Its own digest guards against damage. Somebody who
+ * writes a whole new one can still choose its words and what it says was measured: give
+ * the digest that you trust.
  */
 export declare function load(bytes: Uint8Array | ArrayBuffer, options?: LoadOptions): Privatizer;
 /** Replaces every word of texts by a draw, as the Python package does. Made by `load`. */
@@ -50,8 +51,14 @@ export declare class Privatizer {
     get digest(): string;
     /** What every release promises, in the fields of the Python package. */
     get guarantee(): Guarantee;
-    /** The guarantee in a few lines, for people. */
+    /**
+     * The guarantee in a few lines, for people: those of Python, if the digest was given.
+     *
+     * If not, only what this client has computed itself, and that no digest was given.
+     */
     get summary(): string;
+    /** What the integers of the law say, whoever wrote the artifact. */
+    private get computed();
     /** Share of words that an adversary recovers, and which; null where not computed. */
     get reader(): {
         readonly share: number;

@@ -49,20 +49,28 @@ class _Later(NamedTuple):
 @functools.cache
 def _later() -> _Later:
     """Read the list; only a text outside of ASCII asks for it."""
-    starts, stand_ins, low, high = [], [], [], []
+    starts: list[int] = []
+    stand_ins: list[str] = []
+    runs: list[list[int]] = []  # without their kinds
     for line in _LIST.read_text("utf-8").splitlines():
         if line.startswith("#"):
             continue
         points, _, kind = line.partition(" ")
         first, _, last = points.partition("..")
-        starts.append(int(first, 16))
+        start, end = int(first, 16), int(last or first, 16)
+        starts.append(start)
         stand_ins.append(_STAND_INS[kind])
-        run = f"\\U{int(first, 16):08x}-\\U{int(last or first, 16):08x}"
-        (low if starts[-1] < _ASTRAL else high).append(run)
+        if runs and runs[-1][1] == start - 1:
+            runs[-1][1] = end
+        else:
+            runs.append([start, end])
+    ranges = [(start, f"{chr(start)}-{chr(end)}") for start, end in runs]
+    low = "".join(text for start, text in ranges if start < _ASTRAL)
+    high = "".join(text for start, text in ranges if start >= _ASTRAL)
     # Characters of the first plane, which most are, are not compared with the many runs
     # behind it.
-    astral = rf"[\U00010000-\U0010ffff](?<=[{''.join(high)}])"
-    return _Later(re.compile(rf"([{''.join(low)}]|{astral})"), starts, stand_ins)
+    astral = rf"[\U00010000-\U0010ffff](?<=[{high}])"
+    return _Later(re.compile(rf"([{low}]|{astral})"), starts, stand_ins)
 
 
 def has_later(text: str) -> bool:

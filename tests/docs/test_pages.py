@@ -125,13 +125,14 @@ def test_the_documentation_is_short_enough_to_be_read():
     """Adapters, the service, prompts and the format for devices took 10,400 words.
 
     How to reproduce a paper took 500; what came out is data, with a limit of its own.
+    What was tried against the device client, and what it checks, took 700.
     """
     names = ("command-line", "http", "mechanisms")
     generated = {"reproductions.md", *(f"reference/{name}.md" for name in names)}
     texts = [
         (DOCS / page).read_text("utf-8") for page in PAGES if page not in generated
     ]
-    assert sum(len(text.split()) for text in texts) <= 64_000
+    assert sum(len(text.split()) for text in texts) <= 64_700
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -193,11 +193,16 @@ function checkSetting(setting: Setting, mechanism: string, law: string): void {
     listed(guarantee.conditions).length === 0 &&
     strata.join(", ") === STRATA;
   if (!isPromise) throw artifactError("a setting promises nothing, or something else than it is");
+  const integers = listed<unknown>(setting.weights ?? [setting.threshold]);
   const isTold =
+    integers.every((each) => typeof each === "string") &&
+    typeof guarantee.metric === "string" &&
+    typeof guarantee.scale === "object" &&
+    guarantee.scale !== null &&
     /^[0-9a-f]{64}$/.test(digest) &&
     (reader === null || within(reader, 0, 1)) &&
     typeof summary === "string";
-  if (!isTold) throw artifactError("a digest, share or summary of a setting is none");
+  if (!isTold) throw artifactError("a field of a setting is not what it must be");
 }
 
 function within(value: unknown, least: number, most: number): value is number {

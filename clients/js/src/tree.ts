@@ -36,7 +36,8 @@ export class Tree implements Law {
     const losses = lossesOf(sizes, weights, this.count);
     this.loss = losses.at(-1)!;
     const heights = figures(setting.guarantee, METRIC);
-    const isMetric = heights.length === losses.length && heights.at(-1) === 1;
+    const isRising = heights.every((height, i) => height >= 0 && height <= (heights[i + 1] ?? 1));
+    const isMetric = isRising && heights.length === losses.length && heights.at(-1) === 1;
     if (!isMetric || setting.guarantee.scale["diameter"] !== 1) {
       throw artifactError("its metric does not fit its tree");
     }

@@ -1,4 +1,4 @@
-"""Write the table of linkage in docs/how-to/attack-a-release.md from the result file."""
+"""Write the table of linkage in docs/how-to/attack-a-release.md from the results."""
 
 from __future__ import annotations
 

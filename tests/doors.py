@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from click.testing import CliRunner
 
 import mondegreen as mg
@@ -87,7 +88,7 @@ def frames(settings, text, folder):
 
 
 def duckdb(settings, text, folder):
-    import duckdb
+    duckdb = pytest.importorskip("duckdb")
 
     from mondegreen.integrations.duckdb import register
 
@@ -97,7 +98,8 @@ def duckdb(settings, text, folder):
 
 
 def sklearn(settings, text, folder):
-    import pandas as pd
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("sklearn")
 
     from mondegreen.integrations.sklearn import PrivateText
 
@@ -107,16 +109,15 @@ def sklearn(settings, text, folder):
 
 
 def spacy(settings, text, folder):
-    import spacy
-
-    nlp = spacy.blank("en")
+    nlp = pytest.importorskip("spacy").blank("en")
     nlp.add_pipe("mondegreen", config={**settings, "key_env": VARIABLE})
     ((doc, _),) = nlp.pipe([(text, ID)], as_tuples=True)
     return doc._.private_text
 
 
 def service(settings, text, folder):
-    import httpx
+    httpx = pytest.importorskip("httpx")
+    pytest.importorskip("fastapi")
 
     from mondegreen.serve.app import create_app
     from mondegreen.serve.service_settings import ServiceSettings

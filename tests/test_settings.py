@@ -34,6 +34,10 @@ DEFAULTS = mg.Privatizer(mg.mechanism("tree", epsilon=EPSILON)).settings
 
 
 def run(name, *options, module="mondegreen.cli.main", entry="cli"):
+    for library in ("fastapi", "uvicorn") if name in ("serve", "proxy") else ():
+        pytest.importorskip(library)
+    if "spark" in module:
+        pytest.importorskip("pyspark")
     commands = pytest.importorskip(module)
     arguments = [*([name] if name else []), *options, "--epsilon", str(EPSILON)]
     done = CliRunner().invoke(getattr(commands, entry), arguments, input="a text\n")
@@ -56,6 +60,7 @@ def register_with_duckdb():
 
 
 def fit_with_sklearn():
+    pytest.importorskip("sklearn")
     adapter = pytest.importorskip("mondegreen.integrations.sklearn")
     adapter.PrivateText(epsilon=EPSILON).fit(["a text"])
 
@@ -66,16 +71,19 @@ def add_to_spacy():
 
 
 def guard_litellm():
+    pytest.importorskip("litellm")
     adapter = pytest.importorskip("mondegreen.integrations.litellm")
     adapter._guard_of({"epsilon": EPSILON})
 
 
 def operate_with_presidio():
+    pytest.importorskip("presidio_anonymizer")
     adapter = pytest.importorskip("mondegreen.integrations.presidio")
     adapter.PrivateTextOperator().operate("a", {"epsilon": EPSILON})
 
 
 def send_to_spark():
+    pytest.importorskip("pyspark")
     from mondegreen.integrations.spark import _settings
 
     _settings({"epsilon": EPSILON})

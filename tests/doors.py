@@ -13,6 +13,7 @@ import pyarrow as pa
 from click.testing import CliRunner
 
 import mondegreen as mg
+from mondegreen.settings import list_options
 
 KEY = bytes(range(32))
 VARIABLE = "KEY_OF_THE_DOORS"
@@ -53,13 +54,17 @@ def flags(settings: dict, folder: Path) -> list[str]:
     """Write settings as options of a command."""
     found: list[str] = []
     for name, value in settings.items():
-        flag = f"--{name.replace('_', '-')}"
+        declared = list_options()[name]
+        shown = [part for part in declared.flags.split() if part.startswith("--")]
+        flag = shown[0] if shown else f"--{name.replace('_', '-')}"
         if name == "parameters":
             found += [f"--set={key}={json.dumps(each)}" for key, each in value.items()]
-        elif name == "keep":
-            path = folder / "keep.txt"
+        elif declared.names == "words":
+            path = folder / f"{name}.txt"
             path.write_text("\n".join(value), "utf-8")
             found += [flag, str(path)]
+        elif isinstance(value, list):
+            found += [f"{flag}={each}" for each in value]
         elif isinstance(value, bool):
             found += [flag] if value else []
         else:
@@ -116,13 +121,13 @@ def spacy(settings, text, folder):
 
 
 def service(settings, text, folder):
-    import httpx
+    httpx = pytest.importorskip("httpx")
+    pytest.importorskip("fastapi")
 
-    from mondegreen.serve import app
-    from mondegreen.serve import settings as of_service
+    from mondegreen.serve.app import create_app
+    from mondegreen.serve.service_settings import ServiceSettings
 
-    kind = getattr(of_service, "ServiceSettings", None) or of_service.Settings
-    running = app.create_app(kind(made(settings)))
+    running = create_app(ServiceSettings(made(settings)))
     transport = httpx.ASGITransport(app=running)
 
     async def ask():

@@ -151,7 +151,9 @@ def _is_output(policy: Policy, symbol: int, word: str) -> bool:
         folded = word.lower()
         return any(policy.print(first + i).lower() == folded for i in range(size))
     # The large formats are in the order of their spelling.
-    place = bisect_left(range(size), word.upper(), key=lambda i: policy.print(first + i))
+    place = bisect_left(
+        range(size), word.upper(), key=lambda i: policy.print(first + i)
+    )
     return place < size and policy.print(first + place) == word.upper()
 
 

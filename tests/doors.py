@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from click.testing import CliRunner
 
 import mondegreen as mg

@@ -1,4 +1,4 @@
-"""``mondegreen policy`` and ``explain --policy``: what the lists say, and exact odds."""
+"""``mondegreen policy`` and ``explain --policy``: lists, and exact odds."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""What a policy promises: symbols by own spelling, outputs apart, nothing else shown."""
+"""Policies: symbols by own spelling, outputs apart, and nothing else shown."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ def test_no_group_prints_one_word_alone(policy):
 
 
 WORDS = st.sampled_from(
-    "the doctor Anna anna ANNA Rose may May US us 7 07 1985 4711 iPhone zorblax Zorblax "
-    "diabetes arrested x Q don't isn't 😀 naïve Müller שלום 5kg 21st".split()
+    "the doctor Anna anna ANNA Rose may May US us 7 07 1985 4711 iPhone zorblax "
+    "Zorblax diabetes arrested x Q don't isn't 😀 naïve Müller שלום 5kg 21st".split()
 )
 GAPS = st.sampled_from(
     [" ", ", ", ". ", "! ", "\n", ": ", " (", "/", "@", ".", "-", "'"]

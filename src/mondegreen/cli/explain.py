@@ -77,6 +77,7 @@ def explain(
     """  # noqa: D301
     import numpy as np
 
+    from mondegreen.scores.policy_word import score_policy_word
     from mondegreen.scores.word import score_word
     from mondegreen.text.lookup import KEEP, Lookup
     from mondegreen.text.never_printed import never_printed
@@ -84,15 +85,14 @@ def explain(
     target = _picture(plot, force=force)
     privatizer = prepare_privatizer(replace(settings, read=read), quiet=quiet)
     if privatizer.policy is not None:
-        if target is not None:
-            raise ConfigurationError("--plot does not go with a policy: use --json")
-        _explain_with_policy(privatizer, word, top, as_json=as_json)
+        _refuse_picture(target, "--plot does not go with a policy: use --json")
+        scored = score_policy_word(privatizer.state, privatizer.policy, word, top=top)
+        _explain_with_policy(privatizer, word, scored, as_json=as_json)
         return
     code, form = Lookup(privatizer.space, keep=settings.keep).code_of(word)
     facts = {"word": word, "looked_up_as": form, "is_kept": code == KEEP}
     if code == KEEP:
-        if target is not None:
-            raise ConfigurationError("--plot: a word of the keep list has one output")
+        _refuse_picture(target, "--plot: a word of the keep list has one output")
         if as_json:
             echo_json({**facts, "guarantee": None, "stay": 1.0})
         else:
@@ -138,15 +138,16 @@ def explain(
         click.echo(f"Protection: {preview.protection(guarantee)}.")
 
 
+def _refuse_picture(target: Any, why: str) -> None:
+    if target is not None:
+        raise ConfigurationError(why)
+
+
 def _explain_with_policy(
-    privatizer: Privatizer, word: str, top: int, *, as_json: bool
+    privatizer: Privatizer, word: str, scores: PolicyWordScores, *, as_json: bool
 ) -> None:
     """Show what a policy and its mechanism do with one word."""
-    from mondegreen.scores.policy_word import score_policy_word
-
-    policy, guarantee = privatizer.policy, privatizer.guarantee
-    assert policy is not None
-    scores = score_policy_word(privatizer.state, policy, word, top=top)
+    guarantee = privatizer.guarantee
     preview = privatizer.preview()
     if as_json:
         echo_json(

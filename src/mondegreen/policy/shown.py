@@ -177,11 +177,15 @@ class PolicyView:
 def compare(one: Policy, other: Policy) -> dict[tuple[str, str], list[str]]:
     """List the spellings whose class differs, by the classes in both policies.
 
-    Known words are compared as they are, and with a capital.
+    Known words are compared as they are, and with a capital; the frequent ones come
+    first.
     """
     first, second = PolicyView(one), PolicyView(other)
+    known = one.symbols.keys() | other.symbols.keys()
+    frequent = chain(one.lexicon.ordinary, *one.lexicon.words.values())
+    words = dict.fromkeys(word for word in frequent if word in known)
     found: dict[tuple[str, str], list[str]] = {}
-    for word in dict.fromkeys((*one.symbols, *other.symbols)):
+    for word in (*words, *sorted(known - words.keys())):
         for spelled in dict.fromkeys((word, word.capitalize())):
             kinds = first.class_of(spelled), second.class_of(spelled)
             if kinds[0] != kinds[1]:

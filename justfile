@@ -27,6 +27,10 @@ test-long:
 explore:
     HYPOTHESIS_PROFILE=explore {{python}} -m pytest
 
+# Small random changes to a room, such as decode, and those that its tests miss.
+mutants room *options:
+    {{python}} tests/mutation/mutate.py {{room}} {{options}}
+
 # Generated pages and the strict build of the site.
 docs:
     {{python}} docs/generate_reference.py

@@ -1,6 +1,10 @@
 """Its presence puts this folder on the path, so that tests can import strategies."""
 
+import contextlib
 import os
+import signal
+import subprocess
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -20,6 +24,15 @@ settings.register_profile(
 )
 settings.register_profile("explore", print_blob=True, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+
+def pytest_configure(config):
+    """In CI, tests may be skipped only for the reasons that lists allow."""
+    lists = os.environ.get("ALLOWED_SKIPS")
+    if lists and not hasattr(config, "workerinput"):  # not in a worker of xdist
+        from skips import AllowedSkips
+
+        config.pluginmanager.register(AllowedSkips(lists), "allowed-skips")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -43,3 +56,37 @@ def space_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("space") / "small.safetensors"
     save_space(mg.Space.from_arrays("small", WORDS, vectors), path)
     return str(path)
+
+
+@pytest.fixture
+def signals_of_pytest():
+    """Put back what ``main()``, called in this process, changes for the whole of it."""
+    names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM")
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    handlers, hook = {n: signal.getsignal(n) for n in numbers}, sys.unraisablehook
+    yield
+    sys.unraisablehook = hook
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+@pytest.fixture
+def start_process():
+    """Return what starts a process, as ``subprocess.Popen``; none outlives its test.
+
+    An orphan would fail an innocent test later: pytest warns of it.
+    """
+    started = []
+
+    def start(command, **options):
+        started.append(subprocess.Popen(command, **options))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        process.wait(120)

@@ -89,7 +89,9 @@ def test_the_library_needs_no_network(default_space, name):
     assert privatizer("I met Ann in Oslo.").text.count(" ") == 4
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize(
+    "jobs", ["1", pytest.param("2", marks=pytest.mark.slow("two worker processes"))]
+)
 def test_privatize_needs_no_network(guarded, default_space, jobs):
     arguments = [SCRIPT, "privatize", "-", "-m", "laplace", "--epsilon", "8"]
     arguments += ["--jobs", jobs]

@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import threading
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +14,7 @@ import mondegreen as mg
 from mondegreen.privatizer import parallel
 from mondegreen.privatizer.parallel import privatize_batches
 from mondegreen.processes import SPAWN
+from waiting import wait_until
 
 
 def make_privatizer():
@@ -90,9 +90,7 @@ def test_workers_compute_with_one_thread_each_and_the_parent_as_before(monkeypat
     with parallel._workers(make_privatizer(), 1, SPAWN):
         (worker,) = multiprocessing.active_children()
         path = Path(f"/proc/{worker.pid}/environ")
-        until = time.monotonic() + 10
-        while not path.read_bytes().strip(b"\0") and time.monotonic() < until:
-            time.sleep(0.01)  # not yet begun
+        wait_until(lambda: path.read_bytes().strip(b"\0"))  # it has begun
         settings = path.read_bytes().split(b"\0")
     assert {b"OMP_NUM_THREADS=1", b"OPENBLAS_NUM_THREADS=1"} <= set(settings)
     assert "OMP_NUM_THREADS" not in os.environ

@@ -258,6 +258,7 @@ def test_a_printed_release_is_scored_word_for_word(space):
     assert (scores.unaligned, scores.paired) == (0, len(words) * 3)
 
 
+@pytest.mark.alone
 def test_the_text_path_of_print_forms_is_quick(space):
     """Far below what it does alone on a machine: some 900,000 words a second."""
     import time

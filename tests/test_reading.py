@@ -198,17 +198,15 @@ def test_words_that_the_model_does_not_have_are_refused_and_not_left_unread(tmp_
     assert "language build" in done.output
 
 
-def test_lines_that_are_read_come_out_one_by_one():
+def test_lines_that_are_read_come_out_one_by_one(start_process):
     given = [sys.executable, "-m", "mondegreen", "privatize", "-", "-e", "10", "-q"]
-    with subprocess.Popen(
-        given, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        for line in (b"I met my doctor.\n", b"\n", b"It rains in Oslo\n"):
-            process.stdin.write(line)
-            process.stdin.flush()  # and stays open
-            assert len(process.stdout.readline().split()) == len(line.split())
-        process.stdin.close()
-        assert process.wait(60) == 0
+    process = start_process(given, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    for line in (b"I met my doctor.\n", b"\n", b"It rains in Oslo\n"):
+        process.stdin.write(line)
+        process.stdin.flush()  # and stays open
+        assert len(process.stdout.readline().split()) == len(line.split())
+    process.stdin.close()
+    assert process.wait(120) == 0
 
 
 def test_the_guarantee_names_the_model_and_what_must_hold():

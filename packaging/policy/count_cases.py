@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 LEAST = 3  # a word that is rarer may be of one text alone
 
 
-def kind(word, is_first):
+def kind(word: str, is_first: bool) -> int:
     if word.islower():
         return 0
     if len(word) > 1 and word.isupper():
@@ -27,8 +27,8 @@ def kind(word, is_first):
     return 2 if is_first else 1
 
 
-def count(folder):
-    found = [Counter() for _ in range(4)]
+def count(folder: str) -> list[Counter[str]]:
+    found: list[Counter[str]] = [Counter() for _ in range(4)]
     for path in sorted(Path(folder).glob("*.parquet")):
         table = pq.read_table(path)
         columns = [
@@ -43,11 +43,11 @@ def count(folder):
                 for word, is_first in zip(words, firsts, strict=True):
                     if word.isalpha():
                         found[kind(word, is_first)][canonical(word)] += 1
-        print(path.stem, sum(map(len, found)), file=sys.stderr)
+        sys.stderr.write(f"{path.stem} {sum(map(len, found))}\n")
     return found
 
 
-def main():
+def main() -> None:
     found = count(sys.argv[1])
     words = sorted(set().union(*found))
     rows = ((word, *(counts[word] for counts in found)) for word in words)

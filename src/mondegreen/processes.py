@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from multiprocessing import resource_tracker
 from multiprocessing.context import BaseContext
 from typing import Final
 
@@ -73,6 +74,9 @@ def without_interrupts() -> Iterator[None]:
     if os.name != "posix":
         yield
         return
+    # Python starts its resource tracker with the first process, and unblocks the signal
+    # when it has. So the tracker starts before the signal is blocked.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

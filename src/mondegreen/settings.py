@@ -36,6 +36,7 @@ from mondegreen.errors import (
 from mondegreen.wording import DEFAULT_SPACE
 
 Case: TypeAlias = Literal["lower", "truecase", "restore"]
+Same: TypeAlias = Literal["place", "record"]
 Policy: TypeAlias = Literal["sensitive", "names", "all"]
 Read: TypeAlias = Literal["none", "words", "sentence"]
 Structure: TypeAlias = Literal["keep", "plain"]
@@ -120,6 +121,8 @@ class Settings:
         Classes of the policy that are shown, and hidden.
     hide_among : int
         Words that each group of the policy has at least, where its class has them.
+    same : {"place", "record"}
+        Whether a sensitive word is replaced anew at each place of a record.
     unknown : {"word", "mask", "drop", "fail"}
         What happens to words outside the vocabulary.
     keep : iterable of str
@@ -213,6 +216,11 @@ class Settings:
         100,
         "Words that each group has at least, where its class has as many.",
         "--hide-among N",
+    )
+    same: Same = setting(
+        "place",
+        "Where a sensitive word has one replacement: at each place anew, or throughout "
+        "a record, which shows which of its sensitive words are equal.",
     )
     unknown: Unknown = setting(
         "word",
@@ -360,7 +368,7 @@ class Settings:
         }
 
 
-_OF_POLICY: Final = ("ordinary", "sensitive", "opened", "hidden", "hide_among")
+_OF_POLICY: Final = ("ordinary", "sensitive", "opened", "hidden", "hide_among", "same")
 
 _WITH_POLICY: Final = {"case": "truecase"}
 

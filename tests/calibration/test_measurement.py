@@ -52,6 +52,22 @@ def priors_of(space):
     }
 
 
+@pytest.mark.parametrize("off", [1 / 200, 0.1, 0.7, 1.3, 1.9, 2.5, 9.0, 200.0])
+def test_the_transition_is_found_from_either_side(two, monkeypatch, off):
+    asked = []
+
+    def is_far(self, setting, epsilon):
+        asked.append(epsilon)
+        return epsilon < 5.0
+
+    monkeypatch.setattr(Evaluator, "_is_far", is_far)
+    monkeypatch.setattr(Evaluator, "_typical", lambda self, setting: 5.0 * off)
+    found = Evaluator(two, priors_of(two)).transition(None)
+    # Between two that differ by a factor of 2, halved five times, in the middle.
+    assert abs(math.log(found / 5.0)) <= math.log(2) / 64 * (1 + 1e-9)
+    assert len(asked) == 6 + math.ceil(abs(math.log2(off)))
+
+
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 def test_two_words_have_the_closed_form(two, epsilon):
     prior = np.array([0.8, 0.2])

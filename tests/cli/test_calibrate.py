@@ -296,6 +296,7 @@ def test_work_of_more_than_a_minute_is_announced(
     assert "minute" not in run("-m", "laplace", "--quick", "-q", *target).stderr
 
 
+@pytest.mark.slow("draws a whole page")
 def test_a_report_is_written_whole_and_holds_no_text(run, folder):
     arguments = ["-t", "n_w=0.5", "-m", "tem", "--html", "r.html", "-e", 1, "-e", 2]
     run(*arguments)
@@ -314,6 +315,7 @@ def test_sentences_are_shown_before_and_after(run, folder):
     assert "kum fog" in page
 
 
+@pytest.mark.slow("measures many settings")
 def test_sentences_are_shown_at_the_ends_of_a_curve_and_between(run, folder):
     (folder / "public.txt").write_text("bad bed\n")
     epsilons = [part for epsilon in range(1, 8) for part in ("-e", epsilon)]

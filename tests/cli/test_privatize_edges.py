@@ -11,7 +11,6 @@ import subprocess
 import sys
 import sysconfig
 import threading
-import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,6 +20,7 @@ from click.testing import CliRunner
 
 from mondegreen.cli.main import cli
 from strategies import WORDS
+from waiting import wait_until
 
 CANARY = "zorblatt"
 SCRIPT = str(Path(sysconfig.get_path("scripts"), "mondegreen"))
@@ -53,13 +53,6 @@ def command(space_file, folder):
 
 def names(folder):
     return sorted(path.name for path in Path(folder).iterdir())
-
-
-def wait_until(condition, seconds=30):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.01)
 
 
 # --- records that lack a column -------------------------------------------------------
@@ -206,28 +199,27 @@ def test_prose_is_text_whatever_its_commas(run, text):
     assert done.stdout_bytes.count(b"\n") == text.count("\n")
 
 
-def test_json_that_comes_through_a_slow_pipe_is_refused_at_its_first_line(command):
-    with subprocess.Popen(
-        command("-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:  # fmt: skip
-        process.stdin.write(b'{"text": "bad"}\n')
-        process.stdin.flush()  # and stays open
-        assert process.wait(30) == 3
-        assert b"--format jsonl" in process.stderr.read()
-        assert process.stdout.read() == b""
+@pytest.mark.slow("a process")
+def test_json_that_comes_through_a_slow_pipe_is_refused_at_its_first_line(
+    command, start_process
+):
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    process = start_process(command("-"), **pipes)
+    process.stdin.write(b'{"text": "bad"}\n')
+    process.stdin.flush()  # and stays open
+    assert process.wait(120) == 3
+    assert b"--format jsonl" in process.stderr.read()
+    assert process.stdout.read() == b""
 
 
-def test_text_that_is_followed_line_by_line_loses_nothing(command):
-    with subprocess.Popen(
-        command("-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        for line in (b"bad,dag\n", b"fad,gag\n", b'{"bad": 1}\n'):
-            process.stdin.write(line)
-            process.stdin.flush()
-            assert process.stdout.readline().count(b",") == line.count(b",")
-        process.stdin.close()
-        assert process.wait(30) == 0
+def test_text_that_is_followed_line_by_line_loses_nothing(command, start_process):
+    process = start_process(command("-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    for line in (b"bad,dag\n", b"fad,gag\n", b'{"bad": 1}\n'):
+        process.stdin.write(line)
+        process.stdin.flush()
+        assert process.stdout.readline().count(b",") == line.count(b",")
+    process.stdin.close()
+    assert process.wait(120) == 0
 
 
 @pytest.mark.parametrize(
@@ -248,6 +240,7 @@ def test_a_name_that_tells_no_format_tells_the_next_step(run, name, advice):
     assert "No such file" in run(f"no-{name}", expect=3).stderr
 
 
+@pytest.mark.slow("two processes")
 def test_parquet_does_not_go_to_a_terminal(command):
     pq.write_table(pa.table({"text": ["bad"]}), "in.parquet")
     master, terminal = pty.openpty()
@@ -335,6 +328,7 @@ def test_text_of_another_encoding_comes_out_as_utf8(run, encoding, format):
         assert given[given.index("uf") - 1 :][:3] in made
 
 
+@pytest.mark.slow("processes")
 def test_an_encoding_is_followed_through_a_pipe_and_packed_files(run):
     given = ("text\n" + "bad ß\n" * 100_000).encode("utf-16")
     Path("in.csv.gz").write_bytes(gzip.compress(given))
@@ -438,6 +432,7 @@ def test_a_release_leaves_by_dev_stdout_as_by_standard_output(command, name):
     assert made[0] == made[1] == made[2]
 
 
+@pytest.mark.slow("processes in a shell")
 def test_process_substitution_reads_and_writes(command):
     Path("in.csv").write_text("text\n" + "bad\n" * 3000)
     script = " ".join(command("<(cat in.csv)", "--format", "csv", "-o", ">(cat > o)"))
@@ -456,7 +451,7 @@ STALE = ".mondegreen-0123456789abcdef.tmp"
 
 @pytest.mark.slow("kills processes, and waits for them")
 def test_what_a_killed_run_left_is_removed_by_the_next_and_nothing_else(
-    command, folder
+    command, folder, start_process
 ):
     os.mkfifo("in.fifo")
     Path("in.txt").write_text("bad\n")
@@ -466,16 +461,16 @@ def test_what_a_killed_run_left_is_removed_by_the_next_and_nothing_else(
     (folder / ".mondegreen-link.tmp").symlink_to("in.txt")
     others = names(folder)
     arguments = command("in.fifo", "--format", "txt", "-o", "out.txt")
-    with subprocess.Popen(arguments) as process:
-        with Path("in.fifo").open("wb", buffering=0) as pipe:
-            pipe.write(b"bad\n")
-            wait_until(lambda: len(names(folder)) > len(others))
-            (left,) = set(names(folder)) - set(others)
-            # one that lives is left alone by whoever comes by
-            assert subprocess.run(command("in.txt", "-o", "a.txt")).returncode == 0
-            assert left in names(folder)
-            process.kill()
-            process.wait()
+    process = start_process(arguments)
+    with Path("in.fifo").open("wb", buffering=0) as pipe:
+        pipe.write(b"bad\n")
+        wait_until(lambda: len(names(folder)) > len(others))
+        (left,) = set(names(folder)) - set(others)
+        # one that lives is left alone by whoever comes by
+        assert subprocess.run(command("in.txt", "-o", "a.txt")).returncode == 0
+        assert left in names(folder)
+        process.kill()
+        process.wait(120)
     assert left in names(folder)
     assert subprocess.run(command("in.txt", "-o", "b.txt")).returncode == 0
     assert names(folder) == sorted([*others, "a.txt", "b.txt"])
@@ -493,18 +488,20 @@ def test_a_temporary_file_that_somebody_holds_stays(run, folder):
 
 
 @pytest.mark.slow("many processes side by side")
-def test_many_runs_into_one_folder_do_not_sweep_each_other(command, folder):
+def test_many_runs_into_one_folder_do_not_sweep_each_other(
+    command, folder, start_process
+):
     Path("in.txt").write_text("bad\n" * 100)
-    runs = [subprocess.Popen(command("in.txt", "-o", f"out{i}.txt")) for i in range(6)]
+    runs = [start_process(command("in.txt", "-o", f"out{i}.txt")) for i in range(6)]
     assert [run.wait(120) for run in runs] == [0] * 6
     assert names(folder) == ["in.txt", *(f"out{i}.txt" for i in range(6))]
 
 
 def test_an_interrupt_in_the_middle_of_200_000_rows_leaves_released_text_alone(
-    command,
+    command, start_process
 ):
     Path("in.jsonl").write_text(f'{{"text": "{CANARY} bad"}}\n' * 200_000)
-    process = subprocess.Popen(
+    process = start_process(
         command("in.jsonl", "-j", "2"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -512,7 +509,7 @@ def test_an_interrupt_in_the_middle_of_200_000_rows_leaves_released_text_alone(
     )
     first = process.stdout.readline()
     process.send_signal(signal.SIGINT)
-    rest, err = process.communicate(timeout=60)
+    rest, err = process.communicate(timeout=120)
     assert process.returncode == 130
     assert CANARY.encode() not in first + rest + err
     whole = (first + rest).split(b"\n")[:-1]
@@ -552,6 +549,7 @@ for _ in range(300):
 """
 
 
+@pytest.mark.slow("600 damaged files")
 @pytest.mark.parametrize("seed", ["1", "2"])
 def test_damaged_parquet_ends_in_an_error_of_the_package_alone(folder, seed):
     done = subprocess.run([sys.executable, "-c", DAMAGED, seed], capture_output=True)

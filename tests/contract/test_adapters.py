@@ -296,6 +296,7 @@ class TestAdapters(AdapterContract):
     """Every adapter that runs in this process."""
 
 
+@pytest.mark.slow("two worker processes for every format")
 class TestTwoJobs(AdapterContract):
     """Files through two processes."""
 

@@ -2,16 +2,18 @@
 
 import dataclasses
 import itertools
+import threading
 
 import numpy as np
 import pytest
 from tests.decode.conftest import WORDS
 
+from mondegreen.decode import book as book_module
 from mondegreen.decode.book import Book
 from mondegreen.decode.decoder import Decoder
 from mondegreen.decode.lattice import Lattice
 from mondegreen.decode.released import Released
-from mondegreen.decode.tables import STEP, rounded
+from mondegreen.decode.tables import STEP, Tables, rounded
 from mondegreen.errors import InvalidParameterError
 
 ALL = WORDS + 1
@@ -151,6 +153,40 @@ def test_there_is_no_room_for_an_input():
     assert [field.name for field in dataclasses.fields(Released)] == ["ids", "ends"]
     with pytest.raises(InvalidParameterError):
         Released(np.zeros(3, np.int32), np.zeros(2, bool))
+
+
+@pytest.mark.parametrize("room", [1, 3, 100])
+def test_pairs_that_come_again_are_looked_up_once_while_there_is_room(
+    language, channel, monkeypatch, room
+):
+    one = 4 * channel.candidates.shape[1] ** 2  # bytes for a pair of observations
+    monkeypatch.setattr(book_module, "_KEPT_BYTES", room * one)
+    looked_up, look_up = [], Tables.pair_scores
+
+    def counted(self, left, right):
+        looked_up.append(len(left))
+        return look_up(self, left, right)
+
+    monkeypatch.setattr(Tables, "pair_scores", counted)
+    book = Book(channel, language)
+    pairs = np.array([(0, 1), (1, 2), (2, 3), (3, 4), (0, 1), (4, 0)]).T
+    first = [book.scores(*pairs[:, :2]), book.scores(*pairs), book.scores(*pairs)]
+    kept = [min(room, 2), min(room, 5)]
+    assert looked_up == [n for n in (2, 5 - kept[0], 5 - kept[1]) if n]
+    np.testing.assert_array_equal(first[1], first[2])
+    np.testing.assert_array_equal(first[0], first[1][:2])
+    np.testing.assert_array_equal(first[1], Book(channel, language).scores(*pairs))
+
+
+def test_a_reader_does_not_wait_while_another_keeps_its_pairs(language, channel):
+    book, pair = Book(channel, language), (np.array([0]), np.array([1]))
+    found = []
+    with book._lock:
+        reader = threading.Thread(target=lambda: found.append(book.scores(*pair)))
+        reader.start()
+        reader.join(20)
+        assert not reader.is_alive()
+    np.testing.assert_array_equal(found[0], book.scores(*pair))
 
 
 def test_sums_of_scores_are_exact():

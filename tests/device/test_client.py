@@ -103,6 +103,7 @@ def test_thousands_of_texts_come_out_byte_for_byte(folder, epsilon):
     assert keyed(folder, data, epsilon).stdout == theirs.stdout
 
 
+@pytest.mark.slow("codes of the whole space")
 def test_codes_come_out_byte_for_byte(folder, tmp_path):
     out = tmp_path / "brr.mdg"
     given = [sys.executable, "-m", "mondegreen", "space", "export", "--device"]

@@ -1,10 +1,13 @@
 """The README: two set-up commands, of which CI runs the second."""
 
+import json
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import mondegreen as mg
 from benchmarks.pages import linkage_page, policy_page, readme_table
@@ -30,6 +33,81 @@ def test_ci_runs_the_second():
     lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
     again = " || again .venv"  # what failed, once more
     assert set_up_commands()[1] in [line.removesuffix(again) for line in lines]
+
+
+def test_ci_checks_before_it_tests_and_prints_what_each_stage_took():
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    stages = re.findall(r'^next_stage "(.*?)"$', script, re.MULTILINE)
+    assert stages[:3] == ["environment", "lint and types", "default tests"]
+    lists = set(re.findall(r"allow_skips (\w+)$", script, re.MULTILINE)) | {
+        "everywhere"
+    }
+    assert {path.stem for path in (ROOT / ".ci" / "skips").iterdir()} == lists
+
+
+@pytest.fixture
+def again(tmp_path):
+    """Return what runs `again` of CI where some tests have failed."""
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    function = re.search(r"^again\(\) \{\n.*?^\}\n", script, re.DOTALL | re.MULTILINE)[
+        0
+    ]
+    (tmp_path / "venv").symlink_to(sys.prefix)
+    (tmp_path / ".pytest_cache" / "v" / "cache").mkdir(parents=True)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "tests").mkdir()
+
+    def run(names, body, status=1):
+        failed = json.dumps({name: True for name in names})
+        (tmp_path / ".pytest_cache/v/cache/lastfailed").write_text(failed)
+        for name in names:
+            path = tmp_path / name.split("::")[0]
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"def {name.split('::')[1]}():\n    {body}\n")
+        setting = "set -euo pipefail; failures=.pytest_cache/v/cache/lastfailed"
+        code = f"{setting}\n{function}\n(exit {status}) || again venv\n"
+        return subprocess.run(
+            ["bash", "-c", code], cwd=tmp_path, capture_output=True, text=True,
+            check=False, timeout=120,
+        )  # fmt: skip
+
+    return run
+
+
+def test_what_fails_once_is_called_flaky_with_its_name(again):
+    done = again(["tests/test_some.py::test_pipe"], "pass")
+    assert done.returncode == 0, done.stderr
+    assert "FLAKY" in done.stdout
+    assert "tests/test_some.py::test_pipe" in done.stdout.partition("FLAKY")[2]
+
+
+def test_what_fails_twice_fails(again):
+    done = again(["tests/test_some.py::test_pipe"], "assert False")
+    assert done.returncode == 1
+    assert "FLAKY" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tests/sampling/test_noise.py::test_x",
+        "tests/mechanisms/test_tree.py::test_x",
+        "tests/audit/test_exact_audit.py::test_x",
+        "tests/test_canary.py::test_x",
+        "tests/test_some.py::test_no_canary_is_there",
+    ],
+)
+def test_what_is_about_chance_or_leaks_is_not_forgiven(again, name):
+    done = again(["tests/test_some.py::test_pipe", name], "pass")
+    assert done.returncode == 1
+    assert "not run again" in done.stderr
+
+
+@pytest.mark.parametrize("status", [2, 3, 5, 6])
+def test_what_is_no_failed_test_is_not_run_again(again, status):
+    done = again(["tests/test_some.py::test_pipe"], "pass", status)
+    assert done.returncode == status
+    assert done.stdout == ""
 
 
 def test_ci_names_tests_that_exist_for_other_pythons():

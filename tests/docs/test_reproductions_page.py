@@ -32,6 +32,7 @@ def told(drawn: bytes) -> list[str]:
     return [each.text for each in ET.fromstring(drawn).iter() if each.text]
 
 
+@pytest.mark.slow("draws all figures")
 def test_figures_are_those_of_the_results_and_on_the_page() -> None:
     charts = drawings.charts(stored.load())
     assert {path.name for path in page.ASSETS.glob("reproductions-*")} == set(charts)

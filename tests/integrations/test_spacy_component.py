@@ -154,6 +154,7 @@ def test_what_is_on_disk_is_what_holds_and_not_the_config(tmp_path):
     )
 
 
+@pytest.mark.slow("a whole component")
 def test_bytes_give_the_same_component():
     nlp = pipeline(unknown="drop")
     other = pipeline().from_bytes(nlp.to_bytes())

@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 import time
 from pathlib import Path
 
@@ -69,7 +68,7 @@ def test_an_executor_that_is_killed_in_the_middle_changes_nothing(tmp_path, spec
 
 
 @pytest.fixture
-def two_hosts(tmp_path):
+def two_hosts(tmp_path, start_process):
     """Start a cluster of two hosts: Spark copies a slow task to another host alone."""
     import pyspark
 
@@ -87,11 +86,8 @@ def two_hosts(tmp_path):
             line = [home / "bin" / "spark-class", f"org.apache.spark.deploy.{what[0]}"]
             line += ["--host", host, "--port", "0", "--webui-port", "0", *what[1:]]
             environment["SPARK_LOCAL_IP"] = host
-            started.append(
-                subprocess.Popen(
-                    list(map(str, line)), env=environment, stdout=out, stderr=out
-                )
-            )
+            line = list(map(str, line))
+            started.append(start_process(line, env=environment, stdout=out, stderr=out))
 
     try:
         start("master.Master", host="127.0.0.1")

@@ -210,53 +210,51 @@ def script(source, target, form, then="", last="sink.commit()"):
 BUSY = 'print("busy", flush=True); [time.sleep(0.05) for _ in range(1200)]'
 
 
-def test_a_terminated_process_leaves_the_old_file_alone(given):
+def test_a_terminated_process_leaves_the_old_file_alone(given, start_process):
     made = given.with_stem("out")
     made.write_bytes(b"old")
     wait = BUSY
     command = script(given, made, given.suffix[1:], then=wait)
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        assert process.stdout.readline() == b"busy\n"
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 143
+    process = start_process(command, stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"busy\n"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(120) == 143
     assert made.read_bytes() == b"old"
     assert names(given.parent) == sorted([given.name, made.name])
 
 
-def test_a_killed_process_leaves_the_old_file_alone(given):
+def test_a_killed_process_leaves_the_old_file_alone(given, start_process):
     made = given.with_stem("out")
     made.write_bytes(b"old")
     wait = BUSY
     command = script(given, made, given.suffix[1:], then=wait)
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        assert process.stdout.readline() == b"busy\n"
-        process.kill()
+    process = start_process(command, stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"busy\n"
+    process.kill()
+    process.wait(120)
     assert made.read_bytes() == b"old"
 
 
-def test_lines_go_through_pipes_as_they_come():
+def test_lines_go_through_pipes_as_they_come(start_process):
     command = script("-", "-", "txt")
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        for line in (b"one\n", b"two\r\n"):
-            process.stdin.write(line)
-            process.stdin.flush()
-            assert process.stdout.readline() == line
-        process.stdin.write(b"last")
-        process.stdin.close()
-        assert process.stdout.read() == b"last"
-        assert process.wait(10) == 0
+    process = start_process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    for line in (b"one\n", b"two\r\n"):
+        process.stdin.write(line)
+        process.stdin.flush()
+        assert process.stdout.readline() == line
+    process.stdin.write(b"last")
+    process.stdin.close()
+    assert process.stdout.read() == b"last"
+    assert process.wait(120) == 0
 
 
-def test_a_closed_pipe_is_its_own_error():
+def test_a_closed_pipe_is_its_own_error(start_process):
     command = script("-", "-", "txt")
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        process.stdout.close()
-        time.sleep(0.01)
-        _, errors = process.communicate(b"one\n")
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    process = start_process(command, **pipes)
+    process.stdout.close()
+    time.sleep(0.01)
+    _, errors = process.communicate(b"one\n", timeout=120)
     assert b"BrokenPipeError" in errors
 
 

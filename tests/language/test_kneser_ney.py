@@ -127,7 +127,16 @@ def test_a_sentence_ends_with_the_words_that_are_added():
     assert counts.sentences == 2
 
 
-@pytest.mark.parametrize("bad", [0, -1, 1 << 21])
+@pytest.mark.parametrize("size", [1, (1 << 21) - 2])
+def test_the_smallest_and_the_largest_vocabulary_are_counted(size):
+    counter = Counter(size)
+    counter.add(np.array([size - 1], np.int32), [True])
+    (key,) = counter.finish().keys.tolist()
+    end, base = size + 1, size + 2
+    assert key == (end * base + size - 1) * base + end
+
+
+@pytest.mark.parametrize("bad", [0, -1, (1 << 21) - 1, 1 << 21])
 def test_a_vocabulary_that_keys_cannot_hold_is_refused(bad):
     with pytest.raises(InvalidParameterError, match="a space of"):
         Counter(bad)

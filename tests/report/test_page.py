@@ -117,7 +117,12 @@ CASES = {
         chosen=None,
     ),
 }
-each_case = pytest.mark.parametrize("case", CASES)
+DRAWN_BY_DEFAULT = {"whole", "nothing", "hostile", "not a number"}
+drawn = pytest.mark.slow("draws another whole page")
+each_case = pytest.mark.parametrize(
+    "case",
+    [pytest.param(c, marks=() if c in DRAWN_BY_DEFAULT else drawn) for c in CASES],
+)
 
 
 @functools.cache
@@ -235,6 +240,7 @@ def test_numbers_of_two_axes_of_one_name_are_both_shown():
     assert f'<th scope="col">ε</th>{head}</tr>' in page_of("whole")
 
 
+@drawn
 def test_estimates_are_called_estimates():
     estimated = Page(page_of("estimates")).text
     assert "Sampled, not computed: laplace" in estimated
@@ -250,7 +256,7 @@ def test_the_worst_words_are_named_with_their_chance():
 
 def test_sentences_are_shown_only_where_there_are_some():
     assert 'id="sentences"' in page_of("whole")
-    assert 'id="sentences"' not in page_of("no sentences")
+    assert 'id="sentences"' not in page_of("nothing")
 
 
 def test_a_setting_that_is_measured_and_chosen_is_shown_once():

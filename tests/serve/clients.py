@@ -8,7 +8,8 @@ import signal
 import socket
 import subprocess
 import sys
-import time
+
+from waiting import wait_until
 
 CANARY = "zyxwoldemorth"
 JSON = b"Content-Type: application/json"
@@ -56,10 +57,16 @@ class Process:
         command += ["-e", "0.01", "--space", space, "--port", "0", *map(str, options)]
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)
-        while "Listening on" not in self.log():
-            assert self.process.poll() is None, self.log()
-            time.sleep(0.02)
-        self.port = int(re.search(r"Listening on \S+:(\d+)", self.log()).group(1))
+        try:
+            self.port = int(wait_until(self._listening)[1])
+        except BaseException:
+            self.kill()
+            raise
+
+    def _listening(self):
+        found = re.search(r"Listening on \S+:(\d+)", self.log())
+        assert found or self.process.poll() is None, self.log()
+        return found
 
     def log(self):
         return self._log.read_text()
@@ -105,4 +112,4 @@ class Process:
 
     def kill(self):
         self.process.kill()
-        self.process.wait()
+        self.process.wait(120)

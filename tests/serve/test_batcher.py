@@ -163,8 +163,9 @@ def test_who_has_gone_takes_no_more_time(privatizer):
 
     async def give_up():
         task = asyncio.ensure_future(batcher.privatize([TEXT] * 40_000))
-        while not calls:
-            await asyncio.sleep(0.001)
+        async with asyncio.timeout(120):
+            while not calls:
+                await asyncio.sleep(0.001)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -3,7 +3,6 @@
 import gzip
 import json
 import re
-import time
 
 import pytest
 
@@ -15,6 +14,7 @@ from clients import CANARY, JSON, Process
 
 import mondegreen as mg
 from mondegreen.errors import MondegreenError
+from waiting import wait_until
 
 C = CANARY.encode()
 QUOTED = json.dumps(CANARY).encode()
@@ -180,8 +180,7 @@ def test_who_leaves_in_the_middle_is_no_bug(service):
         with service.connect() as connection:
             head = b"POST /v1/privatize HTTP/1.1\r\nHost: x\r\n" + JSON
             connection.sendall(head + b"\r\nContent-Length: 100\r\n\r\n" + C)
-    while counted(service) < before + 3:
-        time.sleep(0.02)
+    wait_until(lambda: counted(service) >= before + 3)
     assert "bug" not in service.log()
 
 

@@ -1,13 +1,13 @@
 """How a service ends, with one process and with several."""
 
-import asyncio
 import contextlib
 import functools
 import json
-import logging
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -21,6 +21,7 @@ pytest.importorskip("prometheus_client")
 from clients import CANARY, JSON
 
 from strategies import WORDS
+from waiting import wait_until
 
 BODY = json.dumps({"texts": [" ".join(WORDS)]}).encode()
 HEAD = b"POST /v1/privatize HTTP/1.1\r\nHost: x\r\n" + JSON
@@ -65,11 +66,9 @@ def test_what_has_come_in_is_answered_and_no_more_is_taken(start, workers):
     service.privatize("bad")
     with service.connect() as connection:
         connection.sendall(HEAD + BODY[:20])
-        while not has_begun(service):
-            time.sleep(0.02)
+        wait_until(lambda: has_begun(service))
         service.process.send_signal(signal.SIGTERM)
-        while not is_refusing(service):
-            time.sleep(0.02)
+        wait_until(lambda: is_refusing(service))
         assert service.process.poll() is None
         connection.sendall(BODY[20:])
         answer = b""
@@ -104,12 +103,15 @@ def children(service):
     return [pid for pid, name in names.items() if b"spawn_main" in name]
 
 
+def two_or_more(found):
+    return found if len(found) >= 2 else None
+
+
 @pytest.mark.slow("starts processes")
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks at processes")
 def test_workers_have_noise_of_their_own_and_are_replaced(start):
     service, text = start("--workers", 2), " ".join(WORDS)
-    while len(workers := children(service)) < 2:
-        time.sleep(0.05)
+    workers = wait_until(lambda: two_or_more(children(service)))
     first, second = workers
     found = []
     for asleep, awake in [(first, second), (second, first)] * 2:
@@ -120,8 +122,7 @@ def test_workers_have_noise_of_their_own_and_are_replaced(start):
     os.kill(second, signal.SIGCONT)
     assert len(set(found)) == 12
     os.kill(first, signal.SIGKILL)
-    while len(set(children(service)) - {first}) < 2:
-        time.sleep(0.05)
+    wait_until(lambda: two_or_more(set(children(service)) - {first}))
     assert service.privatize(text)[0] not in found
     _, counts = service.ask("GET", "/metrics")
     assert b"mondegreen_texts_total 13.0" in counts  # of all workers, dead ones too
@@ -133,13 +134,10 @@ def test_workers_have_noise_of_their_own_and_are_replaced(start):
 def test_workers_end_with_their_parent(start):
     service = start("--workers", 2)
     service.privatize("bad")
-    while len(workers := children(service)) < 2:
-        time.sleep(0.05)
+    workers = wait_until(lambda: two_or_more(children(service)))
     service.kill()
-    while not is_refusing(service):
-        time.sleep(0.05)
-    while any(is_running(pid) for pid in workers):
-        time.sleep(0.05)
+    wait_until(lambda: is_refusing(service))
+    wait_until(lambda: not any(is_running(pid) for pid in workers))
 
 
 def is_running(pid):
@@ -189,32 +187,34 @@ def test_a_request_that_takes_long_is_not_taken_for_one(hasty):
         assert b" 200 " in connection.recv(20)
 
 
-def test_the_log_shows_nothing_that_others_fill_in(capfd):
-    from mondegreen.serve.log import set_up_log
+LOGS = """
+import asyncio, logging, sys
+from mondegreen.serve.log import set_up_log
 
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
+canary = sys.argv[1]
+set_up_log()
+for name in ("uvicorn.error", "mondegreen.serve", "asyncio", "fastapi", canary):
     try:
-        set_up_log()
-        for name in ("uvicorn.error", "mondegreen.serve", "asyncio", "fastapi", CANARY):
-            try:
-                raise ValueError(CANARY)
-            except ValueError:
-                logging.getLogger(name).error("said %s", "a value", exc_info=True)
-        logging.getLogger("asyncio").error(f"Task was destroyed: {CANARY}")
-        asyncio.run(forgotten())
-        logging.getLogger("uvicorn.access").info(CANARY)
-    finally:
-        root.handlers[:] = handlers
-        root.setLevel(level)
-    shown = capfd.readouterr().err
-    assert "ValueError" not in shown
-    assert shown.count("a value") == 1  # ours
-    assert shown.count(CANARY) == 1  # the name of a logger
-    assert shown.count("asyncio says something, which may hold text") >= 2
+        raise ValueError(canary)
+    except ValueError:
+        logging.getLogger(name).error("said %s", "a value", exc_info=True)
+logging.getLogger("asyncio").error(f"Task was destroyed: {canary}")
+logging.getLogger("uvicorn.access").info(canary)
+
+async def forgotten():  # an error that nobody asks for: asyncio logs its message
+    problem = {"message": canary, "exception": ValueError(canary)}
+    asyncio.get_running_loop().call_exception_handler(problem)
+
+asyncio.run(forgotten())
+"""
 
 
-async def forgotten():
-    """Leave an error that nobody asks for, which asyncio logs with its message."""
-    loop = asyncio.get_running_loop()
-    loop.call_exception_handler({"message": CANARY, "exception": ValueError(CANARY)})
+def test_the_log_shows_nothing_that_others_fill_in():
+    """In a process of its own: loggers, and what writes to them, are global."""
+    command = [sys.executable, "-c", LOGS, CANARY]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "ValueError" not in done.stderr
+    assert done.stderr.count("a value") == 1  # ours
+    assert done.stderr.count(CANARY) == 1  # the name of a logger
+    assert done.stderr.count("asyncio says something, which may hold text") == 3

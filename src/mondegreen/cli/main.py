@@ -6,16 +6,15 @@ import difflib
 import errno
 import importlib
 import os
-import signal
 import sys
 import traceback
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from mondegreen import __version__
+from mondegreen.cli.interrupts import ignore_interrupts, raise_interrupts
 from mondegreen.errors import DataError, MondegreenError, OptionalDependencyError
 
 if TYPE_CHECKING:
@@ -140,28 +139,36 @@ def cli() -> None:
 def main(entry: click.Command = cli) -> None:
     """Run the command line, or another entry of the package, and exit."""
     _open_closed_streams()
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)  # Windows lacks some; nohup ignores one
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _terminate)
+    raise_interrupts()
     try:
-        sys.exit(entry.main(standalone_mode=False))
+        code = _run(entry)
+        _drop_unwritten()
+        ignore_interrupts()
+    except (click.Abort, KeyboardInterrupt):
+        ignore_interrupts()
+        # A pipe or a terminal has what went there; it is released text alone.
+        end = "no file was left half written, and standard output may end early"
+        click.echo(f"Interrupted; {end}.", err=True)
+        _drop_unwritten()
+        code = _INTERRUPTED
+    sys.exit(code)
+
+
+def _run(entry: click.Command) -> int | None:
+    """Run an entry to its exit code; report an error, once."""
+    try:
+        return entry.main(standalone_mode=False)  # type: ignore[no-any-return]
     except click.exceptions.Exit as done:
-        sys.exit(done.exit_code)
+        return done.exit_code
+    except click.Abort:
+        raise
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        # A pipe or a terminal has what went there; it is released text alone.
-        end = "no file was written, and standard output may end early"
-        click.echo(f"Interrupted; {end}.", err=True)
-        sys.exit(_INTERRUPTED)
+        return error.exit_code
     except _ReaderGoneError:
-        sys.exit(0)
+        return 0
     except Exception as error:
-        sys.exit(_report_bug(error))
-    finally:
-        _drop_unwritten()
+        return _report_bug(error)
 
 
 def _open_closed_streams() -> None:
@@ -189,11 +196,6 @@ def _drop_unwritten() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _terminate(signum: int, frame: FrameType | None) -> None:
-    """Turn a signal into an exception, so that temporary files are removed."""
-    raise KeyboardInterrupt
 
 
 def _report_bug(error: Exception) -> int:

@@ -35,7 +35,7 @@ class Lexicon:
         Harmless words, folded, the most frequent first.
     capital : mapping of str to tuple of str
         Ordinary words that are names of a class where they have a capital.
-    upper : mapping of str to tuple of str
+    upper : mapping of (class, form) to tuple of str
         Ordinary words that are names of a class where all their letters are capitals.
     cased : frozenset of str
         Ordinary words that stay ordinary where they have a capital inside a sentence.
@@ -51,7 +51,7 @@ class Lexicon:
     digest: str
     ordinary: tuple[str, ...]
     capital: Mapping[str, tuple[str, ...]]
-    upper: Mapping[str, tuple[str, ...]]
+    upper: Mapping[Kind, tuple[str, ...]]
     cased: frozenset[str]
     start: frozenset[str]
     words: Mapping[Kind, tuple[str, ...]]

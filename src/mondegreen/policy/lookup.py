@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from itertools import chain
-from typing import Any, ClassVar, Final, final
+from typing import ClassVar, Final, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ _OPENERS: Final = frozenset('":;([{“”«‹*•|>–—')
 _STARTS, _JOINS, _MARKS, _DOT, _SLASH, _ENDS_LINE = 1, 2, 4, 8, 16, 32
 
 _TITLE: Final = 0.6
-_TITLE_WORDS: Final = 4
+_TITLE_WORDS: Final = 6
 """A line is in title case if this share of so many words or more has a capital."""
 
 _SMALL, _CAPITAL = 1, 2  # how a word is written, beside its symbol in a memo
@@ -89,6 +89,28 @@ def _in_title_case(cases: Ids, flags: Flags, begins: Weights) -> Marks:
     return np.asarray(np.repeat(is_title, lengths))
 
 
+def _run_at(gap: int, flags: Flags, count: int) -> tuple[int, int]:
+    """Find the first and the last word of the run of joined words at a gap.
+
+    A gap such as ``" @"`` joins nothing, and marks the run behind it.
+    """
+    start = stop = gap + 1
+    if gap >= 0 and flags[gap] & _JOINS:
+        start = gap
+        while start and flags[start - 1] & _JOINS:
+            start -= 1
+    while stop < count - 1 and flags[stop] & _JOINS:
+        stop += 1
+    return start, stop
+
+
+def _is_address(gap: int, start: int, stop: int, flags: Flags) -> bool:
+    """Whether a run has the signs of an address, or two full stops."""
+    signs = flags[max(start - 1, 0) : stop] & _MARKS
+    is_marked = gap < 0 or bool(signs.any())
+    return is_marked or int(np.count_nonzero(flags[start:stop] & _DOT)) > 1
+
+
 @final
 class PolicyLookup:
     """Turns the words of texts into symbols of a policy.
@@ -107,17 +129,12 @@ class PolicyLookup:
     ['ordinary', 'ordinary', 'health']
     """
 
-    code_type: ClassVar[Any] = np.int64
     conditions: ClassVar[tuple[str, ...]] = ()
     keep_digest: ClassVar[str] = hashlib.sha256(b"").hexdigest()  # there is no list
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self._make_memos()
-
-    def finish(self, drawn: Ids, rng: np.random.Generator) -> Weights:
-        """Draw the output that is printed for each released symbol."""
-        return self.policy.draw_members(drawn, rng)
 
     def disclosed_in(self, structure: Structure) -> tuple[str, ...]:
         """What passes unchanged besides ordinary words, as ``name: explanation``."""
@@ -144,45 +161,47 @@ class PolicyLookup:
         is_start[1:] = (flags & _STARTS) > 0
         is_start[begins] = True
         is_start[:-1] |= _in_title_case(cases, flags, begins) & (cases == _CAPITAL)
-        start = self._start
-        for i in np.flatnonzero(is_start[:count]).tolist():
-            codes[i] = start[words[i]]
+        starts = np.flatnonzero(is_start[:count])
+        first_words = [words[i] for i in starts.tolist()]
+        codes[starts] = list(map(self._start.__getitem__, first_words))
         self._recode_joined(batch, codes, flags)
         return codes
 
     def _recode_joined(self, batch: TokenizedBatch, codes: Ids, flags: Flags) -> None:
         """Look words up anew that are parts of addresses or dates."""
-        first = 0
         interesting = (flags & (_MARKS | _DOT | _SLASH)) > 0
+        first = 0
         for parts, count in zip(batch.parts, batch.counts(), strict=True):
             mine = slice(first, first + count)
+            marked = np.flatnonzero(interesting[mine]).tolist() if parts else []
+            if parts and parts[0].endswith("@"):
+                marked.insert(0, -1)
+            if marked and parts:
+                self._recode_text(parts[1::2], codes[mine], flags[mine], marked)
             first += count
-            if parts and (interesting[mine].any() or parts[0].endswith("@")):
-                before = self._flags[parts[0]] & _MARKS
-                codes[mine] = self._codes_joined(
-                    parts[1::2], codes[mine], flags[mine].tolist(), before
-                )
 
-    def _codes_joined(
-        self, words: list[str], codes: Ids, flags: list[int], before: int
-    ) -> Ids:
-        """Walk over the runs of joined words of one text."""
-        found = codes.copy()
-        start, marks, dots = 0, before, 0
-        for i, flag in enumerate(flags):
-            touches = flag & _SLASH or (i and flags[i - 1] & _SLASH)
-            if touches and words[i].isascii() and words[i].isdigit():
-                found[i] = self.symbol_of(words[i], in_date=True)
-            if flag & _JOINS:
-                marks |= flag & _MARKS
-                dots += flag & _DOT > 0
-                continue
-            if marks or dots > 1:
-                for k in range(start, i + 1):
-                    found[k] = self.symbol_of(words[k], in_address=True)
-            # A gap such as " @" marks the word behind it.
-            start, marks, dots = i + 1, flag & _MARKS, 0
-        return found
+    def _recode_text(
+        self, words: list[str], codes: Ids, flags: Flags, marked: list[int]
+    ) -> None:
+        """Look up anew what a marked gap of one text touches.
+
+        ``flags[i]`` tells of the gap behind word i; gap -1 is before the first.
+        """
+        done = -1
+        for gap in marked:
+            if gap >= 0 and flags[gap] & _SLASH:
+                self._recode_date(words, codes, gap)
+            if gap >= done:
+                start, done = _run_at(gap, flags, len(words))
+                if _is_address(gap, start, done, flags):
+                    for i in range(start, min(done + 1, len(words))):
+                        codes[i] = self.symbol_of(words[i], in_address=True)
+
+    def _recode_date(self, words: list[str], codes: Ids, gap: int) -> None:
+        """Look up the numbers on both sides of a slash."""
+        for i in (gap, gap + 1):
+            if i < len(words) and words[i].isascii() and words[i].isdigit():
+                codes[i] = self.symbol_of(words[i], in_date=True)
 
     def symbol_of(
         self,
@@ -199,28 +218,32 @@ class PolicyLookup:
         folded = canonical(word) if "'" not in word and "’" not in word else word
         folded = folded.lower().replace("’", "'")
         known = policy.symbols.get(folded)
-        if in_address and not (known is not None and folded in ADDRESS_PARTS):
+        if in_address and (known is None or folded not in ADDRESS_PARTS):
             return self._shape("part of an address")
-        if not any(map(str.isalpha, folded)):
-            has_digit = any(map(str.isdigit, folded))
-            return self._shape("code" if has_digit else "sign")
-        if known is None and any(map(str.isdigit, folded)):
-            return self._shape(mixed_shape(folded))
-        if len(folded) == 1 and known is None:
-            return self._shape("letter")
-        if word.islower() or (known is not None and known >= len(policy.ordinary)):
-            return (
-                policy.find_group("rest", form_of(folded)) if known is None else known
-            )
+        if known is None:
+            return self._unknown(word, folded)
+        is_ordinary = known < len(policy.ordinary)
+        is_name = not (starts or word.isupper()) and folded in policy.capitals
+        if word.islower() or not (is_ordinary or is_name):
+            return known
         return self._capital(word, folded, known, starts=starts)
 
-    def _capital(
-        self, word: str, folded: str, known: int | None, *, starts: bool
-    ) -> int:
-        """The symbol of a word with capitals that is ordinary or unknown."""
+    def _unknown(self, word: str, folded: str) -> int:
+        """The symbol of a token that no list has, by its shape."""
+        has_digit = any(map(str.isdigit, folded))
+        if not any(map(str.isalpha, folded)):
+            return self._shape("code" if has_digit else "sign")
+        if has_digit:
+            return self._shape(mixed_shape(folded))
+        if len(folded) == 1:
+            return self._shape("letter")
+        if word.islower():
+            return self.policy.find_group("rest", form_of(folded))
+        return self.policy.find_group("other_name", "s")
+
+    def _capital(self, word: str, folded: str, known: int, *, starts: bool) -> int:
+        """The symbol of an ordinary word with capitals."""
         policy = self.policy
-        if known is None:
-            return policy.find_group("other_name", "s")
         if len(word) > 1 and word.isupper():
             return policy.upper.get(folded, known)
         if starts and folded not in policy.starts:

@@ -25,6 +25,9 @@ from mondegreen.text.tokenizer import CLITICS, canonical, tokenize
 HIDE_AMONG: Final = 100
 """Words that a sensitive word hides among at least, where its class has as many."""
 
+_FEWEST: Final = 20
+"""Fewer words are no group, whatever their grammar."""
+
 _BAND: Final = 5
 """Large lists of unrelated words are cut into bands of this many times HIDE_AMONG."""
 
@@ -205,12 +208,15 @@ class Policy:
             word: name for word in lexicon.ordinary if word not in usual
         }
         self.upper: dict[str, int] = {}
-        tables = ((lexicon.capital, self.capitals), (lexicon.upper, self.upper))
-        for given, table in tables:
-            for kind, words in given.items():
-                if kind not in self.opened:
-                    symbol = self.find_group(kind, "s")
-                    table.update((word, symbol) for word in words if word in known)
+        tables: list[tuple[Kind, tuple[str, ...], dict[str, int]]] = [
+            ((kind, "s"), words, self.capitals)
+            for kind, words in lexicon.capital.items()
+        ]
+        tables += [(kind, words, self.upper) for kind, words in lexicon.upper.items()]
+        for kind, words, table in tables:
+            if kind[0] not in self.opened:
+                symbol = self.find_group(*kind)
+                table.update((word, symbol) for word in words if word in known)
         self.starts = lexicon.start
 
     # --- which output
@@ -222,6 +228,7 @@ class Policy:
         sizes += [shape.size for shape in SHAPES]
         self.sizes: Weights = np.array(sizes, dtype=np.int64)
         self.first: Weights = np.array([0, *accumulate(sizes)][:-1], dtype=np.int64)
+        self.output_count = sum(sizes)
         words = [word for group in self.groups for word in group.words]
         self.words = (*map(_printed(""), self.ordinary), *words)
 
@@ -234,12 +241,20 @@ class Policy:
         return np.asarray(self.first[symbols] + draws % self.sizes[symbols])
 
     def print(self, code: int) -> str:
-        """The token of an output number."""
+        """The token of an output number; later laps of all outputs have a suffix."""
+        lap, code = divmod(code, self.output_count)
+        # No output of a policy ends in xx and digits.
+        suffix = f"xx{lap + 1}" if lap else ""
         if code < len(self.words):
-            return str(self.words[code])
-        symbol = int(np.searchsorted(self.first, code, side="right")) - 1
+            return f"{self.words[code]}{suffix}"
+        symbol = self.symbol_at(code)
         shape = SHAPES[symbol - len(self.ordinary) - len(self.groups)]
-        return shape.print(code - int(self.first[symbol]))
+        return shape.print(code - int(self.first[symbol])) + suffix
+
+    def symbol_at(self, code: int) -> int:
+        """The symbol that an output number belongs to, in any lap."""
+        code %= self.output_count
+        return int(np.searchsorted(self.first, code, side="right")) - 1
 
     def shape_symbol(self, place: int) -> int:
         """The symbol of a shape by its place."""
@@ -337,7 +352,30 @@ def _merge_small(lists: dict[Kind, list[str]], least: int) -> dict[Kind, list[st
         is_bound = key[1] != "s" and key[1] in _FORMS and key != other
         if is_bound and len(found[key]) < least and other in found:
             found[other] = found[other] + found.pop(key)
-    return {key: words for key, words in found.items() if words}
+    found = {key: words for key, words in found.items() if words}
+    for key in sorted(found):
+        if len(found[key]) < min(least, _FEWEST):
+            _merge_anywhere(found, key)
+    return found
+
+
+def _merge_anywhere(found: dict[Kind, list[str]], key: Kind) -> None:
+    """Put a list into the largest of its class, of similar ones, or of any other.
+
+    A group of one word would print it again, as if it were ordinary.
+    """
+    others = [other for other in found if other != key]
+    alike = {kind for pool in _SIMILAR if key[0] in pool for kind in pool}
+    nearest = (
+        [other for other in others if other[0] == key[0]],
+        [other for other in others if other[0] in alike],
+        [other for other in others if other[0] not in _NAMES],
+        others,
+    )
+    pool = next((some for some in nearest if some), None)
+    if pool is not None:
+        target = max(pool, key=lambda other: len(found[other]))
+        found[target] = found[target] + found.pop(key)
 
 
 def _merge_into_one(found: dict[Kind, list[str]], keys: list[Kind], least: int) -> None:

@@ -17,7 +17,7 @@ from mondegreen.text.plain import last_alone, plain_parts
 from mondegreen.text.print_forms import STARTS, TOUCHING, GapFlags, set_apart
 from mondegreen.text.tokenizer import CLITICS, TokenizedBatch
 
-_MEMO: Final = 1 << 16
+_VOWELS: Final = frozenset("aeiou8")
 
 
 @final
@@ -47,6 +47,7 @@ class PolicyPrinter:
         known = policy.symbols
         self._clitics = {known[word]: spelled for word, spelled in CLITICS.items()}
         self._ordinary = len(policy.ordinary)
+        self._articles = [known[word] for word in ("a", "an") if word in known]
 
     disclosed: Final[tuple[str, ...]] = ()
     conditions: Final[tuple[str, ...]] = ()
@@ -105,28 +106,36 @@ class PolicyPrinter:
         printed = list(map(self._printed.__getitem__, index.tolist()))
         for i in np.flatnonzero(~is_word).tolist():
             printed[i] = self.policy.print(int(codes[i]))
+        self._choose_articles(codes, printed)
         return texts, printed
+
+    def _choose_articles(self, codes: Codes, printed: list[str]) -> None:
+        """Print "a" or "an" as the sensitive word asks that is printed behind it."""
+        is_article = np.isin(codes[:-1], self._articles)
+        for i in np.flatnonzero(is_article & (codes[1:] >= self._ordinary)).tolist():
+            vowel = printed[i + 1][:1].lower() in _VOWELS
+            article = "an" if vowel else "a"
+            printed[i] = article.capitalize() if printed[i][0] == "A" else article
 
     def _pieces(self, parts: list[str], printed: list[str], codes: Codes) -> list[str]:
         pieces = parts.copy()
         pieces[1::2] = printed
-        if not TOUCHING.isdisjoint(parts[2:-1:2]) or self.structure == "plain":
-            self._join_endings(pieces, codes.tolist())
+        apart = {" "} if self.structure == "plain" else TOUCHING
+        gaps = enumerate(parts[2:-1:2], 1)
+        for i in [i for i, gap in gaps if gap in apart]:
+            self._join_ending(pieces, i, int(codes[i - 1]), int(codes[i]))
         return pieces
 
-    def _join_endings(self, pieces: list[str], codes: list[int]) -> None:
-        """Join endings to ordinary words; set apart what else would touch."""
-        for i in range(1, len(codes)):
-            gap = pieces[2 * i]
-            spelled = self._clitics.get(codes[i])
-            is_plain = self.structure == "plain" and gap == " "
-            if spelled is not None and (gap == "" or is_plain):
-                if codes[i - 1] < self._ordinary and codes[i - 1] not in self._clitics:
-                    pieces[2 * i] = ""
-                else:
-                    pieces[2 * i], pieces[2 * i + 1] = " ", spelled
-            elif gap in TOUCHING:
-                pieces[2 * i] = set_apart(gap)
+    def _join_ending(self, pieces: list[str], i: int, before: int, code: int) -> None:
+        """Join an ending to an ordinary word; set apart what else would touch."""
+        gap, spelled = pieces[2 * i], self._clitics.get(code)
+        if spelled is not None and gap in ("", " "):
+            if before < self._ordinary and before not in self._clitics:
+                pieces[2 * i] = ""
+            else:
+                pieces[2 * i], pieces[2 * i + 1] = " ", spelled
+        elif gap in TOUCHING:
+            pieces[2 * i] = set_apart(gap)
 
 
 def _capitalize(word: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final, final
 
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import Policy
-from mondegreen.text.tokenizer import tokenize
+from mondegreen.text.tokenizer import canonical, tokenize
 
 _BEFORE: Final = "and"
 """A word in front of a text, so that its first word is inside a sentence."""
@@ -107,7 +107,7 @@ class PolicyView:
             start = self._lookup.symbol_of(word, starts=True)
         return ShownWord(
             word=word,
-            is_known=word.lower() in self.policy.symbols,
+            is_known=_fold(word) in self.policy.symbols,
             inside=self.describe(symbol, word),
             at_start=None if start == symbol else self.describe(start, word),
             examples=self.examples(symbol),
@@ -136,7 +136,7 @@ class PolicyView:
             own = policy.groups[place]
             bands = self._bands[own.class_name, own.form]
             group += f" ({self._places[place]} of {bands})" if bands > 1 else ""
-            folded = word.lower()
+            folded = _fold(word)
             if policy.symbols.get(folded) == symbol:
                 kind = self._kinds.get(folded, kind)
         return ShownSymbol(
@@ -191,6 +191,12 @@ def compare(one: Policy, other: Policy) -> dict[tuple[str, str], list[str]]:
             if kinds[0] != kinds[1]:
                 found.setdefault(kinds, []).append(spelled)
     return found
+
+
+def _fold(word: str) -> str:
+    """The form in which the lists hold a word; endings such as n't stay."""
+    is_ending = "'" in word or "’" in word
+    return (word.replace("’", "'") if is_ending else canonical(word)).lower()
 
 
 def _symbol_values(symbol: ShownSymbol) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import Policy as SymbolPolicy
 from mondegreen.policy.policy import policy_of
 from mondegreen.policy.printing import PolicyPrinter
+from mondegreen.policy.scope import Scope, make_scope
 from mondegreen.privatizer.reading import Language, Reading, find_language_name
 from mondegreen.privatizer.release import (
     Release,
@@ -40,7 +41,7 @@ from mondegreen.privatizer.spec import (
 )
 from mondegreen.sampling.noise import Batch, NoiseSource, OSNoise
 from mondegreen.sampling.records import BatchNumbers, SeenIds, record_ids
-from mondegreen.settings import Case, Policy, Read, Settings, Structure, Unknown
+from mondegreen.settings import Case, Policy, Read, Same, Settings, Structure, Unknown
 from mondegreen.space.space import Space
 from mondegreen.space.store import load_space
 from mondegreen.text.detokenizer import Detokenizer
@@ -99,6 +100,8 @@ class Privatizer:
         Classes of the policy that are shown, and hidden.
     hide_among : int
         Words that each group has at least, where its class has as many.
+    same : {"place", "record"}
+        Whether a sensitive word is replaced anew at each place of a record.
 
     Raises
     ------
@@ -144,6 +147,7 @@ class Privatizer:
         opened: Iterable[str] = Settings.opened,
         hidden: Iterable[str] = Settings.hidden,
         hide_among: int = Settings.hide_among,
+        same: Same = Settings.same,
     ) -> None:
         if not isinstance(mechanism, AbstractMechanism):
             raise InvalidParameterError("mechanism", mechanism, "mg.mechanism(...)")
@@ -171,15 +175,18 @@ class Privatizer:
             opened=opened,  # type: ignore[arg-type]
             hidden=hidden,  # type: ignore[arg-type]
             hide_among=hide_among,
+            same=same,
         ).resolve()
         self.mechanism = mechanism
         self.noise: NoiseSource = OSNoise() if noise is None else noise
         chosen = self._settings
         self._policy = policy_of(chosen)
+        self._same: Scope | None = None
         if self._policy is not None:
             if space is not None:
                 raise ConfigurationError("a policy has its own words: leave space out")
             self._space: Space | None = None
+            self._same = make_scope(chosen.same, self._policy)
             self.state: State = mechanism.prepare(self._policy.alphabet)  # type: ignore[arg-type]
             self._lookup: Lookup | PolicyLookup = PolicyLookup(self._policy)
             self.reading = Reading(self.state, "none", None)
@@ -232,7 +239,7 @@ class Privatizer:
         """What every release of this privatizer promises."""
         if self._guarantee is None:
             if not self._stated:
-                parts = self._lookup, self._detokenizer, self.reading
+                parts = (self._lookup, self._detokenizer, self.reading, self._same)
                 stated = guarantee_of(self.state, *parts)
                 is_proved = self.mechanism.is_private
                 self._stated.append(stated if is_proved else stated.without_proof())
@@ -527,7 +534,7 @@ class Privatizer:
         """Cut the texts into tokens, and draw the codes that replace them."""
         scope, number = self._scope(column), self._numbers.next(number)
         batch = Batch(number, scope, texts_of(texts), records, places)
-        tokens, codes = draw(self.state, self._lookup, self.noise, batch)
+        tokens, codes = draw(self.state, self._lookup, self.noise, batch, self._same)
         if self._policy is not None:  # sensitive places are printed as they were drawn
             return tokens, codes
         drawn = codes.astype(np.int32, copy=False)
@@ -537,7 +544,8 @@ class Privatizer:
     def digest(self) -> bytes:
         """Digest all that shapes a release besides column, text, id and key."""
         if self._policy is not None:
-            named = self._policy.digest
+            same = self._settings.same
+            named = self._policy.digest + ("" if same == "place" else f" {same}")
         else:
             named = self.space.digest
         parts = self._settings, self.mechanism, named, self.state

@@ -15,6 +15,7 @@ from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import State
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.printing import PolicyPrinter
+from mondegreen.policy.scope import Scope
 from mondegreen.privatizer.reading import Reading
 from mondegreen.sampling.noise import Batch, NoiseSource
 from mondegreen.text.detokenizer import Detokenizer, Span
@@ -77,12 +78,17 @@ def guarantee_of(
     lookup: Lookup | PolicyLookup,
     detokenizer: Detokenizer | PolicyPrinter,
     reading: Reading,
+    scope: Scope | None = None,
 ) -> Guarantee:
     """State what is promised of texts, whatever the noise."""
+    parts = (detokenizer, *([] if scope is None else [scope]))
     return state.guarantee.with_text(
-        lookup.disclosed_in(detokenizer.structure) + detokenizer.disclosed,
-        lookup.conditions + detokenizer.conditions,
-        detokenizer.assumptions + reading.assumptions,
+        sum(
+            (part.disclosed for part in parts),
+            lookup.disclosed_in(detokenizer.structure),
+        ),
+        sum((part.conditions for part in parts), lookup.conditions),
+        sum((part.assumptions for part in parts), reading.assumptions),
     )
 
 
@@ -124,9 +130,15 @@ def texts_of(given: Sequence[Any]) -> Sequence[str | None]:
 
 
 def draw(
-    state: State, lookup: Lookup | PolicyLookup, noise: NoiseSource, batch: Batch
+    state: State,
+    lookup: Lookup | PolicyLookup,
+    noise: NoiseSource,
+    batch: Batch,
+    scope: Scope | None = None,
 ) -> tuple[TokenizedBatch, Codes]:
     """Cut the texts of a batch into tokens, and draw the codes that replace them.
+
+    Under a policy, ``scope`` says where equal sensitive words get equal outputs.
 
     It fails if a word got no noise, or the mechanism drew what is no word.
     """
@@ -134,14 +146,23 @@ def draw(
     codes = lookup.codes(tokens)
     ends = np.cumsum([0, *tokens.counts()])
     # No printer takes this code: whatever is left of it stops the batch.
-    out = np.full(len(codes), _NOT_DRAWN, dtype=lookup.code_type)
+    kind = np.int32 if scope is None else np.int64
+    out: Any = np.full(len(codes), _NOT_DRAWN, dtype=kind)
+
+    def sample(ids: Ids, rng: np.random.Generator) -> Ids:
+        return _sampled(state, ids, rng)
+
     for covered, rng in noise.streams(batch):
         span = slice(ends[covered.start], ends[covered.stop])
         mine = codes[span]
-        drawn = np.array(mine)
-        through = mine >= 0
-        drawn[through] = _sampled(state, mine[through], rng)
-        out[span] = lookup.finish(drawn, rng)
+        if scope is None:
+            drawn = np.array(mine)
+            through = mine >= 0
+            drawn[through] = sample(mine[through], rng)
+            out[span] = drawn
+        else:
+            texts = TokenizedBatch(tokens.parts[covered.start : covered.stop])
+            out[span] = scope.draw(texts, mine, sample, rng)
     if (out == _NOT_DRAWN).any():
         raise MondegreenError("a word was not privatized; nothing was released")
     return tokens, out

@@ -112,8 +112,11 @@ class Preview:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to JSON values."""
-        return asdict(self)
+        """Convert to JSON values; ``shown`` is there under a policy alone."""
+        values = asdict(self)
+        if self.shown is None:
+            del values["shown"]
+        return values
 
     def __str__(self) -> str:
         if self.shown is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Final, final, get_args
+from typing import Final, final, get_args
 
 import numpy as np
 
@@ -142,12 +142,6 @@ class Lookup:
                 f"WORD reads as {len(found)} words; give one, such as: doctor"
             )
         return int(self.codes(batch)[0]), canonical(found[0])
-
-    code_type: ClassVar[Any] = np.int32
-
-    def finish(self, drawn: Ids, rng: np.random.Generator) -> Ids:
-        """Return the codes that are printed: the words that were drawn."""
-        return drawn
 
     @property
     def disclosed(self) -> tuple[str, ...]:

@@ -25,9 +25,8 @@ from mondegreen.arrays import Floats, Ids, LogProbs
 from mondegreen.errors import InvalidParameterError, SpaceError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms import base
-from mondegreen.mechanisms.laws.tree import log_above
 from mondegreen.policy.alphabet import Alphabet
-from mondegreen.sampling.integers import TOTAL, draw_uniform
+from mondegreen.sampling.integers import TOTAL, draw_uniform, log_above
 
 _MARGIN: Final = 1e-12
 """Taken off e^epsilon, which outweighs the error of ``exp`` in floating point."""

@@ -235,8 +235,10 @@ def test_all_of_unicode_passes_only_as_ordinary_words_or_listed_structure():
         for text, count, release in zip(texts, counts, released, strict=True):
             if count == 0:  # structure alone, which passes by declaration
                 assert release == text
-            elif text in release and text.lower() not in printed:
-                escaped.append(text)
+            elif text.lower() not in printed:
+                # Two letters of ASCII may be a part of any word that is printed.
+                whole = text.isascii() and release.lower() != text.lower()
+                escaped += [text] if text in release and not whole else []
     # By the draw alone a number of two digits, or a listed emoji, comes out again.
     hidden = [e for e in escaped if unicodedata.category(e[0]) not in ("Nd", "So")]
     assert hidden == []

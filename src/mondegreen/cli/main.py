@@ -35,6 +35,11 @@ _VERBS: Final = {
         "List, show, build and mix language models.",
     ),
     "mechanisms": ("explain", "mechanisms", "List the mechanisms."),
+    "policy": (
+        "public.policy",
+        "policy",
+        "List, show and compare policies.",
+    ),
     "privatize": ("privatize", "privatize", "Privatize a file or a stream of text."),
     "proxy": (
         "services.proxy",

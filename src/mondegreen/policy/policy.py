@@ -25,6 +25,9 @@ from mondegreen.text.tokenizer import CLITICS, canonical, tokenize
 HIDE_AMONG: Final = 100
 """Words that a sensitive word hides among at least, where its class has as many."""
 
+_FEWEST: Final = 20
+"""Fewer words are no group, whatever their grammar."""
+
 _BAND: Final = 5
 """Large lists of unrelated words are cut into bands of this many times HIDE_AMONG."""
 
@@ -349,7 +352,30 @@ def _merge_small(lists: dict[Kind, list[str]], least: int) -> dict[Kind, list[st
         is_bound = key[1] != "s" and key[1] in _FORMS and key != other
         if is_bound and len(found[key]) < least and other in found:
             found[other] = found[other] + found.pop(key)
-    return {key: words for key, words in found.items() if words}
+    found = {key: words for key, words in found.items() if words}
+    for key in sorted(found):
+        if len(found[key]) < min(least, _FEWEST):
+            _merge_anywhere(found, key)
+    return found
+
+
+def _merge_anywhere(found: dict[Kind, list[str]], key: Kind) -> None:
+    """Put a list into the largest of its class, of similar ones, or of any other.
+
+    A group of one word would print it again, as if it were ordinary.
+    """
+    others = [other for other in found if other != key]
+    alike = {kind for pool in _SIMILAR if key[0] in pool for kind in pool}
+    nearest = (
+        [other for other in others if other[0] == key[0]],
+        [other for other in others if other[0] in alike],
+        [other for other in others if other[0] not in _NAMES],
+        others,
+    )
+    pool = next((some for some in nearest if some), None)
+    if pool is not None:
+        target = max(pool, key=lambda other: len(found[other]))
+        found[target] = found[target] + found.pop(key)
 
 
 def _merge_into_one(found: dict[Kind, list[str]], keys: list[Kind], least: int) -> None:

@@ -126,16 +126,17 @@ class Evaluator:
         found: dict[int, ScoreBounds] = {}
         states: dict[int, State] = {}
         for place, name in enumerate(names):
-            if (
-                values := bounds.kept(self.space, name) if self.cache else None
-            ) is None:
+            values = None
+            if self._keeps(mechanisms[place]):
+                values = bounds.kept(self.space, name)
+            if values is None:
                 states[place] = mechanisms[place].prepare(self.space)
             else:
                 found[place] = ScoreBounds.from_dict(values)
 
         def hand_in(place: int, known: ScoreBounds) -> None:
             found[place] = known
-            if self.cache:
+            if self._keeps(mechanisms[place]):
                 bounds.keep(self.space, names[place], known.to_dict())
 
         for place, known in self._measured(states, progress):
@@ -209,6 +210,14 @@ class Evaluator:
             else:
                 high = middle
         return math.sqrt(low * high)
+
+    def _keeps(self, made: AbstractMechanism) -> bool:
+        """Whether measurements are kept on disk.
+
+        Not those of a mechanism from elsewhere: its law may change with its code, which
+        no name of a file tells.
+        """
+        return self.cache and not made.author()
 
     def _name(self, made: AbstractMechanism) -> str:
         """Name the file of a measurement: a digest of all that decides it."""

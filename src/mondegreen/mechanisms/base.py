@@ -6,8 +6,8 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import MISSING, field, fields
-from typing import Any, ClassVar, Final, Self
+from dataclasses import MISSING, field, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from mondegreen.space.metric import METRICS, distances
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
 
+if TYPE_CHECKING:
+    from mondegreen.mechanisms.laws.tree import TreeLaw
+    from mondegreen.space.codes import Codes
+
 Progress = Callable[[float], object]
 """Told the share that is done, from 0 to 1."""
 
@@ -28,6 +32,13 @@ _EPSILONS: Final = (1e-9, 1e9)
 
 def no_progress(share: float) -> None:
     """Tell nobody."""
+
+
+class Flips(NamedTuple):
+    """A law that flips each bit of ``codes`` with probability threshold / 2**64."""
+
+    codes: Codes
+    threshold: int
 
 
 class State(ABC):
@@ -135,6 +146,16 @@ class State(ABC):
         return None
 
     @property
+    def tree_law(self) -> TreeLaw | None:
+        """The law by levels of that tree, if the words of a node are equally likely."""
+        return None
+
+    @property
+    def flips(self) -> Flips | None:
+        """Which bits flip, and how often, if the law flips bits of public codes."""
+        return None
+
+    @property
     def digests(self) -> Mapping[str, str]:
         """SHA-256, in hex, of public parts that decide a draw besides the space.
 
@@ -189,8 +210,8 @@ def space_distances(
 class AbstractMechanism(ABC):
     """A randomised map from words to words, as a small frozen record of parameters.
 
-    Subclasses are final, frozen dataclasses, registered by the name of their file.
-    They hold no heavy state: :meth:`prepare` makes that once per process.
+    Subclasses are final, frozen dataclasses with a field ``epsilon``. They hold no
+    heavy state: :meth:`prepare` makes that once per process.
     """
 
     __slots__ = ()
@@ -199,12 +220,22 @@ class AbstractMechanism(ABC):
     aliases: ClassVar[tuple[str, ...]] = ()
     family: ClassVar[str]
     metric: ClassVar[str]
-    is_private: ClassVar[bool] = True
+    is_private: ClassVar[bool] = False
+    """Whether it has a proof. Each class says so itself, and no subclass inherits it:
+    a proof is of one law."""
+
     space_metrics: ClassVar[tuple[str, ...]] = ("euclidean",)
     """Metrics of the spaces it can be prepared for; see :func:`check_space`."""
 
     digest_names: ClassVar[Mapping[str, str]] = {}
     """Names of parameters in the digest of keyed noise, where they are others."""
+
+    searched: ClassVar[tuple[str, tuple[float, ...]] | None] = None
+    """A parameter, and the values of it that a calibration tries where none is given."""
+
+    def __init_subclass__(cls) -> None:
+        if "is_private" not in vars(cls):
+            cls.is_private = False
 
     def __post_init__(self) -> None:
         """Refuse parameters that are out of the interval that they declare."""
@@ -248,11 +279,23 @@ class AbstractMechanism(ABC):
             "scale": space.geometry.to_dict() if space.has_vectors else {},
             "space": space.name,
             "space_digest": space.digest,
-            "proof": f"docs/proofs/{self.name}.md",
+            "certified_how": "no certificate",
+            "proof": "" if self.author() else f"docs/proofs/{self.name}.md",
             "hides_among": space.vocab_size,
         }
-        made = Guarantee(**{**usual, **stated})
-        return made if self.is_private else made.without_proof()
+        return self.sign(Guarantee(**{**usual, **stated}))
+
+    def sign(self, stated: Guarantee) -> Guarantee:
+        """Say who claims a guarantee; without a proof it promises nothing."""
+        signed = replace(stated, claimed_by=self.author())
+        return signed if self.is_private else signed.without_proof()
+
+    @classmethod
+    def author(cls) -> str:
+        """Say who answers for a mechanism; empty for one of this package."""
+        if cls.__module__.partition(".")[0] == "mondegreen":
+            return ""
+        return f"the author of {cls.__module__}.{cls.__qualname__}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``{"name": ..., "parameters": {...}}`` as JSON values."""
@@ -274,7 +317,10 @@ class AbstractMechanism(ABC):
                 "name": declared.name,
                 "default": None if declared.default is MISSING else declared.default,
                 "required": declared.default is MISSING,
-                **{key: declared.metadata[key] for key in ("range", "unit", "help")},
+                **{
+                    key: declared.metadata.get(key, "")
+                    for key in ("range", "unit", "help")
+                },
             }
             for declared in fields(cls)  # type: ignore[arg-type]
         ]

@@ -188,8 +188,13 @@ class Guarantee:
         return replace(self, noise=noise, noise_is_secret=bool(is_secret))
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to JSON values; :attr:`protection` is among them."""
+        """Convert to JSON values; :attr:`protection` is among them.
+
+        ``claimed_by`` is there only where somebody else claims the promise.
+        """
         values: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        if not self.claimed_by:
+            del values["claimed_by"]
         return {**values, "protection": self.protection}
 
     def to_json(self) -> str:

@@ -78,7 +78,7 @@ class Plugins(Generic[Item]):
         for each in self._entry_points():
             if each.name in self._taken:
                 tell(
-                    f"{_origin(each)} offers a {self._kind} {each.name!r}. This package "
+                    f"{_origin(each)} offers a {self._kind} {each.name!r}. mondegreen "
                     "has that name, so the plug-in is ignored."
                 )
         for name in self.names():
@@ -113,7 +113,7 @@ class Plugins(Generic[Item]):
         if not _NAME.fullmatch(name):
             return "a name has lower-case letters, digits and _ only"
         if name in self._taken:
-            return f"this package has a {self._kind} of that name"
+            return f"mondegreen has a {self._kind} of that name"
         return self._find_problem(name, value)
 
     def _entry_points(self) -> list[EntryPoint]:

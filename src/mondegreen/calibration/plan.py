@@ -128,7 +128,7 @@ class Plan:
         return self.evaluator.curves(pairs, progress)
 
     def _row(self, setting: Setting) -> Row:
-        """Calibrate one mechanism, with the parameter that it searches if it is open."""
+        """Calibrate one mechanism, with the parameter that it searches if any."""
         searched = mechanism_class(setting.name).searched
         if searched is None or searched[0] in setting.parameters:
             return Row(setting, self._solved(setting, self.evaluator))

@@ -70,7 +70,6 @@ _ALIASES: Final = {"cmp": "laplace", "madlib": "laplace", "santext": "exponentia
 
 def _find_problem(name: str, value: Any) -> str:
     """Say what is wrong with a class that somebody else wrote."""
-    from dataclasses import fields, is_dataclass
     from inspect import isabstract
 
     from mondegreen.mechanisms.base import AbstractMechanism
@@ -84,8 +83,9 @@ def _find_problem(name: str, value: Any) -> str:
             return f"its class has no {attribute}"
     if name not in (value.name, *value.aliases):
         return f"its class is named {value.name!r}"
-    has_params = is_dataclass(value) and value.__dataclass_params__.frozen  # type: ignore[attr-defined]
-    if not has_params or "epsilon" not in {each.name for each in fields(value)}:
+    parameters: Any = getattr(value, "__dataclass_params__", None)
+    declared = getattr(value, "__dataclass_fields__", {})
+    if parameters is None or not parameters.frozen or "epsilon" not in declared:
         return "it is no frozen dataclass with a field epsilon"
     return ""
 
@@ -122,7 +122,7 @@ def register(cls: Mechanism) -> Mechanism:
     --------
     >>> register(mechanism_class("tem"))
     Traceback (most recent call last):
-    mondegreen.errors.ConfigurationError: cannot register 'tem': this package has a \
+    mondegreen.errors.ConfigurationError: cannot register 'tem': mondegreen has a \
 mechanism of that name
     """
     _PLUGINS.register(cls, *_find_names(cls))

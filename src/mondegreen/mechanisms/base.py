@@ -141,6 +141,15 @@ class State(ABC):
     # --- what else decides a draw, and what processes share
 
     @property
+    def author(self) -> str:
+        """Who answers for the law; empty for one of this package.
+
+        What is computed of another law is not kept on disk: it changes with code that
+        no digest covers.
+        """
+        return self.stated.claimed_by or _author_of(type(self))
+
+    @property
     def tree(self) -> WordTree | None:
         """The public word tree that outputs are drawn from, if any."""
         return None
@@ -171,6 +180,12 @@ class State(ABC):
     def share(self, memory: Any, lock: AbstractContextManager[Any]) -> None:
         """Compute laws together with other processes, in memory of that size."""
         raise NotImplementedError
+
+
+def _author_of(cls: type) -> str:
+    if cls.__module__.partition(".")[0] == "mondegreen":
+        return ""
+    return f"the author of {cls.__module__}.{cls.__qualname__}"
 
 
 def certify(states: Sequence[State], progress: Progress = no_progress) -> None:
@@ -231,7 +246,7 @@ class AbstractMechanism(ABC):
     """Names of parameters in the digest of keyed noise, where they are others."""
 
     searched: ClassVar[tuple[str, tuple[float, ...]] | None] = None
-    """A parameter, and the values of it that a calibration tries where none is given."""
+    """A parameter, and its values that a calibration tries where none is given."""
 
     def __init_subclass__(cls) -> None:
         if "is_private" not in vars(cls):
@@ -293,9 +308,7 @@ class AbstractMechanism(ABC):
     @classmethod
     def author(cls) -> str:
         """Say who answers for a mechanism; empty for one of this package."""
-        if cls.__module__.partition(".")[0] == "mondegreen":
-            return ""
-        return f"the author of {cls.__module__}.{cls.__qualname__}"
+        return _author_of(cls)
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``{"name": ..., "parameters": {...}}`` as JSON values."""

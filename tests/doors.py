@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from click.testing import CliRunner
 
 import mondegreen as mg
@@ -87,7 +88,7 @@ def frames(settings, text, folder):
 
 
 def duckdb(settings, text, folder):
-    import duckdb
+    duckdb = pytest.importorskip("duckdb")
 
     from mondegreen.integrations.duckdb import register
 
@@ -97,7 +98,8 @@ def duckdb(settings, text, folder):
 
 
 def sklearn(settings, text, folder):
-    import pandas as pd
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("sklearn")
 
     from mondegreen.integrations.sklearn import PrivateText
 
@@ -107,22 +109,20 @@ def sklearn(settings, text, folder):
 
 
 def spacy(settings, text, folder):
-    import spacy
-
-    nlp = spacy.blank("en")
+    nlp = pytest.importorskip("spacy").blank("en")
     nlp.add_pipe("mondegreen", config={**settings, "key_env": VARIABLE})
     ((doc, _),) = nlp.pipe([(text, ID)], as_tuples=True)
     return doc._.private_text
 
 
 def service(settings, text, folder):
-    import httpx
+    httpx = pytest.importorskip("httpx")
+    pytest.importorskip("fastapi")
 
-    from mondegreen.serve import app
-    from mondegreen.serve import settings as of_service
+    from mondegreen.serve.app import create_app
+    from mondegreen.serve.service_settings import ServiceSettings
 
-    kind = getattr(of_service, "ServiceSettings", None) or of_service.Settings
-    running = app.create_app(kind(made(settings)))
+    running = create_app(ServiceSettings(made(settings)))
     transport = httpx.ASGITransport(app=running)
 
     async def ask():

@@ -30,6 +30,10 @@ DEFAULTS = mg.Privatizer(mg.mechanism("tree", epsilon=EPSILON)).settings
 
 
 def run(name, *options, module="mondegreen.cli.main", entry="cli"):
+    for library in ("fastapi", "uvicorn") if name in ("serve", "proxy") else ():
+        pytest.importorskip(library)
+    if "spark" in module:
+        pytest.importorskip("pyspark")
     commands = pytest.importorskip(module)
     arguments = [*([name] if name else []), *options, "--epsilon", str(EPSILON)]
     done = CliRunner().invoke(getattr(commands, entry), arguments, input="a text\n")
@@ -52,6 +56,7 @@ def register_with_duckdb():
 
 
 def fit_with_sklearn():
+    pytest.importorskip("sklearn")
     adapter = pytest.importorskip("mondegreen.integrations.sklearn")
     adapter.PrivateText(epsilon=EPSILON).fit(["a text"])
 
@@ -62,16 +67,19 @@ def add_to_spacy():
 
 
 def guard_litellm():
+    pytest.importorskip("litellm")
     adapter = pytest.importorskip("mondegreen.integrations.litellm")
     adapter._guard_of({"epsilon": EPSILON})
 
 
 def operate_with_presidio():
+    pytest.importorskip("presidio_anonymizer")
     adapter = pytest.importorskip("mondegreen.integrations.presidio")
     adapter.PrivateTextOperator().operate("a", {"epsilon": EPSILON})
 
 
 def send_to_spark():
+    pytest.importorskip("pyspark")
     from mondegreen.integrations.spark import _settings
 
     _settings({"epsilon": EPSILON})
@@ -152,7 +160,8 @@ def test_the_service_shows_its_settings_without_paths(tmp_path):
 
     import httpx
 
-    from mondegreen.serve import app, settings
+    from mondegreen.serve.app import create_app
+    from mondegreen.serve.service_settings import ServiceSettings
     from mondegreen.space.store import save_space
 
     points = np.random.default_rng(0).normal(size=(4, 3))
@@ -160,7 +169,7 @@ def test_the_service_shows_its_settings_without_paths(tmp_path):
     save_space(mg.Space.from_arrays("own", "abcd", points), path)
     space = mg.load_space(path)
     privatizer = mg.Privatizer(mg.mechanism("tem", epsilon=1.0), space)
-    made = app.create_app(settings.Settings(privatizer))
+    made = create_app(ServiceSettings(privatizer))
 
     async def ask():
         transport = httpx.ASGITransport(app=made)

@@ -20,6 +20,7 @@ async function bundle(entry, how = {}) {
     charset: "utf8",
     entryPoints: [entry],
     format: "esm",
+    minifyWhitespace: true, // comments too, which are half of the libraries
     target: "es2022",
     write: false,
     ...how,

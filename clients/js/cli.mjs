@@ -12,7 +12,8 @@ Privatizes the text of each object, and leaves all else as it is.
   --key-file K    keyed noise: the same record repeats its release; needs ids
   --column NAME   key of the text [text]
   --id NAME       key of the id, for a key [id]
-  --digest HEX    SHA-256 that the artifact must have
+  --digest HEX    SHA-256 that the artifact must have: the one that
+                  \`mondegreen space export\` printed; without it, you are warned
   --quiet         print warnings alone`;
 
 const OPTIONS = {
@@ -128,8 +129,9 @@ async function main() {
   const how = { epsilon: options.epsilon };
   if (options.digest !== undefined) how.digest = options.digest;
   const privatizer = load(bytes, how);
-  const { summary } = privatizer; // it checks the law, also where nothing is printed
-  if (!options.quiet) console.error(summary);
+  const said = privatizer.summary.split("\n"); // checks the law, also where nothing is printed
+  const shown = options.quiet ? said.filter((line) => line.startsWith("WARNING")) : said;
+  for (const line of shown) console.error(line);
   let row = 0;
   let isEnd = false;
   for await (const { bom, line } of lines(process.stdin)) {

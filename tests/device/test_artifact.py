@@ -21,6 +21,7 @@ from mondegreen.device import coding, unicode
 from mondegreen.device.artifact import artifact
 from mondegreen.errors import InvalidParameterError
 from mondegreen.text.never_printed import replacements
+from mondegreen.text.unicode import without_later
 from vectors import keyed
 
 EVERY = 0x110000
@@ -184,10 +185,13 @@ def test_tables_say_of_every_character_what_python_and_regex_say():
     classes, removed = runs(tables["classes"]), runs(tables["removed"])
     combining = runs(tables["combining"])
     kinds = [r"\p{L}", r"\p{M}", r"\p{N}", r"\p{Cf}"]
-    every = "".join(map(chr, range(EVERY)))
+    every = without_later("".join(map(chr, range(EVERY))))
     for number, kind in enumerate(kinds, start=1):
-        places = np.array([m.start() for m in regex.finditer(kind, every)])
-        assert (np.flatnonzero(classes == number) == places).all()
+        found = classes[[c != "\ufffe" for c in every]] == number
+        expected = [
+            m.start() for m in regex.finditer(kind, every.replace("\ufffe", ""))
+        ]
+        assert (np.flatnonzero(found) == expected).all()
     assert combining.tolist() == [unicodedata.combining(c) for c in every]
     is_format = [unicodedata.category(c) == "Cf" for c in every]
     assert removed.astype(bool).tolist() == is_format

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,10 @@ import numpy as np
 import pytest
 
 import mondegreen as mg
+from mondegreen.device.artifact import artifact
 from mondegreen.io.json_spans import SpanScanner, UnfitValueError
+from mondegreen.protection import LEVELS
+from mondegreen.space.binarize import with_codes
 from vectors.device import device_vectors as device
 
 ROOT = Path(__file__).parents[2]
@@ -80,7 +84,9 @@ def texts(count):
 @pytest.mark.parametrize("end", ["", "\ufeff"])
 def test_records_come_out_as_from_the_command_line_byte_for_byte(folder, end):
     data = (end + RECORDS).encode()
-    ours, theirs = keyed(folder, data), python(folder, data)
+    digest = (folder / "tree.mdg").read_bytes()[-32:].hex()
+    options = ["--epsilon", "10", "--key-file", folder / "key", "--digest", digest]
+    ours, theirs = client(folder, data, *options), python(folder, data)
     assert theirs.returncode == 0, theirs.stderr
     assert ours.returncode == 0, ours.stderr
     assert ours.stdout == theirs.stdout
@@ -278,23 +284,106 @@ def test_keys_and_options_are_refused_as_usage(folder):
     assert (wrong.returncode, wrong.stdout) == (3, b"")
 
 
-@pytest.mark.parametrize("options", [[], ["--quiet"]])
-@pytest.mark.parametrize("data", [b"", b'{"id": 1, "text": "secret"}\n'])
-def test_nothing_is_promised_of_a_law_that_is_none(folder, data, options):
-    found = (folder / "tree.mdg").read_bytes()
+def forged(folder, change, artifact="tree"):
+    """Write an artifact anew with another header, its checksum redone."""
+    found = (folder / f"{artifact}.mdg").read_bytes()
     start = len(b"mondegreen-device/1\n") + 4
     end = start + int.from_bytes(found[start - 4 : start], "little")
     header = json.loads(found[start:end])
-    for setting in header["settings"]:
-        setting["weights"][0] = "1"
+    change(header)
     text = json.dumps(header).encode()
     size = len(text).to_bytes(4, "little")
     whole = found[: start - 4] + size + text + found[end:-32]
     (folder / "forged.mdg").write_bytes(whole + hashlib.sha256(whole).digest())
+
+
+@pytest.mark.parametrize("options", [[], ["--quiet"]])
+@pytest.mark.parametrize("data", [b"", b'{"id": 1, "text": "secret"}\n'])
+def test_nothing_is_promised_of_a_law_that_is_none(folder, data, options):
+    def change(header):
+        for setting in header["settings"]:
+            setting["weights"][0] = "1"
+
+    forged(folder, change)
     run = client(folder, data, "--epsilon", "10", *options, artifact="forged")
     assert (run.returncode, run.stdout) == (3, b"")
     assert b"do not fit its tree" in run.stderr
     assert b"guarantee" not in run.stderr
+
+
+def certain(header):
+    """Let every word stay nearly always, and claim epsilon 0.1."""
+    setting = header["settings"][0]
+    setting["weights"] = [str(2**62 - 1), *["0"] * 4, "1"]
+    setting["epsilon"] = setting["guarantee"]["epsilon"] = 0.1
+    setting["guarantee"]["certified"] = 0.1
+
+
+def rarely_flipped(header):
+    """Let every bit stay nearly always, and claim epsilon 0.1."""
+    setting = header["settings"][0]
+    setting["threshold"] = "1"
+    setting["epsilon"] = setting["guarantee"]["epsilon"] = 0.1
+    setting["guarantee"]["certified"] = 0.1
+
+
+def cheaper(header):
+    """Claim epsilon 0.1 of a law of epsilon 4, that of the package."""
+    setting = header["settings"][0]
+    setting["epsilon"] = setting["guarantee"]["epsilon"] = 0.1
+    setting["guarantee"]["certified"] = 0.1
+
+
+@pytest.mark.parametrize("options", [[], ["--quiet"]])
+@pytest.mark.parametrize(
+    ("change", "artifact"),
+    [(certain, "tree"), (rarely_flipped, "bits"), (cheaper, "tree"), (cheaper, "bits")],
+)
+def test_a_law_that_loses_more_than_is_claimed_is_refused(
+    folder, change, artifact, options
+):
+    forged(folder, change, artifact)
+    data = b'{"id": 1, "text": "secret doctor"}\n'
+    run = client(folder, data, "--epsilon", "0.1", *options, artifact="forged")
+    assert (run.returncode, run.stdout) == (3, b"")
+    assert b"promises more privacy than its law gives" in run.stderr
+    assert b"guarantee" not in run.stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--quiet"]])
+def test_a_digest_that_is_not_given_is_missed_aloud(folder, options):
+    digest = (folder / "tree.mdg").read_bytes()[-32:].hex()
+    data = b'{"id": 1, "text": "secret doctor"}\n'
+    without = client(folder, data, "--epsilon", "10", *options)
+    given = client(folder, data, "--epsilon", "10", "--digest", digest, *options)
+    assert (without.returncode, given.returncode) == (0, 0)
+    assert b"WARNING: no digest was given" in without.stderr
+    assert b"WARNING" not in given.stderr
+
+
+def test_the_words_of_protection_have_the_limits_of_python():
+    source = (CLIENT / "src" / "protection.ts").read_text("utf-8")
+    row = r'\["(\w+)", \{ loss: ([\d.]+), recovered: ([\d.]+), near: ([\d.]+) \}\]'
+    found = [(name, *map(float, row)) for name, *row in re.findall(row, source)]
+    assert found == [(e.name, e.loss, e.recovered, e.near) for e in LEVELS]
+
+
+@pytest.mark.slow("spaces of all sizes")
+@pytest.mark.parametrize("seed", range(20))
+def test_what_python_writes_is_taken_whatever_the_space_and_epsilon(tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    size = int(rng.choice([1, 2, 3, 30, 700]))
+    words = [f"w{i}" for i in range(size)]
+    space = mg.Space.from_arrays("any", words, rng.normal(size=(size, 4)))
+    epsilons = [1e-9, 1e9, *np.exp(rng.uniform(-9, 5, size=6)).tolist()]
+    cases = {"tree": space, "brr": with_codes(space, bits=8 * int(rng.integers(1, 9)))}
+    for name, each in cases.items():
+        path = tmp_path / f"{name}.mdg"
+        path.write_bytes(artifact(each, epsilons, name))
+        for epsilon in epsilons:
+            data = b'{"id": 1, "text": "w0 other"}\n'
+            run = client(tmp_path, data, "--epsilon", repr(epsilon), artifact=name)
+            assert run.returncode == 0, (size, epsilon, run.stderr)
 
 
 @pytest.mark.slow("two commands")

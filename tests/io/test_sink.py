@@ -144,6 +144,77 @@ def test_a_symbolic_link_survives(given, copy):
     assert names(folder) == [given.name]
 
 
+@pytest.fixture
+def other(monkeypatch):
+    """Give a link, or a folder, to another user."""
+
+    def give(path):
+        if os.geteuid() == 0:
+            os.chown(path, 4321, -1, follow_symlinks=False)
+        else:  # then all files are another's
+            monkeypatch.setattr(os, "geteuid", lambda: 4321)
+
+    return give
+
+
+def linked(given):
+    """A link to a file that is not there yet, in another folder."""
+    folder = given.parent / "shared"
+    folder.mkdir()
+    link = folder / given.name
+    link.symlink_to(given.with_stem("private"))
+    return link
+
+
+def test_a_link_of_another_user_is_not_followed(given, copy, other):
+    link = linked(given)
+    other(link)
+    with pytest.raises(DataError, match=r"another user.*Name that file itself"):
+        copy(given, link)
+    given.with_stem("private").write_bytes(b"old")
+    with pytest.raises(DataError, match="another user"):
+        copy(given, link, force=True)
+    assert given.with_stem("private").read_bytes() == b"old"
+
+
+def test_a_link_in_a_folder_of_another_user_is_not_followed(given, copy, other):
+    link = linked(given)
+    other(link.parent)
+    with pytest.raises(DataError, match="another user"):
+        copy(given, link)
+    assert not given.with_stem("private").exists()
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o775])
+def test_a_link_to_no_file_is_not_followed_where_others_can_write(given, copy, mode):
+    link = linked(given)
+    link.parent.chmod(mode)
+    for path in (link, Path(os.path.relpath(link))):
+        with pytest.raises(DataError, match="another user"):
+            copy(given, path)
+    assert not given.with_stem("private").exists()
+    hop = given.parent / f"hop{given.suffix}"
+    hop.symlink_to(link)
+    with pytest.raises(DataError, match="another user"):
+        copy(given, hop)
+
+
+def test_a_link_of_ones_own_to_no_file_makes_it(given, copy):
+    link = linked(given)
+    link.parent.chmod(0o755)
+    copy(given, link)
+    assert link.is_symlink()
+    assert given.with_stem("private").exists()
+
+
+def test_links_in_a_circle_are_refused(given, copy):
+    one, other = given.with_stem("one"), given.with_stem("other")
+    one.symlink_to(other)
+    other.symlink_to(one)
+    with pytest.raises(DataError):
+        copy(given, one)
+
+
 def test_the_temporary_file_is_hidden_and_beside_the_target(given):
     source = open_source(given)
     with open_sink(given.with_stem("out"), source):

@@ -121,3 +121,17 @@ def test_a_refused_row_is_an_empty_line(copied):
         return pa.array([None, *array.to_pylist()[1:]], pa.string())
 
     assert copied(b"one\ntwo\n", ".txt", change=change) == b"\ntwo\n"
+
+
+@pytest.mark.parametrize(
+    ("structure", "kept"), [("keep", b"\xef\xbb\xbf"), ("plain", b"")]
+)
+def test_a_byte_order_mark_is_structure_that_a_plain_release_drops(
+    tmp_path, structure, kept
+):
+    path = tmp_path / "in.txt"
+    path.write_bytes(b"\xef\xbb\xbfa text\n")
+    with open_source(path, structure=structure) as source:
+        (batch,) = source.batches()
+        assert batch.column("text").to_pylist() == ["a text\n"]
+        assert source.prologue == kept

@@ -1,3 +1,4 @@
+import contextlib
 import json
 
 import numpy as np
@@ -118,6 +119,58 @@ def test_a_folder_without_such_a_model_is_refused_and_nothing_is_fetched(tmp_pat
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(LanguageError, match="neither a causal nor a masked"):
         TransformersScorer(tmp_path)
+
+
+@pytest.mark.parametrize("place", ["config.json", "tokenizer_config.json"])
+def test_code_of_the_folder_never_runs_and_nobody_is_asked(
+    tmp_path, monkeypatch, place
+):
+    tiny(tmp_path)
+    ran = tmp_path / "ran"
+    (tmp_path / "evil.py").write_text(f"open({str(ran)!r}, 'w')\n")
+    path = tmp_path / place
+    config = json.loads(path.read_text()) | {"model_type": "evil"}
+    config["auto_map"] = {
+        "AutoConfig": "evil.Config",
+        "AutoModelForCausalLM": "evil.Model",
+        "AutoTokenizer": ["evil.Tokenizer", None],
+    }
+    config["tokenizer_class"] = "EvilTokenizer"
+    path.write_text(json.dumps(config))
+    monkeypatch.setattr("builtins.input", lambda *_: "y")  # who types yes to all
+    with contextlib.suppress(LanguageError):  # or the tokenizer is read without it
+        TransformersScorer(tmp_path)
+    assert not ran.exists()
+
+
+def test_the_digest_of_a_folder_covers_every_file_below_it(tmp_path):
+    tiny(tmp_path)
+
+    def digest():
+        return TransformersScorer(tmp_path).digest
+
+    found = [digest()]
+    below = tmp_path / "other" / "deep"
+    below.mkdir(parents=True)
+    assert digest() == found[0]  # a folder without files
+    (below / "vocabulary.json").write_text("{}")
+    found.append(digest())
+    (below / "vocabulary.json").write_text('{"a": 1}')
+    found.append(digest())
+    (below / "vocabulary.json").rename(tmp_path / "other" / "vocabulary.json")
+    found.append(digest())
+    (tmp_path / ".hidden").write_text("")
+    found.append(digest())
+    elsewhere = tmp_path.parent / f"{tmp_path.name}-elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "file").write_text("one")
+    (tmp_path / "link").symlink_to(elsewhere)
+    found.append(digest())
+    (elsewhere / "file").write_text("two")
+    found.append(digest())
+    assert len(set(found)) == len(found)
+    (tmp_path / "other" / "circle").symlink_to(tmp_path)
+    assert digest() == found[-1]
 
 
 def test_a_folder_judges_what_is_privatized(tmp_path):

@@ -336,7 +336,7 @@ def test_empty_batches_print_nothing() -> None:
     assert detokenizer.spans([""], none) == ("", ())
 
 
-@pytest.mark.parametrize("module", ["tokenizer", "policy", "detokenizer"])
+@pytest.mark.parametrize("module", ["tokenizer", "lookup", "detokenizer"])
 def test_examples_in_docstrings_hold(module: str) -> None:
     loaded = importlib.import_module(f"mondegreen.text.{module}")
     failures, tried = doctest.testmod(loaded)

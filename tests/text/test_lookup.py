@@ -140,6 +140,18 @@ def test_one_huge_word_is_looked_up_at_once_and_not_remembered(
     assert max(map(len, lookup._memo)) < 10
 
 
+@pytest.mark.parametrize("letter", ["é", "a", "각"])
+def test_a_long_word_is_looked_up_anew_so_that_time_does_not_show_it(
+    space: Space, letter: str
+) -> None:
+    lookup = Lookup(space)
+    short, long = letter * 32, letter * 33
+    for _ in range(2):
+        assert lookup.codes(tokenize([f"{short} {long}"])).tolist() == [UNKNOWN] * 2
+        assert short in lookup._memo
+        assert long not in lookup._memo
+
+
 def test_the_memo_is_bounded(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mondegreen.text.lookup._MEMO_ENTRIES", 8)
     lookup = Lookup(space)

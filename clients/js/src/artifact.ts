@@ -1,6 +1,8 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+
 import { hex, numbers, signed } from "./bytes.js";
 import { artifactError } from "./errors.js";
-import { sha256 } from "./sha256.js";
+import { type Protection, isAtMost, protection, worse } from "./protection.js";
 import type { Lists } from "./text.js";
 import type { Parts } from "./unicode.js";
 
@@ -14,7 +16,6 @@ const GUARANTEE =
   "mechanism parameters epsilon metric scale space space_digest certified_how proof certified delta " +
   "equivalents unit hides_among disclosed conditions assumptions noise noise_is_secret protection";
 const PREVIEW = "of words unchanged near recovered";
-const PROTECTION: readonly unknown[] = ["strong", "moderate", "weak", "vacuous"];
 const SECTIONS =
   "words printed classes removed combining sigma decompositions compositions lower";
 /** What each mechanism adds: its public table, the law of a setting, and its sections. */
@@ -28,6 +29,19 @@ const POLICIES: Readonly<Record<string, string>> = {
   unknown: "word",
 };
 
+/** What passes in clear. An artifact that lets more pass would make its promise void. */
+const CLEAR: Partial<Lists> = {
+  signs: "!\"#%&'()*+,-./:;<=>?@[\\]^_`{|}~‘’‚“”„«»‹›–—…•·¡¿、。，！？：；（）「」『』،؛؟।",
+  currency: "$¢£¥€₹₩₽",
+  blanks: " \t\n\r\u00a0",
+  apostrophes: "'’",
+  gap: 8,
+  same: 32,
+};
+/** The names of all that a guarantee discloses, and whom it protects. */
+const DISCLOSED = "number and places of the words, white space and punctuation, the ending 's";
+const UNIT = "one word, at its place in one text";
+
 /** What is promised, in the fields of `Guarantee.to_dict()` of the Python package. */
 export interface Guarantee {
   readonly mechanism: string;
@@ -35,10 +49,13 @@ export interface Guarantee {
   readonly certified: number | null;
   readonly metric: string;
   readonly certified_how: string;
+  readonly scale: Readonly<Record<string, number>>;
+  readonly hides_among: number | null;
   readonly disclosed: readonly string[];
+  readonly conditions: readonly string[];
   readonly noise: string;
   readonly noise_is_secret: boolean;
-  readonly protection: string;
+  readonly protection: Protection;
   readonly [field: string]: unknown;
 }
 
@@ -68,7 +85,7 @@ export interface Setting {
   readonly summary: string;
   readonly preview: Measured;
   /** The worst of what is proved and of what was measured, in one word. */
-  readonly protection: string;
+  readonly protection: Protection;
 }
 
 export interface Header {
@@ -157,11 +174,15 @@ function checked(header: Header): Header {
   if (header.format !== FORMAT || policies.some(([name, value]) => POLICIES[name] !== value)) {
     throw artifactError("its format or a policy is none that this client knows");
   }
-  listed(header.settings).forEach((each) => checkSetting(each, header.mechanism, own[1]));
-  const given = header.settings.map((setting) => setting.epsilon);
-  if (!given.length || new Set(given).size < given.length) {
-    throw artifactError("it has no setting, or one twice");
+  const clear = Object.keys(CLEAR) as (keyof Lists)[];
+  if (clear.some((name) => header.text[name] !== CLEAR[name])) {
+    throw artifactError("it lets other characters pass in clear than this client knows");
   }
+  listed(header.settings).forEach((each) => checkSetting(each, header, own[1]));
+  // Two laws of one digest would share their keyed noise.
+  const given = header.settings.map(({ epsilon, digest }) => [epsilon, digest] as const);
+  const isTwice = [0, 1].some((i) => new Set(given.map((each) => each[i])).size < given.length);
+  if (!given.length || isTwice) throw artifactError("it has no setting, or one twice");
   const names = listed(header.sections).map((pair) => {
     const [name, size, ...more] = listed<unknown>(pair);
     if (more.length || !Number.isSafeInteger(size) || Number(size) < 0) {
@@ -173,32 +194,54 @@ function checked(header: Header): Header {
   return header;
 }
 
-function checkSetting(setting: Setting, mechanism: string, law: string): void {
+function checkSetting(setting: Setting, { mechanism, words }: Header, law: string): void {
   only("setting", setting, `${SETTING} ${law}`);
-  const { epsilon, digest, guarantee, summary, preview, protection } = setting;
+  const { epsilon, digest, guarantee, summary, preview } = setting;
   only("guarantee", guarantee, GUARANTEE);
   only("preview", preview, PREVIEW);
-  const { certified, delta } = guarantee;
+  const { certified } = guarantee;
+  const disclosed = listed(guarantee.disclosed).map((each) => String(each).split(":")[0]);
   const isPromise =
     within(epsilon, Number.MIN_VALUE, Number.MAX_VALUE) &&
     guarantee.mechanism === mechanism &&
     guarantee.epsilon === epsilon &&
     guarantee.noise_is_secret === true &&
     !String(guarantee.certified_how).startsWith("not proved") &&
-    PROTECTION.includes(guarantee.protection) &&
-    PROTECTION.includes(protection) &&
     (certified === null || within(certified, 0, Number.MAX_VALUE)) &&
-    within(delta, 0, 1) &&
-    delta < 1;
+    guarantee.delta === 0 &&
+    guarantee.unit === UNIT &&
+    guarantee.hides_among === words &&
+    listed(guarantee.conditions).length === 0 &&
+    disclosed.join(", ") === DISCLOSED;
   if (!isPromise) throw artifactError("a setting promises nothing, or something else than it is");
+  const integers = listed<unknown>(setting.weights ?? [setting.threshold]);
   const isTold =
+    integers.every((each) => typeof each === "string") &&
+    typeof guarantee.metric === "string" &&
+    typeof guarantee.scale === "object" &&
+    guarantee.scale !== null &&
     /^[0-9a-f]{64}$/.test(digest) &&
     within(preview.unchanged, 0, 1) &&
     (preview.near === null || within(preview.near, 0, 1)) &&
     (preview.recovered === null || within(preview.recovered, 0, 1)) &&
     typeof preview.of === "string" &&
     typeof summary === "string";
-  if (!isTold) throw artifactError("a digest, share or summary of a setting is none");
+  if (!isTold) throw artifactError("a field of a setting is not what it must be");
+  checkProtection(setting);
+}
+
+/** Refuse words that are better than the loss that is claimed and the shares that were measured. */
+function checkProtection({ epsilon, guarantee, preview, protection: word }: Setting): void {
+  const { unchanged, near, recovered } = preview;
+  const loss = (guarantee.certified ?? epsilon) * Number(guarantee.scale["diameter"]);
+  const proved = protection({ loss });
+  const measured = protection({
+    recovered: Math.max(unchanged, recovered ?? 0),
+    near: near ?? 0,
+  });
+  if (!isAtMost(guarantee.protection, proved) || !isAtMost(word, worse(proved, measured))) {
+    throw artifactError("it names more protection than its figures give");
+  }
 }
 
 function within(value: unknown, least: number, most: number): value is number {

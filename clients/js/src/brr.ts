@@ -1,13 +1,16 @@
 import type { Artifact, Setting } from "./artifact.js";
 import { numbers } from "./bytes.js";
-import type { Stream } from "./chacha20.js";
 import { artifactError } from "./errors.js";
-import type { Law } from "./law.js";
+import { type Law, checkClaim, figures, logAbove } from "./law.js";
+import type { Stream } from "./stream.js";
 
 const BLOCK = 4096;
+const TOTAL = 1n << 64n;
+const METRIC = /^Hamming distance of ([1-9][0-9]{0,5})-bit codes$/;
 
 /** Flip every bit of the code of a word; draw one of the words whose codes are nearest. */
 export class Brr implements Law {
+  readonly loss: number;
   private readonly size: number; // 32-bit words of a code
   private readonly bits: number;
   private readonly count: number;
@@ -39,6 +42,14 @@ export class Brr implements Law {
     if (!/^[0-9]{1,20}$/.test(setting.threshold ?? "")) throw artifactError("its law is none");
     const threshold = BigInt(setting.threshold!);
     if (threshold < 1n || threshold > 1n << 63n) throw artifactError("its bits hardly flip");
+    const [bits] = figures(setting.guarantee, METRIC);
+    const { diameter } = setting.guarantee.scale;
+    if (bits !== this.bits || !(diameter! >= this.farthest() && diameter! <= bits)) {
+      throw artifactError("its metric is of other codes");
+    }
+    const ofBit = logAbove(TOTAL - threshold, threshold);
+    checkClaim(setting, ofBit, 1);
+    this.loss = ofBit * this.bits;
     this.upper = Number(threshold >> 32n);
     this.lower = Number(threshold & 0xffffffffn);
   }
@@ -75,14 +86,29 @@ export class Brr implements Law {
     return drawn.map(({ noisy, tie }) => this.nearest(noisy, tie));
   }
 
+  /** How many bits of the code that begins at a place differ from those of another one. */
+  private distance(at: number, other: Uint32Array): number {
+    let found = 0;
+    for (let i = 0; i < this.size; i++) found += ones(this.codes[at + i]! ^ other[i]!);
+    return found;
+  }
+
+  /** The distance of the unknown word to the farthest code: no diameter is smaller. */
+  private farthest(): number {
+    let most = 0;
+    for (let at = 0; at < this.codes.length; at += this.size) {
+      most = Math.max(most, this.distance(at, this.unknown));
+    }
+    return most;
+  }
+
   /** One of the words whose codes are nearest, each with the same chance. */
   private nearest(noisy: Uint32Array, tie: bigint): number {
     let least = Infinity;
     let tied: number[] = [];
     const { codes, size } = this;
-    for (let code = 0, at = 0; at < codes.length; code++) {
-      let distance = 0;
-      for (let i = 0; i < size; i++) distance += ones(codes[at++]! ^ noisy[i]!);
+    for (let code = 0; code * size < codes.length; code++) {
+      const distance = this.distance(code * size, noisy);
       if (distance < least) {
         least = distance;
         tied = [code];

@@ -1,10 +1,12 @@
-import { blake2b } from "./blake2b.js";
+import { blake2b as blake2 } from "@noble/hashes/blake2.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+
 import { fromHex, joined, utf8 } from "./bytes.js";
-import { Stream } from "./chacha20.js";
 import { argumentError } from "./errors.js";
-import { sha256 } from "./sha256.js";
+import { Stream } from "./stream.js";
 
 const KEY = 32;
+const PERSON = 16; // bytes of a personal string
 const LEAST_BYTES = 8;
 
 /** The noise of one record, which repeats itself for whoever holds the key. */
@@ -17,6 +19,13 @@ export interface Keyed {
   readonly column?: string;
   /** How many texts of the same record and column precede this one; 0 if not given. */
   readonly place?: number;
+}
+
+/** BLAKE2b (RFC 7693) of 32 bytes, with a key and a personal string if they are given. */
+export function blake2b(data: Uint8Array, key?: Uint8Array, person = ""): Uint8Array {
+  const personalization = new Uint8Array(PERSON);
+  personalization.set(utf8(person));
+  return blake2(data, { dkLen: KEY, personalization, ...(key && { key }) });
 }
 
 /** A stream that nobody can repeat, keyed by the random source of the platform. */

@@ -1,12 +1,17 @@
 import { type Artifact, type Guarantee, type Measured, type Setting, parse } from "./artifact.js";
-import type { Stream } from "./chacha20.js";
 import { argumentError } from "./errors.js";
-import { type Law, lawOf } from "./law.js";
+import type { Law } from "./law.js";
+import { lawOf } from "./laws.js";
 import { type Keyed, fresh, keyed } from "./noise.js";
+import { type Protection, protection, worse } from "./protection.js";
+import type { Stream } from "./stream.js";
 import { Tokenizer } from "./text.js";
 import { Unicode } from "./unicode.js";
 
 const LIKELIEST = 10;
+const UNTRUSTED =
+  "WARNING: no digest was given, so anybody may have written this artifact. Only the factor above " +
+  "is computed here. Give the digest that `mondegreen space export` printed.";
 
 /** Where a word is: code units `start..end-1`, of the release or of the input. */
 export interface Span {
@@ -44,14 +49,17 @@ interface Tables {
   readonly artifact: Artifact;
   readonly places: ReadonlyMap<string, number>;
   readonly tokenizer: Tokenizer;
+  /** Whether the artifact has the digest that the user trusts. */
+  readonly isTrusted: boolean;
 }
 
 /**
  * Read an artifact of `mondegreen space export --device`.
  *
- * One that is cut off or changed, or asks for what this client does not know, is refused.
- * Its digest guards against damage; against somebody who writes a whole new one, give the
- * digest that you trust.
+ * One that is cut off or changed, asks for what this client does not know, or promises
+ * more than its law gives, is refused. Its own digest guards against damage. Somebody who
+ * writes a whole new one can still choose its words and what it says was measured: give
+ * the digest that you trust.
  */
 export function load(bytes: Uint8Array | ArrayBuffer, options: LoadOptions = {}): Privatizer {
   const { epsilon, digest, ...unknown } = options;
@@ -61,7 +69,7 @@ export function load(bytes: Uint8Array | ArrayBuffer, options: LoadOptions = {})
   const places = new Map(artifact.words.map((word, place) => [word, place]));
   const all = artifact.header.settings;
   return new Privatizer(
-    { artifact, places, tokenizer },
+    { artifact, places, tokenizer, isTrusted: digest !== undefined },
     epsilon === undefined && all.length === 1 ? all[0]! : chosen(artifact, epsilon),
   );
 }
@@ -103,12 +111,26 @@ export class Privatizer {
     return this.promised.guarantee;
   }
 
-  /** The guarantee in a few lines, for people. */
+  /**
+   * The guarantee in a few lines, for people: those of Python, if the digest was given.
+   *
+   * If not, only what this client has computed itself, and that no digest was given.
+   */
   get summary(): string {
-    return this.promised.summary;
+    const { summary } = this.promised;
+    return this.tables.isTrusted ? summary : `${this.computed}\n${UNTRUSTED}`;
   }
 
-  /** What was measured of public words, and of an attacker; no guarantee. */
+  /** What the integers of the law say, whoever wrote the artifact. */
+  private get computed(): string {
+    const { mechanism } = this.tables.artifact.header;
+    return (
+      `Privacy guarantee: ${mechanism} (epsilon ${this.epsilon}): seeing an output changes the odds ` +
+      `between any two original words by a factor of e^${roundedUp(this.law.loss)} at most.`
+    );
+  }
+
+  /** What was measured of public words, and of an attacker: no guarantee, and not checked here. */
   get preview(): Measured {
     return this.promised.preview;
   }
@@ -118,9 +140,14 @@ export class Privatizer {
     return this.tables.artifact.header.adversary;
   }
 
-  /** The worst of what is proved and of what was measured, in one word. */
-  get protection(): string {
-    return this.promised.protection;
+  /**
+   * The worst of what is proved and of what was measured, in one word.
+   *
+   * Without a digest it is no better than the loss that this client computed.
+   */
+  get protection(): Protection {
+    const { protection: told } = this.promised;
+    return this.tables.isTrusted ? told : worse(told, protection({ loss: this.law.loss }));
   }
 
   /** The same words with another epsilon of the artifact. */
@@ -219,6 +246,12 @@ export class Privatizer {
   private get law(): Law {
     return (this.prepared ??= lawOf(this.tables.artifact, this.setting));
   }
+}
+
+/** Three digits of a number of at least 0, not below it. */
+function roundedUp(value: number): number {
+  const [digits, power] = value.toExponential().split("e") as [string, string];
+  return Number(`${Math.ceil(Number(digits) * 100)}e${Number(power) - 2}`);
 }
 
 /** Between two words: nothing, or the 's of the first; the second would go on as part of it. */

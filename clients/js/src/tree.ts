@@ -1,10 +1,13 @@
 import type { Artifact, Setting } from "./artifact.js";
 import { numbers } from "./bytes.js";
-import type { Stream } from "./chacha20.js";
 import { artifactError } from "./errors.js";
-import type { Law } from "./law.js";
+import { type Law, checkClaim, figures, logAbove } from "./law.js";
+import type { Stream } from "./stream.js";
 
 const TOTAL = 1n << 62n;
+const MOST_LEVELS = 12;
+const METRIC = /^ultrametric of the word tree [0-9a-f]{12} \(heights ([0-9., e-]+)\)$/;
+const SHOWN = 1 + 6e-4; // four digits of a height are told
 
 /** A level of the tree that can be drawn: its integer, and the node of every input. */
 interface Level {
@@ -15,6 +18,7 @@ interface Level {
 
 /** Choose a level; draw uniformly from the words of the node there. */
 export class Tree implements Law {
+  readonly loss: number;
   private readonly count: number;
   private readonly levels: Level[] = [];
 
@@ -29,6 +33,16 @@ export class Tree implements Law {
     if (weights.length !== sizes.length || sum !== TOTAL || !weights.at(-1)) {
       throw artifactError("the integers of its law do not fit its tree");
     }
+    const losses = lossesOf(sizes, weights, this.count);
+    this.loss = losses.at(-1)!;
+    const heights = figures(setting.guarantee, METRIC);
+    const isRising = heights.every((height, i) => height >= 0 && height <= (heights[i + 1] ?? 1));
+    const isMetric = isRising && heights.length === losses.length && heights.at(-1) === 1;
+    if (!isMetric || setting.guarantee.scale["diameter"] !== 1) {
+      throw artifactError("its metric does not fit its tree");
+    }
+    heights.slice(0, -1).forEach((height, i) => checkClaim(setting, losses[i]!, height * SHOWN));
+    checkClaim(setting, this.loss, 1);
     sizes.forEach((row, level) => {
       const weight = weights[level]!;
       if (weight > 0n) this.levels.push({ weight, ...this.nodes(row) });
@@ -86,6 +100,69 @@ export class Tree implements Law {
   }
 }
 
+/** A ratio of integers, exact: the chances of a law times 2^62. */
+type Ratio = readonly [over: bigint, under: bigint];
+
+function larger(one: Ratio, other: Ratio): Ratio {
+  return one[0] * other[1] < other[0] * one[1] ? other : one;
+}
+
+/**
+ * What two words lose at most that meet at each level from 1 up, in nats, rounded up.
+ *
+ * A word of a node of level m has the chance F_m, the sum of weight / size over m and all
+ * levels above, at words that it meets there, and F_0 at itself. So two words that meet in
+ * a node of level m differ by at most the largest F_0 below it over its F_m. This is
+ * `TreeLaw.losses` of `mondegreen.mechanisms.laws.tree`.
+ */
+function lossesOf(
+  sizes: readonly (readonly number[])[],
+  weights: readonly bigint[],
+  count: number,
+): number[] {
+  const top = sizes.length - 1;
+  const parents = sizes.slice(0, -1).map((row, level) => parentsOf(row, sizes[level + 1]!));
+  const chances: Ratio[][] = [];
+  for (let level = top; level >= 0; level--) {
+    chances[level] = sizes[level]!.map((size, node): Ratio => {
+      const above = level < top ? chances[level + 1]![parents[level]![node]!]! : ([0n, 1n] as const);
+      const weight = weights[level]!;
+      return weight ? [above[0] * BigInt(size) + weight * above[1], above[1] * BigInt(size)] : above;
+    });
+  }
+  let most = chances[0]!; // F_0 of the words below each node
+  const losses: number[] = [];
+  for (let level = 1; level <= top; level++) {
+    const below = most;
+    const children = new Uint32Array(sizes[level]!.length);
+    most = new Array<Ratio>(children.length).fill([0n, 1n]);
+    parents[level - 1]!.forEach((node, child) => {
+      children[node]!++;
+      most[node] = larger(most[node]!, below[child]!);
+    });
+    let ratio: Ratio = [1n, 1n];
+    chances[level]!.forEach((least, node) => {
+      const [over, under] = most[node]!;
+      if (children[node]! > 1) ratio = larger(ratio, [over * least[1], under * least[0]]);
+    });
+    // The unknown word draws any word alike, and meets every word at the root.
+    if (level === top) ratio = larger(ratio, [most[0]![0] * BigInt(count), most[0]![1] * TOTAL]);
+    losses.push(Math.max(losses.at(-1) ?? 0, logAbove(...ratio)));
+  }
+  return losses;
+}
+
+/** The node of the next level that each node of a level lies in. */
+function parentsOf(row: readonly number[], above: readonly number[]): number[] {
+  let node = 0;
+  let left = above[0]!;
+  return row.map((size) => {
+    if (!left) left = above[++node]!;
+    left -= size;
+    return node;
+  });
+}
+
 /** The sizes of the nodes of each level, words first, the root last. */
 function levelsOf(steps: readonly number[], count: number): number[][] {
   const found: number[][] = [];
@@ -95,6 +172,7 @@ function levelsOf(steps: readonly number[], count: number): number[][] {
     at += size;
   }
   found.push([count]);
+  if (found.length > MOST_LEVELS) throw artifactError("its tree has too many levels");
   let below = new Set<number>();
   found.forEach((row, level) => {
     const ends = new Set<number>();

@@ -10,9 +10,8 @@ const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
 const MAGIC = "mondegreen-device/1\n";
 const refused = (kind) => (error) => error instanceof MondegreenError && error.kind === kind;
 
-/** The artifact of sixteen words with another header or parts, and a digest that fits. */
-function forged(change) {
-  const bytes = files.sixteen;
+/** An artifact of sixteen words with another header or parts, and a digest that fits. */
+function forged(change, bytes = files.sixteen) {
   const size = new DataView(bytes.buffer, bytes.byteOffset + MAGIC.length, 4).getUint32(0, true);
   const start = MAGIC.length + 4;
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(start, start + size)));
@@ -52,7 +51,6 @@ test("another artifact than the one that was asked for is refused", () => {
   const digest = hex(files.sixteen.subarray(-32));
   assert.equal(load(files.sixteen, { digest }).digest, digest);
   const other = forged((header) => (first(header).summary = "All is well."));
-  assert.equal(load(other, { epsilon: 2 }).summary, "All is well.");
   assert.throws(() => load(other, { digest }), refused("artifact"));
 });
 
@@ -93,7 +91,8 @@ const FORGERIES = {
   "another mechanism": (h) => (h.mechanism = "tem"),
   "noise that others can repeat": (h) => (first(h).guarantee.noise_is_secret = false),
   "a guarantee of another epsilon": (h) => (first(h).guarantee.epsilon = 1),
-  "one epsilon twice": (h) => h.settings.push(first(h)),
+  "one epsilon twice": (h) => h.settings.push({ ...first(h), digest: "0".repeat(64) }),
+  "one digest twice": (h) => (h.settings[1].digest = first(h).digest),
   "integers that do not sum": (h) => (first(h).weights[0] = "1"),
   "integers below 0": (h) => (first(h).weights[0] = "-1"),
   "nothing left for the root": (h) => {
@@ -118,10 +117,180 @@ for (const [name, change] of Object.entries(FORGERIES)) {
   });
 }
 
+/** Claim a smaller epsilon wherever one is told. */
+function claim(header, epsilon) {
+  const { guarantee } = Object.assign(first(header), { epsilon });
+  Object.assign(guarantee, { epsilon, certified: epsilon, parameters: { ...guarantee.parameters, epsilon } });
+}
+
+/** Name no protection at all, which is never too good. */
+function admit(header) {
+  first(header).protection = first(header).guarantee.protection = "vacuous";
+}
+
+const metric = (h, heights) => (first(h).guarantee.metric = first(h).guarantee.metric.replace(/\(.*/, heights));
+const SINGLE = ["4611686018427387903", "0", "0", "1"];
+
+// Each has a checksum that fits, and claims what Python would never write for its law.
+const LIES = {
+  "one weight that holds almost all": (h) => (first(h).weights = SINGLE),
+  "the same, certified by nothing": (h) => {
+    first(h).weights = SINGLE;
+    first(h).guarantee.certified = null;
+  },
+  "the same, of another epsilon": (h) => {
+    first(h).weights = SINGLE;
+    claim(h, 0.1);
+  },
+  "an epsilon that is too small by a thousandth": (h) => claim(h, 1.998),
+  "a certified epsilon that is too small": (h) => (first(h).guarantee.certified = 1.99),
+  "an epsilon that is too small, certified as it is": (h) => {
+    first(h).epsilon = first(h).guarantee.epsilon = 0.1;
+  },
+  "a group whose words lose more than its height says": (h) => metric(h, "(heights 0.03, 0.5, 1)"),
+  "heights of other levels": (h) => metric(h, "(heights 0.03, 0.5, 0.6, 1)"),
+  "a root that is higher": (h) => metric(h, "(heights 0.03, 0.6, 100)"),
+  "a height that is none": (h) => metric(h, "(heights 0.03, -, 1)"),
+  "heights that fall": (h) => metric(h, "(heights 99, 0.6, 1)"),
+  "a scale that is none": (h) => (first(h).guarantee.scale = null),
+  "a metric that is none": (h) => (first(h).guarantee.metric = null),
+  "a metric that says more": (h) => (first(h).guarantee.metric += "\nAll is well."),
+  "integers that are no list": (h) => (first(h).weights = "4611686018427387904"),
+  "integers that are lists": (h) => (first(h).weights = first(h).weights.map((each) => [each])),
+  "more levels than a tree has": (_, p) => p.set("tree", new Uint8Array(100_000)),
+  "a metric that nobody knows": (h) => (first(h).guarantee.metric = "a distance of one's own"),
+  "a diameter that is too small": (h) => (first(h).guarantee.scale.diameter = 0.01),
+  "groups of one word each": (_, p) => p.set("tree", Uint8Array.of(0, 16, ...Array(16).fill(1), 16, ...Array(16).fill(1))),
+  "letters among the signs": (h) => (h.text.signs += "abcdefghijklmnopqrstuvwxyz"),
+  "letters among the apostrophes": (h) => (h.text.apostrophes += "co"),
+  "letters among the blanks": (h) => (h.text.blanks += "c"),
+  "letters among the currencies": (h) => (h.text.currency += "c"),
+  "a gap that is longer": (h) => (h.text.gap = 1e9),
+  "more blanks that count as one": (h) => (h.text.same = 1e9),
+  "a delta": (h) => (first(h).guarantee.delta = 0.5),
+  "a condition": (h) => (first(h).guarantee.conditions = ["are the same"]),
+  "a larger unit": (h) => (first(h).guarantee.unit = "a whole text"),
+  "nothing that is disclosed": (h) => (first(h).guarantee.disclosed = []),
+  "something more that is disclosed": (h) => first(h).guarantee.disclosed.push("the first letters: as they are"),
+  "more words to hide among": (h) => (first(h).guarantee.hides_among = 1e6),
+  "no words to hide among": (h) => (first(h).guarantee.hides_among = null),
+  "a word that is too good for the loss": (h) => (first(h).guarantee.protection = "strong"),
+  "a setting whose word is too good for the loss": (h) => (first(h).protection = "strong"),
+  "a word that is too good for the claimed loss": (h) => claim(h, 9),
+  "a word that is too good for what is unchanged": (h) => (first(h).preview.unchanged = 0.26),
+  "a word that is too good for what is near": (h) => (first(h).preview.near = 0.76),
+  "a word that is too good for what an attacker recovers": (h) => (first(h).preview.recovered = 0.26),
+};
+for (const [name, change] of Object.entries(LIES)) {
+  test(`a promise that is not kept is refused: ${name}`, () => {
+    const bytes = forged(change);
+    const made = () => load(bytes).withEpsilon(load(bytes).epsilons[0]);
+    for (const told of ["summary", "guarantee", "preview", "protection"]) {
+      assert.throws(() => made()[told], refused("artifact"));
+    }
+    assert.throws(() => made().privatize("colda"), refused("artifact"));
+    assert.throws(() => made().explain("colda"), refused("artifact"));
+  });
+}
+
+test("of codes too, a promise that is not kept is refused", () => {
+  const changes = [
+    (h) => (first(h).threshold = "1"),
+    (h) => (first(h).threshold = String(BigInt(first(h).threshold) - (1n << 44n))),
+    (h) => claim(h, 0.2499),
+    (h) => (first(h).guarantee.metric = "Hamming distance of 8-bit codes"),
+    (h) => (first(h).guarantee.metric = "Hamming distance of 1600-bit codes"),
+    (h) => (first(h).guarantee.scale.diameter = 4),
+    (h) => (first(h).guarantee.scale.diameter = 17),
+    (h) => delete first(h).guarantee.scale.diameter,
+  ];
+  assert.equal(load(forged(() => {}, files.bits)).privatize("colda").spans.length, 1);
+  for (const change of changes) {
+    assert.throws(() => load(forged(change, files.bits)).privatize("colda"), refused("artifact"));
+  }
+});
+
+/** The largest logarithm of two chances of one output, over all pairs of inputs. */
+function bruteForce(law, count) {
+  const all = Array.from({ length: count + 1 }, (_, input) => law.chances(input));
+  let most = 0;
+  for (const one of all) for (const other of all) one.forEach((p, y) => (most = Math.max(most, Math.log(p / other[y]))));
+  return most;
+}
+
+test("what a tree loses is what all pairs of words lose, the unknown word included", () => {
+  const trees = [
+    [0, 4, 4, 4, 4, 4, 2, 8, 8], [4, 4, 4, 4, 4, 2, 8, 8, 1, 16], [0, 3, 1, 5, 10, 2, 6, 10], [2, 15, 1, 1, 16, 0].slice(0, 3),
+    [1, 16], [0, 1, 16], [16, ...Array(16).fill(1), 1, 16, 1, 16],
+  ];
+  let seed = 7;
+  const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+  for (const tree of trees) {
+    let levels = 1;
+    for (let at = 0; at < tree.length; at += 1 + tree[at]) levels++;
+    for (let round = 0; round < 40; round++) {
+      const shares = Array.from({ length: levels }, () => (random() < 0.3 ? 0 : random() ** 9));
+      const sum = shares.reduce((a, b) => a + b, 1e-6);
+      const weights = shares.map((share) => BigInt(Math.floor((share / sum) * 2 ** 62)));
+      weights[levels - 1] += (1n << 62n) - weights.reduce((a, b) => a + b, 0n);
+      const heights = [...Array(levels - 2).fill("1"), "1"].join(", ");
+      const made = load(
+        forged((h, p) => {
+          p.set("tree", Uint8Array.from(tree));
+          first(h).weights = weights.map(String);
+          metric(h, `(heights ${heights})`);
+          claim(h, 99);
+          admit(h);
+        }),
+        { epsilon: 99 },
+      );
+      const [found, expected] = [made.law.loss, bruteForce(made.law, 16)];
+      assert.ok(Math.abs(found - expected) <= 1e-12 + 1e-12 * expected, `${tree}: ${found}, not ${expected}`);
+    }
+  }
+});
+
+test("without a digest, nothing is said that an artifact says in words", () => {
+  const digest = hex(files.sixteen.subarray(-32));
+  const trusted = load(files.sixteen, { epsilon: 2, digest });
+  assert.match(trusted.summary, /^Privacy guarantee: tree \(epsilon 2\).*e\^2 at most.*\nA word hides among 16 words.*\nDisclosed: /);
+  assert.doesNotMatch(trusted.summary, /WARNING/);
+  const [said, warning, ...more] = load(forged((h) => (first(h).summary = "All is well.")), { epsilon: 2 }).summary.split("\n");
+  assert.equal(
+    said,
+    "Privacy guarantee: tree (epsilon 2): seeing an output changes the odds between any two " +
+      "original words by a factor of e^2 at most.",
+  );
+  assert.match(warning, /^WARNING: no digest was given/);
+  assert.deepEqual(more, []);
+});
+
+test("without a digest, protection is no better than the loss that the client computed", () => {
+  // The diameter of codes is not computed, so all their bits count: 16 times 0.25 nats, or 0.5.
+  const digest = hex(files.bits.subarray(-32));
+  assert.equal(load(files.bits, { digest }).protection, "moderate");
+  assert.equal(load(files.bits).protection, "moderate");
+  const bytes = forged((h, p) => {
+    // Two codes that differ in one bit, and an unknown word that differs in one more.
+    p.set("codes", Uint8Array.of(0, 0, 0, 1));
+    p.set("counts", Uint8Array.of(8, 8));
+    p.set("unknown", Uint8Array.of(0, 3));
+    const { guarantee } = first(h);
+    guarantee.scale.diameter = 2;
+    first(h).preview.unchanged = 0;
+    guarantee.protection = first(h).protection = "strong";
+  }, files.bits);
+  assert.equal(load(bytes, { digest: hex(bytes.subarray(-32)) }).protection, "strong");
+  assert.equal(load(bytes).protection, "moderate");
+});
+
 test("a share from 0 to 1, or none, is taken", () => {
   for (const share of [null, 0, 0.5, 1]) {
-    const made = load(forged((header) => (first(header).preview.recovered = share)), { epsilon: 2 });
-    assert.equal(made.preview.recovered, share);
+    const bytes = forged((header) => {
+      first(header).preview.recovered = share;
+      admit(header);
+    });
+    assert.equal(load(bytes, { epsilon: 2 }).preview.recovered, share);
   }
 });
 

@@ -4,7 +4,7 @@ With k independent outputs of one word the best guess is
 
 .. math:: \arg\max_x \; \pi(x) \prod_{j \le k} P(y_j \mid x)
 
-whose success is estimated on words drawn from the originals. Release a text once, or
+whose success is estimated on a sample of the original words. Release a text once, or
 with keyed noise, which repeats itself.
 """
 

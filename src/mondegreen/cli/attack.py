@@ -194,7 +194,7 @@ def _checked(pairs: Pairs, state: State) -> tuple[Pairs, str | None]:
         say(f"RELEASE: {left} left out, which are not those of SAMPLE word for word.")
     if problem is not None:
         problem += (
-            ". Attacks that need the words drawn are left out: they take a release "
+            ". Attacks that need the sampled words are left out: they take a release "
             "printed with --read none"
         )
         say(f"RELEASE: {problem}.")

@@ -90,9 +90,9 @@ def chances(
     of the same group, or of the same branch, ..., or any word; this finds with which
     chances, by class of words, so that both bounds hold. The privacy budget bounds any
     text; the success of the best guess of one word is bounded for texts with the word
-    frequencies of SAMPLE. A small SAMPLE has not those of other texts, so take a large
-    one. Who reads sentences recovers more words than that: --reader is about them, and
-    holds for the language model that is named and texts of the kind of SAMPLE.
+    frequencies of SAMPLE. Use a large SAMPLE: word frequencies in a small one do not
+    generalize. An attacker who uses context recovers more words. Limit that with
+    --reader; it holds for the named language model and texts from the same domain.
 
     \b
     mondegreen chances public.csv --success 0.2 --epsilon 10 -o chances.json

@@ -33,8 +33,8 @@ class Decoder:
     """Reads released words with a public language model.
 
     It sees :class:`Released` alone, so what it finds is a function of the release
-    and of public things: it costs no epsilon. The same posterior is what an adversary
-    who reads sentences believes.
+    and of public things: it costs no epsilon. An attacker with the same language model
+    computes the same posterior.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.device.coding import numbers, signed
-from mondegreen.device.unicode import tables, versions
+from mondegreen.device.unicode import tables
 from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms.base import Flips, State
 from mondegreen.mechanisms.laws.tree import TreeLaw
@@ -26,6 +26,7 @@ from mondegreen.space.space import Space
 from mondegreen.text.never_printed import replacements
 from mondegreen.text.structure import BLANKS, CURRENCY, GAP, SAME, SIGNS
 from mondegreen.text.tokenizer import APOSTROPHES, CLITICS, HOSTS, LONGEST
+from mondegreen.text.unicode import VERSIONS
 
 FORMAT: Final = "mondegreen-device/1"
 MECHANISMS: Final = ("tree", "brr")
@@ -52,8 +53,8 @@ def artifact(
 
     A device that has it privatizes as ``Privatizer(mechanism(name, epsilon=epsilon),
     space)`` does, whose policies it has: words as the space has them, structure kept,
-    unknown words privatized. The same input gives the same bytes, on one version of
-    Python and of ``regex``, whose tables of Unicode are in it.
+    unknown words privatized. The same input gives the same bytes under every version of
+    Python and of ``regex``: the tables of Unicode are those of this package.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def artifact(
         "space": {"name": space.name, "digest": space.digest},
         "public": {k: v for k, v in state.digests.items() if k != "law"},
         "words": space.vocab_size,
-        "unicode": versions(),
+        "unicode": VERSIONS,
         "text": _text(),
         "policies": {policy: printed[policy] for policy in _POLICIES},
         "noise": {"fresh": privatizer.noise.describe(), "keyed": _KEYED},

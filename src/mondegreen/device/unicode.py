@@ -1,7 +1,7 @@
 """What the tokenizer and the lookup know of Unicode, as tables for other languages.
 
 No engine knows the same version of Unicode as the next, so a device takes nothing from
-its own: the tables are those of the Python that writes them.
+its own. The tables are those of :mod:`mondegreen.text.unicode` under every Python.
 """
 
 from __future__ import annotations
@@ -15,20 +15,13 @@ import numpy as np
 import regex
 
 from mondegreen.device.coding import runs, strings
+from mondegreen.text.unicode import lowered, with_stand_ins, without_later
 
 _EVERY: Final = sys.maxunicode + 1
 _HANGUL: Final = range(0xAC00, 0xD7A4)
 _CLASSES: Final = (r"\p{L}", r"\p{M}", r"\p{N}", r"\p{Cf}")
 _SIGMA: Final = "Σ"
 _FINAL: Final = "ς"
-
-# Characters that a version brought, for those that `regex` may know.
-_NEW: Final = {
-    "17.0": "\U000323b0",
-    "16.0": "\U0001ccd6",
-    "15.1": "\u2ffc",
-    "15.0": "\U00011f02",
-}
 
 
 @functools.cache
@@ -40,28 +33,22 @@ def tables() -> dict[str, bytes]:
 'sigma']
     """
     every = "".join(map(chr, range(_EVERY)))
-    lowered = {c: small for c in every if (small := c.lower()) != c}
-    split = {c: parts for c in every if (parts := _normal("NFKD", c)) != c}
+    old = without_later(every)
+    lower = {c: small for c in old if (small := c.lower()) != c}
+    split = {c: parts for c in old if (parts := _normal("NFKD", c)) != c}
     hangul = frozenset(map(chr, _HANGUL))
     pairs = {c: parts for c in split if c not in hangul and (parts := _pair(c))}
     return {
-        "classes": runs(_classes(every)),
-        "combining": runs(map(unicodedata.combining, every)),
+        "classes": runs(_classes(with_stand_ins(every))),
+        "combining": runs(map(unicodedata.combining, old)),
         "compositions": strings(_points(pairs)),
         "decompositions": strings(
             _points({c: parts for c, parts in split.items() if c not in hangul})
         ),
-        "lower": strings(_points(lowered)),
-        "removed": runs(unicodedata.category(c) == "Cf" for c in every),
-        "sigma": runs(map(_beside_sigma, every)),
+        "lower": strings(_points(lower)),
+        "removed": runs(unicodedata.category(c) == "Cf" for c in old),
+        "sigma": runs(map(_beside_sigma, old)),
     }
-
-
-def versions() -> dict[str, str]:
-    """Which versions of Unicode the tables follow: of the tokenizer, of the lookup."""
-    known = (name for name, c in _NEW.items() if not regex.match(r"\p{Cn}", c))
-    lookup = unicodedata.unidata_version
-    return {"tokenizer": next(known, "before 15.0"), "lookup": lookup}
 
 
 def _classes(every: str) -> list[int]:
@@ -96,6 +83,6 @@ def _beside_sigma(c: str) -> int:
 
     A sigma at the end of a word has a form of its own.
     """
-    if (c + _SIGMA).lower().endswith(_FINAL):
+    if lowered(c + _SIGMA).endswith(_FINAL):
         return 1
-    return 2 if ("A" + c + _SIGMA).lower().endswith(_FINAL) else 0
+    return 2 if lowered("A" + c + _SIGMA).endswith(_FINAL) else 0

@@ -8,19 +8,23 @@ import os
 import stat
 import sys
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import IO, BinaryIO, Final, cast
 
 from mondegreen.errors import DataError
 from mondegreen.files import CAN_LOCK, new_temporary, sync_folder
+
+_MOST_LINKS: Final = 40  # as many as Linux follows
+_OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Target:
     """Bytes for a path, written under a temporary name and renamed by ``commit``.
 
-    A symbolic link is followed, so that it survives. The permission bits of a file
-    that is replaced are kept. What is no regular file (a device, a pipe) and standard
-    output (``-``) are written directly. ``.gz`` is packed. Nothing is created before
-    ``open``; what could not be committed is refused at once.
+    A symbolic link is followed, so that it survives; one that somebody else may have
+    made is refused, since it could lead to any file of the user, or to a new one. The
+    permission bits of a file that is replaced are kept. What is no regular file (a
+    device, a pipe) and standard output (``-``) are written directly. ``.gz`` is packed.
+    Nothing is created before ``open``; what could not be committed is refused at once.
     """
 
     def __init__(self, path: str, *, force: bool = False) -> None:
@@ -37,6 +41,11 @@ class Target:
 
     def _check(self) -> None:
         """Refuse what could not be committed."""
+        if _is_led_by_others(Path(self._path)):
+            raise DataError(
+                f"{self.name}: is a symbolic link that another user can have made; it "
+                "leads to another file. Name that file itself, if you trust it"
+            )
         if self._final.is_dir():
             raise DataError(f"{self.name}: is a folder; name a file in it")
         if not self._final.parent.is_dir():
@@ -133,6 +142,26 @@ class Target:
             return BrokenPipeError(error.errno, error.strerror)
         reason = error.strerror or "unknown error"
         return DataError(f"{self.name}: cannot be written: {reason}")
+
+
+def _is_led_by_others(path: Path) -> bool:
+    """Whether a path is a link that another user than root may have put there.
+
+    Its owner shows that. A link that leads to no file yet is refused wherever others
+    can write: that file would be made without ``--force``.
+    """
+    if not hasattr(os, "geteuid"):
+        return False
+    trusted = {0, os.geteuid()}
+    for _ in range(_MOST_LINKS):
+        if not path.is_symlink():
+            return False
+        folder = path.parent.stat()
+        is_theirs = not {path.lstat().st_uid, folder.st_uid} <= trusted
+        if is_theirs or (not path.exists() and folder.st_mode & _OTHERS_WRITE):
+            return True
+        path = path.parent / path.readlink()
+    return True
 
 
 def is_same_file(one: str, other: str) -> bool:

@@ -22,7 +22,8 @@ class TextSource(AbstractByteSource):
 
     Only ``\n`` ends a record, and belongs to it, as white space is public structure:
     ``\r\n`` and a last line without an end come back as they were. Plain releases hold
-    no line end, and every line gets one. Where nobody named the format, what is plainly
+    no line end, and every line gets one; a byte order mark is dropped, since it would
+    tell how the file was written. Where nobody named the format, what is plainly
     no text is refused.
     """
 
@@ -43,6 +44,10 @@ class TextSource(AbstractByteSource):
         self._open_end = False
         self._is_guess = is_guess
         self._structure = structure
+
+    @property
+    def prologue(self) -> bytes:
+        return b"" if self._structure == "plain" else super().prologue
 
     def read(self) -> Iterator[pa.RecordBatch]:
         """Yield the lines of each block; the strings share the memory of the block."""

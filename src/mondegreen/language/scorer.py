@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -106,7 +107,8 @@ class TransformersScorer:
         self.path = Path(path).resolve()
         self._torch = _imported("torch")
         transformers = _imported("transformers")
-        folder, local = Path(path), {"local_files_only": True}
+        folder = Path(path)
+        local = {"local_files_only": True, "trust_remote_code": False}
         if not (folder / "config.json").is_file():
             raise LanguageError(f"{path}: no folder of a model: it has no config.json")
         try:
@@ -131,13 +133,15 @@ class TransformersScorer:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256, in hex, of the files of the folder and their names."""
+        """SHA-256, in hex, of all files in the folder and below it, and their names.
+
+        What stands in a folder below, such as another tokenizer, may be read too.
+        """
         found = hashlib.sha256()
-        for path in sorted(self.path.iterdir()):
-            if path.is_file():
-                with path.open("rb") as stream:
-                    content = hashlib.file_digest(stream, "sha256").hexdigest()
-                found.update(f"{path.name}\0{content}\n".encode())
+        for name, path in sorted(_files(self.path)):
+            with path.open("rb") as stream:
+                content = hashlib.file_digest(stream, "sha256").hexdigest()
+            found.update(os.fsencode(f"{name}\0{content}\n"))
         return found.hexdigest()
 
     def log_probs(self, sentences: Sequence[Sequence[str]]) -> Floats:
@@ -190,6 +194,20 @@ class TransformersScorer:
                 for row, (_, _, wanted) in enumerate(rows)
             ]
         )
+
+
+def _files(
+    folder: Path, name: str = "", above: frozenset[Path] = frozenset()
+) -> Iterator[tuple[str, Path]]:
+    """Yield every file below a folder with its name there; links are followed."""
+    place = folder.resolve()
+    if place in above:  # a link to a folder that it lies in
+        return
+    for path in folder.iterdir():
+        if path.is_dir():
+            yield from _files(path, f"{name}{path.name}/", above | {place})
+        elif path.is_file():
+            yield name + path.name, path
 
 
 def _is_masked(architectures: Sequence[str] | None, path: str | Path) -> bool:

@@ -22,7 +22,6 @@ from mondegreen.space.space import Space
 from mondegreen.text.structure import GAP, GAP_BITS, LISTED, SAME
 from mondegreen.text.tokenizer import (
     APOSTROPHES,
-    LONGEST,
     TokenizedBatch,
     canonical,
     is_negation,
@@ -54,6 +53,10 @@ _IN_CLEAR: Final[Mapping[Structure, tuple[str, ...]]] = {
 
 _MEMO_ENTRIES: Final = 1 << 18
 
+# To look up a longer word takes so long, outside of ASCII, that the time of an answer
+# would show whether it was met before. A text of megabytes must not stay in memory.
+_MEMO_LONGEST: Final = 32
+
 
 class _Memo(dict[str, int]):
     """Codes of words seen before, so that ``map`` looks them up at the speed of C."""
@@ -65,7 +68,7 @@ class _Memo(dict[str, int]):
 
     def __missing__(self, word: str) -> int:
         code = self._code_of(word)
-        if len(word) <= LONGEST:  # a text of megabytes must not stay in memory
+        if len(word) <= _MEMO_LONGEST:
             if len(self) >= _MEMO_ENTRIES:
                 self.clear()
             self[word] = code

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 from typing import Final, final
 
 import regex
 
 from mondegreen.text.structure import CURRENCY, GAP, LISTED, cut_gaps
+from mondegreen.text.unicode import folded, has_later, with_stand_ins
 
 APOSTROPHES: Final = "'’"
 """Characters that join an ending to a word: ASCII and typographic."""
@@ -171,9 +171,17 @@ def _cut(text: str) -> list[str]:
             "'s'" in text or "'S'" in text  # endings in a row, whose letters hide it
         )
     else:
-        parts = _UNICODE(text)
+        parts = _cut_unicode(text)
         has_long = max(map(len, parts[::2])) > GAP
     return cut_gaps(parts) if has_long else parts
+
+
+def _cut_unicode(text: str) -> list[str]:
+    """Cut a text by the kinds of its characters, whatever ``regex`` knows of them."""
+    if not has_later(text):
+        return _UNICODE(text)
+    ends = list(accumulate(map(len, _UNICODE(with_stand_ins(text))), initial=0))
+    return [text[start:end] for start, end in pairwise(ends)]
 
 
 def canonical(word: str, following: str = "") -> str:
@@ -193,9 +201,7 @@ def canonical(word: str, following: str = "") -> str:
     if not word.isascii():
         if any(sign in word for sign in APOSTROPHES):
             word = word.translate(_STRAIGHTEN)
-        word = unicodedata.normalize("NFKC", word)
-        word = "".join(c for c in word if unicodedata.category(c) != "Cf")
-        word = unicodedata.normalize("NFC", word.lower())
+        word = folded(word)
     else:
         word = word.lower()
     if is_negation(following):

@@ -2,9 +2,8 @@
 
 ``python tests/vectors/device/device_vectors.py`` writes the files beside it, and
 ``--check`` compares them with what this Python gives; the tests of ``clients/js`` hold
-the client to them. Characters are of Unicode 14 or of no version, so that what Python
-and ``regex`` say of them does not depend on theirs; the artifacts hold tables of the
-version that made them, which ``made`` names, and only that one makes them again.
+the client to them, under every version of Python and of ``regex``: what they say of
+characters is pinned. Characters are of Unicode 14 or of no version.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ import numpy as np
 
 import mondegreen as mg
 from mondegreen.device.artifact import artifact
-from mondegreen.device.unicode import versions
 from mondegreen.sampling.noise import KeyedNoise, chacha20
 from mondegreen.text.lookup import Lookup
 from mondegreen.text.structure import LISTED
 from mondegreen.text.tokenizer import canonical, tokenize
+from mondegreen.text.unicode import VERSIONS
 from vectors import keyed
 
 FOLDER = Path(__file__).parent
@@ -39,7 +38,6 @@ ARTIFACTS = {
 TEXTS, LONGEST, PLANE = 20_000, 18, 0x1000
 RECORDS, WIDE = 10_000, 100
 KEY = bytes(range(32))
-MADE = versions()
 # Of each kind, how often: what people write, and what an adversary would.
 ENDINGS = (
     "n't N’T 's ’S 'll 're 've 'd 'm don't can’t won't sha'n't ain't I'm it's".split()
@@ -236,7 +234,7 @@ def vectors() -> dict[str, Any]:
     """Return all that is written but the artifacts."""
     rows = tokenization()
     return {
-        "made": MADE,
+        "made": VERSIONS,
         "canonical": canonical_planes(),
         "texts": rows,
         "key": KEY.hex(),

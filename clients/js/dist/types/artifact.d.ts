@@ -1,3 +1,4 @@
+import { type Protection } from "./protection.js";
 import type { Lists } from "./text.js";
 import type { Parts } from "./unicode.js";
 /** What is promised, in the fields of `Guarantee.to_dict()` of the Python package. */
@@ -7,10 +8,13 @@ export interface Guarantee {
     readonly certified: number | null;
     readonly metric: string;
     readonly certified_how: string;
+    readonly scale: Readonly<Record<string, number>>;
+    readonly hides_among: number | null;
     readonly disclosed: readonly string[];
+    readonly conditions: readonly string[];
     readonly noise: string;
     readonly noise_is_secret: boolean;
-    readonly protection: string;
+    readonly protection: Protection;
     readonly [field: string]: unknown;
 }
 /** What was measured of a setting, in the fields of `Preview.to_dict()`; no guarantee. */
@@ -38,7 +42,7 @@ export interface Setting {
     readonly summary: string;
     readonly preview: Measured;
     /** The worst of what is proved and of what was measured, in one word. */
-    readonly protection: string;
+    readonly protection: Protection;
 }
 export interface Header {
     readonly format: string;

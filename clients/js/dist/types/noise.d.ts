@@ -1,4 +1,4 @@
-import { Stream } from "./chacha20.js";
+import { Stream } from "./stream.js";
 /** The noise of one record, which repeats itself for whoever holds the key. */
 export interface Keyed {
     /** At least 32 random bytes. */
@@ -10,6 +10,8 @@ export interface Keyed {
     /** How many texts of the same record and column precede this one; 0 if not given. */
     readonly place?: number;
 }
+/** BLAKE2b (RFC 7693) of 32 bytes, with a key and a personal string if they are given. */
+export declare function blake2b(data: Uint8Array, key?: Uint8Array, person?: string): Uint8Array;
 /** A stream that nobody can repeat, keyed by the random source of the platform. */
 export declare function fresh(): Stream;
 /** The stream of a record: see `stream_key` of `mondegreen.sampling.noise`. */

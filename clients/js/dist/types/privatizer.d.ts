@@ -1,5 +1,6 @@
 import { type Guarantee, type Measured } from "./artifact.js";
 import { type Keyed } from "./noise.js";
+import { type Protection } from "./protection.js";
 /** Where a word is: code units `start..end-1`, of the release or of the input. */
 export interface Span {
     readonly start: number;
@@ -33,9 +34,10 @@ export interface LoadOptions {
 /**
  * Read an artifact of `mondegreen space export --device`.
  *
- * One that is cut off or changed, or asks for what this client does not know, is refused.
- * Its digest guards against damage; against somebody who writes a whole new one, give the
- * digest that you trust.
+ * One that is cut off or changed, asks for what this client does not know, or promises
+ * more than its law gives, is refused. Its own digest guards against damage. Somebody who
+ * writes a whole new one can still choose its words and what it says was measured: give
+ * the digest that you trust.
  */
 export declare function load(bytes: Uint8Array | ArrayBuffer, options?: LoadOptions): Privatizer;
 /** Replaces every word of texts by a draw, as the Python package does. Made by `load`. */
@@ -50,14 +52,24 @@ export declare class Privatizer {
     get digest(): string;
     /** What every release promises, in the fields of the Python package. */
     get guarantee(): Guarantee;
-    /** The guarantee in a few lines, for people. */
+    /**
+     * The guarantee in a few lines, for people: those of Python, if the digest was given.
+     *
+     * If not, only what this client has computed itself, and that no digest was given.
+     */
     get summary(): string;
-    /** What was measured of public words, and of an attacker; no guarantee. */
+    /** What the integers of the law say, whoever wrote the artifact. */
+    private get computed();
+    /** What was measured of public words, and of an attacker: no guarantee, and not checked here. */
     get preview(): Measured;
     /** The attacker of the preview, in words. */
     get adversary(): string;
-    /** The worst of what is proved and of what was measured, in one word. */
-    get protection(): string;
+    /**
+     * The worst of what is proved and of what was measured, in one word.
+     *
+     * Without a digest it is no better than the loss that this client computed.
+     */
+    get protection(): Protection;
     /** The same words with another epsilon of the artifact. */
     withEpsilon(epsilon: number): Privatizer;
     /**

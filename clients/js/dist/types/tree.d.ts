@@ -1,8 +1,9 @@
 import type { Artifact, Setting } from "./artifact.js";
-import type { Stream } from "./chacha20.js";
-import type { Law } from "./law.js";
+import { type Law } from "./law.js";
+import type { Stream } from "./stream.js";
 /** Choose a level; draw uniformly from the words of the node there. */
 export declare class Tree implements Law {
+    readonly loss: number;
     private readonly count;
     private readonly levels;
     constructor(artifact: Artifact, setting: Setting);

@@ -32,7 +32,7 @@ from mondegreen.space.store import tree_for
 from mondegreen.space.tree import WordTree
 
 _BLOCK: Final = 1 << 15
-"""Words drawn at once: their tables stay in the cache of a core."""
+"""Words sampled at once: their tables stay in the cache of a core."""
 
 _DIGITS: Final = re.compile("[0-9a-f]{6,64}")
 

@@ -5,13 +5,15 @@
  * first. `block`, of 16 words, stands in for the first one in tests.
  */
 export declare class Stream {
-    private readonly input;
-    private readonly block;
-    private place;
+    private readonly key;
+    private bytes;
+    private at;
+    private blocks;
     constructor(key: Uint8Array, block?: ArrayLike<number>);
     next32(): number;
     next64(): bigint;
     /** An integer below `count`, at most 2^32, without bias; 0 and no word where it is 1. */
     below(count: number): number;
+    /** Make one block first, since most texts are short, and more at a time later. */
     private fill;
 }

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, final
 
-from mondegreen.errors import ConfigurationError, PluginError
+from mondegreen.errors import (
+    ConfigurationError,
+    MondegreenError,
+    PluginError,
+    UnknownNameError,
+)
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 Tell = Callable[[str], object]
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
@@ -73,13 +81,20 @@ class Plugins(Generic[Item]):
             self._loaded[name] = self._load(found)
         return self._loaded[name]
 
+    def get(self, name: str) -> Item:
+        """Load a plug-in; an error lists what there is."""
+        found = self.load(name)
+        if found is None:
+            raise UnknownNameError(self._kind, name, self.names())
+        return found
+
     def load_all(self, tell: Tell) -> Iterator[tuple[str, Item]]:
         """Yield all that load, by name; ``tell`` is told why the others do not."""
         for each in self._entry_points():
             if each.name in self._taken:
                 tell(
-                    f"{_origin(each)} offers a {self._kind} {each.name!r}. mondegreen "
-                    "has that name, so the plug-in is ignored."
+                    f"{_origin(each)} offers the {self._kind} {each.name!r}. "
+                    "mondegreen has that name, so the plug-in is ignored."
                 )
         for name in self.names():
             try:
@@ -113,7 +128,8 @@ class Plugins(Generic[Item]):
         if not _NAME.fullmatch(name):
             return "a name has lower-case letters, digits and _ only"
         if name in self._taken:
-            return f"mondegreen has a {self._kind} of that name"
+            article = "an" if self._kind[0] in "aeiou" else "a"
+            return f"mondegreen has {article} {self._kind} of that name"
         return self._find_problem(name, value)
 
     def _entry_points(self) -> list[EntryPoint]:
@@ -126,6 +142,23 @@ class Plugins(Generic[Item]):
 def find_function_problem(name: str, value: object) -> str:
     """Say what is wrong with a plug-in that must be a function."""
     return "" if callable(value) else "it is no function"
+
+
+def call_plugin(what: str, function: Callable[..., Result], *given: Any) -> Result:
+    """Call a function that somebody else wrote, with texts of records.
+
+    Its own error may quote a text, so that its message is not repeated.
+    """
+    try:
+        return function(*given)
+    except MondegreenError:
+        raise
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        raise PluginError(
+            f"{what} failed: {type(error).__name__} in {where.name}, "
+            f"{Path(where.filename).name}:{where.lineno}; ask its author"
+        ) from None
 
 
 def _is_same(known: object, value: object) -> bool:

@@ -122,8 +122,7 @@ def register(cls: Mechanism) -> Mechanism:
     --------
     >>> register(mechanism_class("tem"))
     Traceback (most recent call last):
-    mondegreen.errors.ConfigurationError: cannot register 'tem': mondegreen has a \
-mechanism of that name
+    mondegreen.errors.ConfigurationError: cannot register 'tem': ...
     """
     _PLUGINS.register(cls, *_find_names(cls))
     return cls

@@ -86,7 +86,7 @@ def score(
     if original == release:
         raise ConfigurationError("ORIGINAL and RELEASE must be two files")
     measures: dict[str, Measure] = {
-        name: _own(name, PLUGINS.get(name)) for name in more
+        name: _checked(name, PLUGINS.get(name)) for name in more
     }
     if model:
         measures["cs"] = partial(sentence_cosines, model=_imported(model))

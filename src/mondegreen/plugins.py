@@ -56,7 +56,9 @@ class Plugins(Generic[Item]):
         The same class or function may be registered again, such as when a cell of a
         notebook runs again. Any other use of a name that exists is refused.
         """
-        offered = {each.name for each in self._entry_points()}
+        offered = {
+            each.name for each in self._entry_points() if not _leads_to(each, value)
+        }
         for name in names:
             if problem := self._problem(name, value):
                 raise ConfigurationError(f"cannot register {name!r}: {problem}")
@@ -168,6 +170,11 @@ def _is_same(known: object, value: object) -> bool:
         for each in (known, value)
     ]
     return keys[0] == keys[1]
+
+
+def _leads_to(found: EntryPoint, value: object) -> bool:
+    at = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    return (found.module, found.attr) == at
 
 
 def _origin(found: EntryPoint) -> str:

@@ -1,7 +1,7 @@
 """Mechanisms, attacks and scores of other packages, as the how-tos say to write them.
 
-The files of the pages are built into a package and installed into a folder on the
-path. Then they are used through every door.
+The files and the entry points of the pages are laid out in a folder on the path, as
+an installer does. Then they are used through every door.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -70,23 +71,20 @@ def fresh(monkeypatch):
 
 @pytest.fixture(scope="session")
 def package(tmp_path_factory):
-    """Build and install the package of the pages, without a network."""
-    pytest.importorskip("hatchling")
-    source = tmp_path_factory.mktemp("source")
+    """Lay out the package of the pages as an installer does."""
     target = tmp_path_factory.mktemp("target")
-    (source / "coin.py").write_text(blocks("your-own-mechanism.md", "python")[0])
+    (target / "coin.py").write_text(blocks("your-own-mechanism.md", "python")[0])
     attack, score = blocks("your-own-attack.md", "python")
-    (source / "lazy_reader.py").write_text(attack)
-    (source / "same_length.py").write_text(score)
-    (project,) = blocks("your-own-mechanism.md", "toml")
-    more = "\n".join(blocks("your-own-attack.md", "toml"))
-    files = '["coin.py", "lazy_reader.py", "same_length.py"]'
-    project = project.replace('["coin.py"]', files)
-    (source / "pyproject.toml").write_text(f"{project}\n{more}")
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
-    command += ["--no-index", "--no-build-isolation", "--target", target, source]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    (target / "lazy_reader.py").write_text(attack)
+    (target / "same_length.py").write_text(score)
+    tables = blocks("your-own-mechanism.md", "toml") + blocks(
+        "your-own-attack.md", "toml"
+    )
+    project = tomllib.loads("\n".join(tables))["project"]
+    lines = []
+    for group, entries in project["entry-points"].items():
+        lines += [f"[{group}]", *(f"{name} = {at}" for name, at in entries.items())]
+    offer(target, project["name"], *lines, version=project["version"])
     return target
 
 

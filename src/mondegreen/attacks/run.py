@@ -87,7 +87,7 @@ def attack_all(
     >>> pairs = pairs.drawn(state, np.random.default_rng(0))
     >>> found = attack_all(state, pairs, Knowledge.of_texts(pairs.frequencies(4)))
     >>> round(found["single_word"].value, 2)
-    0.85
+    0.86
     """
     plugins = {name: PLUGINS.get(name) for name in more}
     found: list[Attack] = []

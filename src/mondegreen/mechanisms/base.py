@@ -47,6 +47,15 @@ class State(ABC):
     A new mechanism gives ``space``, ``guarantee`` (what one call promises for each
     word), :meth:`sample`, :meth:`log_prob` and :meth:`distances`. All else that callers
     ask has an answer here, which a state replaces where it knows better.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> space = mg.Space.from_arrays("line", ["cold", "hot"], [[0], [9]])
+    >>> state = mg.mechanism("tem", epsilon=2.0).prepare(space)
+    >>> ids = np.array([0, 1, 2], dtype=np.int32)
+    >>> state.log_prob(ids).shape, state.sample(ids, np.random.default_rng(0)).shape
+    ((3, 2), (3,))
     """
 
     __slots__ = ()
@@ -195,7 +204,22 @@ def certify(states: Sequence[State], progress: Progress = no_progress) -> None:
 
 
 def discrete_distances(first: Ids, second: Ids) -> Floats:
-    """1 between any two inputs, shape (first, second)."""
+    """Compute the discrete metric: 1 between any two different inputs.
+
+    Parameters
+    ----------
+    first, second : integer array
+        Inputs.
+
+    Returns
+    -------
+    float64 array, shape (first, second)
+
+    Examples
+    --------
+    >>> discrete_distances(np.array([0, 1]), np.array([1, 2])).tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
+    """
     table: Floats = np.not_equal.outer(first, second).astype(np.float64)
     return table
 
@@ -208,9 +232,31 @@ def space_distances(
     cutoff: float = math.inf,
     whitening: Vectors | None = None,
 ) -> Floats:
-    """Distances of the space, cut off, after a linear map where one is given.
+    """Compute distances of the space, cut off, after a linear map where one is given.
 
     They are exactly 0 between inputs at one point, which nothing may tell apart.
+
+    Parameters
+    ----------
+    space : Space
+    first, second : int32 array
+        Inputs ``0..V``.
+    cutoff : float
+        Larger distances count as this one.
+    whitening : float array, shape (n, n), optional
+        The linear map.
+
+    Returns
+    -------
+    float64 array, shape (first, second)
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> space = mg.Space.from_arrays("line", ["cold", "hot"], [[0], [9]])
+    >>> ids = np.array([0, 1], dtype=np.int32)
+    >>> space_distances(space, ids, ids, cutoff=4.0).tolist()
+    [[0.0, 4.0], [4.0, 0.0]]
     """
     left, right = space.canonical[first], space.canonical[second]
     points, others = space.points(left), space.points(right)
@@ -227,6 +273,18 @@ class AbstractMechanism(ABC):
 
     Subclasses are final, frozen dataclasses with a field ``epsilon``. They hold no
     heavy state: :meth:`prepare` makes that once per process.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter is outside the range that it declares.
+
+    Examples
+    --------
+    >>> from mondegreen.mechanisms import mechanism
+    >>> made = mechanism("tem", epsilon=2.0)
+    >>> isinstance(made, AbstractMechanism), made.to_dict()["name"]
+    (True, 'tem')
     """
 
     __slots__ = ()
@@ -349,9 +407,25 @@ def parameter(
 ) -> Any:
     """Declare a field of a mechanism with its range, unit and meaning.
 
-    ``within`` is the least and the largest number, which ``range`` says to people;
-    unless it is given the mechanism checks the field itself. None passes where the type
-    has it.
+    Parameters
+    ----------
+    default : object
+        Without one, users must give the parameter.
+    range, unit, help : str
+        What ``mondegreen mechanisms --json`` says about it.
+    within : tuple of float, optional
+        The least and the largest number. Others are refused. Without it the mechanism
+        checks the field itself. None passes where the type has it.
+
+    Returns
+    -------
+    dataclasses.Field
+
+    Examples
+    --------
+    >>> made = parameter(0.5, range="[0, 1]", help="share that stays", within=(0, 1))
+    >>> made.default, made.metadata["range"]
+    (0.5, '[0, 1]')
     """
     metadata = {"range": range, "unit": unit, "help": help, "within": within}
     return field(default=default, metadata=metadata)
@@ -363,12 +437,45 @@ def epsilon_parameter(
     range: str = "[1e-9, 1e9]",
     help: str = "loss in nats for two words one unit apart",
 ) -> Any:
-    """Declare epsilon, which every mechanism has and no mechanism has a default for."""
+    """Declare epsilon, which every mechanism has and no mechanism has a default for.
+
+    Parameters
+    ----------
+    unit, range, help : str
+        What ``mondegreen mechanisms --json`` says about it.
+
+    Returns
+    -------
+    dataclasses.Field
+
+    Examples
+    --------
+    >>> epsilon_parameter("nats").metadata["unit"]
+    'nats'
+    """
     return parameter(range=range, unit=unit, help=help, within=_EPSILONS)
 
 
 def check_space(mechanism: AbstractMechanism, space: Space) -> None:
-    """Refuse a space whose metric the mechanism is not made for; say what to use."""
+    """Refuse a space whose metric the mechanism is not made for; say what to use.
+
+    Parameters
+    ----------
+    mechanism : AbstractMechanism
+        Its ``space_metrics`` are allowed.
+    space : Space
+
+    Raises
+    ------
+    SpaceError
+        If the metric of the space is another one.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> space = mg.Space.from_arrays("line", ["cold", "hot"], [[0], [9]])
+    >>> check_space(mg.mechanism("tem", epsilon=2.0), space)
+    """
     if space.metric in mechanism.space_metrics:
         return
     name = f"space {space.name!r}"
@@ -407,7 +514,23 @@ def check_interval(
 
 
 def check_ids(ids: Ids, vocab_size: int) -> None:
-    """Refuse ids that are no inputs of a space of that size."""
+    """Refuse ids that are no inputs of a space of that size.
+
+    Parameters
+    ----------
+    ids : integer array, shape (T,)
+    vocab_size : int
+        V; inputs are ``0..V``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If they are no integers, or out of range.
+
+    Examples
+    --------
+    >>> check_ids(np.array([0, 3], dtype=np.int32), 3)
+    """
     if ids.ndim != 1 or not np.issubdtype(ids.dtype, np.integer):
         given = f"an array of {ids.dtype}, shape {ids.shape}"
         raise InvalidParameterError("ids", given, "integers, shape (T,)")

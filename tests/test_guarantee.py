@@ -38,8 +38,11 @@ def test_it_survives_dict_and_json():
     one = promise(certified=1.75, delta=1e-9, noise="fresh", noise_is_secret=False)
     assert Guarantee.from_dict(one.to_dict()) == one
     assert Guarantee.from_dict(json.loads(one.to_json())) == one
-    names = {field.name for field in fields(Guarantee)}
-    assert set(one.to_dict()) == names | {"protection"}
+    names = {field.name for field in fields(Guarantee)} | {"protection"}
+    assert set(one.to_dict()) == names - {"claimed_by"}  # this package proves its own
+    other = promise(claimed_by="the author of flips.Flip")
+    assert set(other.to_dict()) == names
+    assert Guarantee.from_dict(other.to_dict()) == other
     assert "\n" not in one.to_json()
 
 

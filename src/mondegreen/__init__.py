@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 # Eager, and light: importing the package ``mondegreen.mechanisms`` binds its name
 # here, where the public function of the same name must be.
-from mondegreen.mechanisms import mechanism, mechanisms
+from mondegreen import errors
+from mondegreen.lazy import load_lazily
+from mondegreen.mechanisms import mechanism, mechanisms, register
 
 if TYPE_CHECKING:
-    from mondegreen import errors
     from mondegreen.guarantee import Guarantee
     from mondegreen.language.store import load_language
     from mondegreen.privatizer.containers import privatize
@@ -38,9 +38,10 @@ __all__ = [
     "mechanism",
     "mechanisms",
     "privatize",
+    "register",
 ]
 
-_HOME = {
+_HOMES = {
     "Guarantee": "guarantee",
     "KeyedNoise": "sampling.noise",
     "OSNoise": "sampling.noise",
@@ -54,17 +55,8 @@ _HOME = {
     "privatize": "privatizer.containers",
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Load a public name when it is first used, so that the import stays light."""
-    if name == "errors":
-        return importlib.import_module("mondegreen.errors")
-    if name not in _HOME:
-        raise AttributeError(f"module 'mondegreen' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"mondegreen.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+__getattr__, __dir__ = load_lazily(
+    __name__,
+    _HOMES,
+    eager=["__version__", "errors", "mechanism", "mechanisms", "register"],
+)

@@ -5,6 +5,7 @@
     MondegreenError                                  exit code
     ├── ConfigurationError                           2
     │   ├── InvalidParameterError (ValueError)
+    │   ├── PluginError
     │   └── UnknownNameError (LookupError)
     ├── OptionalDependencyError (ImportError)        2
     ├── DataError                                    3
@@ -48,6 +49,7 @@ __all__ = [
     "MondegreenError",
     "OptionalDependencyError",
     "OutOfVocabularyError",
+    "PluginError",
     "PrivacyError",
     "SourceError",
     "SpaceError",
@@ -80,6 +82,10 @@ class InvalidParameterError(ConfigurationError, ValueError):
     def __init__(self, parameter: str, given: object, allowed: str) -> None:
         self.parameter = parameter
         super().__init__(f"{parameter} must be {allowed}; got {given!r}")
+
+
+class PluginError(ConfigurationError):
+    """Raised when what another package adds is broken; names that package."""
 
 
 class UnknownNameError(ConfigurationError, LookupError):

@@ -75,6 +75,8 @@ class Guarantee:
         False where others can repeat the noise, as with a seed: nothing is promised.
     proof : str
         Page of the documentation with the proof.
+    claimed_by : str
+        Who claims the promise; empty for mechanisms of this package, which prove it.
     """
 
     mechanism: str
@@ -96,6 +98,7 @@ class Guarantee:
     assumptions: tuple[str, ...] = ()
     noise: str = "not drawn yet"
     noise_is_secret: bool = True
+    claimed_by: str = ""
 
     @property
     def word_loss(self) -> float:
@@ -197,8 +200,13 @@ class Guarantee:
         return replace(self, noise=noise, noise_is_secret=bool(is_secret))
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to JSON values; :attr:`protection` is among them."""
+        """Convert to JSON values; :attr:`protection` is among them.
+
+        ``claimed_by`` is there only where somebody else claims the promise.
+        """
         values: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        if not self.claimed_by:
+            del values["claimed_by"]
         return {**values, "protection": self.protection}
 
     def to_json(self) -> str:
@@ -257,7 +265,7 @@ class Guarantee:
 
     def summary(self) -> str:
         """Say the guarantee in three lines, for people: loss, hiding, disclosure."""
-        head = f"Privacy guarantee: {self._odds()}"
+        head = f"{self._title()}: {self._odds()}"
         if self.is_void:
             head = f"NOT PRIVATE: {self.reason_not_private}"
         names = ", ".join(text.partition(":")[0] for text in self.disclosed)
@@ -287,6 +295,7 @@ class Guarantee:
             ("promise" if proved else "claimed", formula),
             ("d", metric),
             *proved,
+            ("claimed by", self.claimed_by),
             ("known by", self.certified_how),
             *(("also", text) for text in self.equivalents),
             ("unit", f"{self.unit}; {adds} e^n at most"),
@@ -295,9 +304,13 @@ class Guarantee:
             ("noise", self.noise),
             ("protection", self.protection),
         ]
-        head = "NOT PRIVATE" if self.is_void else "Privacy guarantee"
+        head = "NOT PRIVATE" if self.is_void else self._title()
         shown = (f"  {key:<13} {text}" for key, text in lines if text)
         return "\n".join([head, *shown])
+
+    def _title(self) -> str:
+        claimed = f", claimed by {self.claimed_by}" if self.claimed_by else ""
+        return f"Privacy guarantee{claimed}"
 
     def _odds(self) -> str:
         if self.has_groups:

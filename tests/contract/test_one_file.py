@@ -39,6 +39,7 @@ class Newcomer(AbstractMechanism):
     epsilon: float = epsilon_parameter("nats")
 
     name: ClassVar[str] = "newcomer"
+    is_private: ClassVar[bool] = True
     family: ClassVar[str] = "selection"
     metric: ClassVar[str] = "discrete distance"
 

@@ -1,1 +1,101 @@
-"""What an adversary recovers from a release: one file an attack."""
+"""What adversaries recover of a release, and attacks of your own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from mondegreen.lazy import load_lazily
+from mondegreen.plugins import Plugins, find_function_problem
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from mondegreen.attacks.attack import Attack
+    from mondegreen.attacks.pairs import Pairs, pairs_of
+    from mondegreen.attacks.reader import Knowledge
+    from mondegreen.attacks.run import attack_all
+    from mondegreen.mechanisms.base import State
+
+    MakeAttack: TypeAlias = Callable[
+        [State, Pairs, Knowledge, np.random.Generator], Attack
+    ]
+
+__all__ = [
+    "ORDER",
+    "Attack",
+    "Knowledge",
+    "Pairs",
+    "attack_all",
+    "names",
+    "pairs_of",
+    "register",
+]
+
+ORDER: Final = (
+    "single_word",
+    "reader",
+    "learning_reader",
+    "worst_word",
+    "categories",
+    "mutual_information",
+    "linkage",
+    "averaging",
+)
+"""The attacks of this package, as they are shown."""
+
+__getattr__, __dir__ = load_lazily(
+    __name__,
+    {
+        "Attack": "attack",
+        "Knowledge": "reader",
+        "Pairs": "pairs",
+        "attack_all": "run",
+        "pairs_of": "pairs",
+    },
+    eager=["ORDER", "names", "register"],
+)
+
+PLUGINS: Final[Plugins[MakeAttack]] = Plugins("attack", ORDER, find_function_problem)
+
+
+def register(name: str, make: MakeAttack) -> None:
+    """Add an attack of your own for this process.
+
+    A package registers by an entry point instead, in the group ``mondegreen.attacks``,
+    so that the command line finds it.
+
+    Parameters
+    ----------
+    name : str
+        Lower-case letters, digits and ``_``.
+    make : callable
+        ``make(state, pairs, knowledge, rng)`` returns an :class:`Attack` of that name.
+
+    Raises
+    ------
+    ConfigurationError
+        If the name is taken.
+
+    Examples
+    --------
+    >>> register("linkage", print)
+    Traceback (most recent call last):
+    mondegreen.errors.ConfigurationError: cannot register 'linkage': ...
+    """
+    PLUGINS.register(make, name)
+
+
+def names() -> list[str]:
+    """List the attacks that other packages offer, or that are registered.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> "linkage" in names()  # of this package: it is always made
+    False
+    """
+    return PLUGINS.names()

@@ -17,7 +17,7 @@ import numpy as np
 
 from mondegreen.arrays import Floats, Ids
 from mondegreen.attacks.attack import Attack, wilson
-from mondegreen.attacks.outputs import level_shares, logarithms, pass_over, tree_law
+from mondegreen.attacks.outputs import level_shares, logarithms, pass_over
 from mondegreen.attacks.pairs import Pairs
 from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.laws.tree import TreeLaw
@@ -37,7 +37,7 @@ def averaging(
     words = rng.choice(pairs.inputs, count, replace=False)
     most = max(RELEASES)
     outputs = state.sample(np.repeat(words, most), rng).reshape(count, most)
-    law = tree_law(state)
+    law = state.tree_law
     guesses = (
         _by_rows(state, outputs, prior)
         if law is None

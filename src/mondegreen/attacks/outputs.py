@@ -73,12 +73,6 @@ class Outputs:
         return np.divide(hits, self.prior, out=np.zeros_like(hits), where=hits > 0)
 
 
-def tree_law(state: State) -> TreeLaw | None:
-    """Take the law of a state if it is one of a word tree."""
-    law = getattr(state, "law", None)
-    return law if isinstance(law, TreeLaw) else None
-
-
 def has_closed_law(state: State) -> bool:
     """Whether the probabilities of a state are known."""
     try:
@@ -95,7 +89,7 @@ def outputs_of(
 
     Raises LawUnknownError for a law without a closed form.
     """
-    law = tree_law(state)
+    law = state.tree_law
     if law is not None:
         return [_of_tree(law, prior, sets) for prior in priors]
     return _of_rows(state, priors, sets)
@@ -109,8 +103,8 @@ def pass_over(
     Some inputs at a time, that follow each other, from several threads at once. The
     logarithm of 0 is :data:`IMPOSSIBLE`.
     """
-    found = tree_law(state)
-    tree = None if found is None else _TreeRows(found)
+    law = state.tree_law
+    tree = None if law is None else _TreeRows(law)
     distances = distances_of(state.space)
 
     def look(block: Ids) -> None:

@@ -124,6 +124,20 @@ def pairs_of(
     A release is aligned with its text if it has the same structure and known words. The
     words of other texts are left out; where these are most, so are all words.
 
+    Parameters
+    ----------
+    texts : sequence of str
+    lookup : Lookup
+        Of the space of the mechanism.
+    releases : sequence of str, optional
+        In the order of the texts; see :meth:`Pairs.drawn` otherwise.
+
+    Returns
+    -------
+    Pairs
+
+    Examples
+    --------
     >>> from mondegreen.space.space import Space
     >>> space = Space.from_arrays("line", ["cold", "cool", "warm"], [[0], [1], [3]])
     >>> pairs = pairs_of(["Cold or warm?"], Lookup(space), ["cold cool warm?"])

@@ -77,10 +77,25 @@ class SentenceReader:
 class Knowledge:
     """What adversaries know besides the mechanism.
 
-    Word frequencies, shape (V + 1,) with the unknown word last, and where these come
-    from; unless they are ``is_public`` they are of the texts that are attacked, whose
-    words must not be shown. ``readers`` go by what they know; ``learns`` makes a reader
-    that learned from a release besides.
+    Parameters
+    ----------
+    prior : float64 array, shape (V + 1,)
+        Word frequencies, the unknown word last.
+    says : str
+        Where these come from.
+    is_public : bool
+        False where they are of the texts that are attacked, whose words must not be
+        shown.
+    readers : mapping of str to Reader
+        Adversaries who read sentences, by what they know.
+    learns : callable, optional
+        Makes a reader that learned from a release besides.
+
+    Examples
+    --------
+    >>> known = Knowledge.of_texts(np.array([3, 1, 0]))
+    >>> known.is_public, int(known.prior.argmax())
+    (False, 0)
     """
 
     prior: Floats

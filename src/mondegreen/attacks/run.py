@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from mondegreen.attacks import ORDER, PLUGINS
 from mondegreen.attacks.attack import Attack
 from mondegreen.attacks.averaging import averaging
 from mondegreen.attacks.bayes import (
@@ -29,8 +30,13 @@ from mondegreen.attacks.reader import (
     reader,
 )
 from mondegreen.attacks.worst_words import worst_words
+from mondegreen.errors import LawUnknownError, PluginError
 from mondegreen.mechanisms.base import State
+from mondegreen.plugins import call_plugin
 from mondegreen.scores.risk import frequency_prior
+
+if TYPE_CHECKING:
+    from mondegreen.attacks import MakeAttack
 
 Tell = Callable[[str], object]
 
@@ -42,6 +48,7 @@ def attack_all(
     pairs: Pairs,
     knowledge: Knowledge,
     tell: Tell = lambda line: None,
+    more: Sequence[str] = (),
 ) -> dict[str, Attack]:
     """Make every attack that a law and a release permit.
 
@@ -55,13 +62,34 @@ def attack_all(
         What adversaries know besides the mechanism.
     tell : callable
         Told what is being done.
+    more : sequence of str
+        Attacks of other packages, or that you registered.
 
     Returns
     -------
     dict of str to Attack
         By name, in the order of a report. Attacks that need a closed law have the value
         None without one.
+
+    Raises
+    ------
+    UnknownNameError, PluginError
+        If there is none of ``more``, or it is broken.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> from mondegreen.attacks import Knowledge, pairs_of
+    >>> from mondegreen.text.lookup import Lookup
+    >>> space = mg.Space.from_arrays("line", ["cold", "cool", "hot"], [[0], [1], [9]])
+    >>> state = mg.mechanism("tem", epsilon=2.0).prepare(space)
+    >>> pairs = pairs_of(["Cold or hot?", "Hot."], Lookup(space))
+    >>> pairs = pairs.drawn(state, np.random.default_rng(0))
+    >>> found = attack_all(state, pairs, Knowledge.of_texts(pairs.frequencies(4)))
+    >>> round(found["single_word"].value, 2)
+    0.86
     """
+    plugins = {name: PLUGINS.get(name) for name in more}
     found: list[Attack] = []
     prior, knows = knowledge.prior, knowledge.says
     rng = np.random.default_rng(_SEED)
@@ -97,21 +125,26 @@ def attack_all(
         found.append(printed_words(pairs, prior))
     tell("linkage")
     found.append(linkage(state, pairs))
+    for name, make in plugins.items():
+        tell(name)
+        found.append(_make(name, make, state, pairs, knowledge))
     by_name = {each.name: each for each in found}
-    return {name: by_name[name] for name in ORDER if name in by_name}
+    return {name: by_name[name] for name in (*ORDER, *plugins) if name in by_name}
 
 
-ORDER: Final = (
-    "single_word",
-    "reader",
-    "learning_reader",
-    "worst_word",
-    "categories",
-    "mutual_information",
-    "linkage",
-    "averaging",
-)
-"""The attacks, as they are shown."""
+def _make(
+    name: str, make: MakeAttack, state: State, pairs: Pairs, knowledge: Knowledge
+) -> Attack:
+    """Make an attack that somebody else wrote, with random numbers of its own."""
+    rng = np.random.default_rng(_SEED)
+    try:
+        made = call_plugin(f"attack {name!r}", make, state, pairs, knowledge, rng)
+    except LawUnknownError:
+        return _unknown(name, pairs)
+    if not isinstance(made, Attack) or made.name != name:
+        raise PluginError(f"attack {name!r} returned no Attack of that name")
+    return made
+
 
 _NEED_LAW: Final = ("worst_word", "categories", "mutual_information", "averaging")
 

@@ -31,7 +31,23 @@ _TRIED: Final = 8
 def audit_mechanism(
     mechanism: AbstractMechanism, space: Space, **options: Any
 ) -> AuditReport:
-    """Audit a mechanism of this package on a space; options as for :func:`audit_state`.
+    """Audit a mechanism on a space.
+
+    Parameters
+    ----------
+    mechanism : AbstractMechanism
+    space : Space
+    **options
+        Those of :func:`audit_state`.
+
+    Returns
+    -------
+    AuditReport
+
+    Raises
+    ------
+    LawUnknownError, InvalidParameterError
+        As :func:`audit_state` does.
 
     Examples
     --------
@@ -61,18 +77,48 @@ def audit_state(
 ) -> AuditReport:
     """Audit a prepared mechanism, private or not.
 
-    ``claim`` and ``metric`` ("euclidean", "poincare", "hamming" or "discrete") take the
-    place of what the guarantee states. ``runs`` are drawn for each input; with 0 only
-    exact methods are used. ``pairs`` are those of a statistical audit, ``alpha`` is the
-    chance that a sound mechanism is called broken. ``seed`` repeats the audit; by
-    default the noise is that of a release. ``progress`` is told what is done and its
-    share.
-
     Exact is, in this order: the closed law, all pairs and outputs, on up to 4,096
     words; on larger spaces the certificate of the guarantee, and the law of some pairs
     besides. Then outputs tell whether the sampler follows the law. Where no law is
-    known the audit is statistical, and a certificate decides what it leaves open; with
-    0 runs, or ``method`` "exact", that is a ``LawUnknownError``.
+    known the audit is statistical, and a certificate decides what it leaves open.
+
+    Parameters
+    ----------
+    state : State
+    claim : float, optional
+        Epsilon to audit, by default that of the guarantee.
+    metric : {"euclidean", "poincare", "hamming", "discrete"}, optional
+        By default that of the guarantee.
+    method : {"auto", "exact", "statistical"}
+    runs : int
+        Outputs drawn for each input; with 0 only exact methods are used.
+    pairs : int
+        Pairs of inputs of a statistical audit.
+    alpha : float
+        The chance that a sound mechanism is called broken.
+    seed : int, optional
+        Repeats the audit; by default the noise is that of a release.
+    progress : callable
+        Told what is done, and its share.
+
+    Returns
+    -------
+    AuditReport
+
+    Raises
+    ------
+    LawUnknownError
+        If no law is known and there are 0 runs, or the method is "exact".
+    InvalidParameterError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> space = mg.Space.from_arrays("line", ["a", "b", "c"], [[0], [1], [3]])
+    >>> state = mg.mechanism("tem", epsilon=1.0).prepare(space)
+    >>> audit_state(state, method="exact", runs=0).verdict
+    'holds'
     """
     statistical.check_settings(runs, pairs, alpha)
     if seed is None:

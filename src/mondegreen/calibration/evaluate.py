@@ -126,17 +126,14 @@ class Evaluator:
         found: dict[int, ScoreBounds] = {}
         states: dict[int, State] = {}
         for place, name in enumerate(names):
-            if (
-                values := bounds.kept(self.space, name) if self.cache else None
-            ) is None:
+            if (values := self._kept(mechanisms[place], name)) is None:
                 states[place] = mechanisms[place].prepare(self.space)
             else:
                 found[place] = ScoreBounds.from_dict(values)
 
         def hand_in(place: int, known: ScoreBounds) -> None:
             found[place] = known
-            if self.cache:
-                bounds.keep(self.space, names[place], known.to_dict())
+            self._keep(mechanisms[place], names[place], known)
 
         for place, known in self._measured(states, progress):
             hand_in(place, known)
@@ -209,6 +206,17 @@ class Evaluator:
             else:
                 high = middle
         return math.sqrt(low * high)
+
+    # What is measured of a mechanism from elsewhere is not kept: its law changes with
+    # code that no name of a file covers.
+
+    def _kept(self, made: AbstractMechanism, name: str) -> Mapping[str, Any] | None:
+        is_kept = self.cache and not made.author()
+        return bounds.kept(self.space, name) if is_kept else None
+
+    def _keep(self, made: AbstractMechanism, name: str, known: ScoreBounds) -> None:
+        if self.cache and not made.author():
+            bounds.keep(self.space, name, known.to_dict())
 
     def _name(self, made: AbstractMechanism) -> str:
         """Name the file of a measurement: a digest of all that decides it."""

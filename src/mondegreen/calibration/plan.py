@@ -22,6 +22,8 @@ from mondegreen.calibration.score_bounds import (
 from mondegreen.calibration.search import Attempt, Calibration, calibrate, rounded
 from mondegreen.calibration.targets import Target, match_target
 from mondegreen.errors import ConfigurationError
+from mondegreen.mechanisms import mechanism_class
+from mondegreen.mechanisms.noise.vickrey import T_GRID as T_GRID
 from mondegreen.wording import amount
 
 _TOLERANCE: Final = 0.01
@@ -34,9 +36,6 @@ _LONG: Final = 60.0  # seconds that nobody need be told of
 _SOON: Final = 5.0  # seconds after which the share that is done foretells the rest
 _LOOKS: Final = 7
 _CHECKS: Final = 4  # measurements of a search, as many as most take
-
-T_GRID: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Weights of the second neighbour that are tried."""
 
 Show = Callable[[str], object]
 
@@ -59,7 +58,8 @@ class Row:
 class Plan:
     """Targets, all of which must hold, for mechanisms that one evaluator measures.
 
-    A ``vickrey`` without ``t`` gets the best one. ``prior`` is that of the scores that
+    A ``vickrey`` without ``t`` gets the best one, and so does any mechanism that names
+    a parameter to search. ``prior`` is that of the scores that
     decide between settings; ``reference`` is what was matched, and ``elsewhere`` the
     space where it was measured, if that is another one. ``show`` gets each step, and
     ``tell``, once of each piece of work, that it will take more than a minute.
@@ -128,20 +128,22 @@ class Plan:
         return self.evaluator.curves(pairs, progress)
 
     def _row(self, setting: Setting) -> Row:
-        """Calibrate one mechanism, t of Vickrey included where it is open."""
-        if setting.name != "vickrey" or "t" in setting.parameters:
+        """Calibrate one mechanism, with the parameter that it searches if any."""
+        searched = mechanism_class(setting.name).searched
+        if searched is None or searched[0] in setting.parameters:
             return Row(setting, self._solved(setting, self.evaluator))
+        parameter, grid = searched
         rough = replace(self.evaluator, quick=True)
-        searches = len(T_GRID) if self.evaluator.quick else len(T_GRID) + 1
+        searches = len(grid) if self.evaluator.quick else len(grid) + 1
 
         def at(t: float) -> Setting:
-            return Setting(setting.name, {**setting.parameters, "t": t})
+            return Setting(setting.name, {**setting.parameters, parameter: t})
 
         def solve(t: float, is_thorough: bool) -> Calibration:
             evaluator = self.evaluator if is_thorough else rough
             return self._solved(at(t), evaluator, searches)
 
-        t, found = calibrate_vickrey(solve, self.targets, self.prior)
+        t, found = calibrate_vickrey(solve, self.targets, self.prior, grid)
         return Row(at(t), found)
 
     def _solved(
@@ -219,7 +221,10 @@ def _outputs(effort: Effort) -> int:
 
 
 def calibrate_vickrey(
-    solve: Callable[[float, bool], Calibration], targets: Sequence[Target], prior: str
+    solve: Callable[[float, bool], Calibration],
+    targets: Sequence[Target],
+    prior: str,
+    grid: Sequence[float] = T_GRID,
 ) -> tuple[float, Calibration]:
     """Find the t and its epsilon that keep all targets and are preferred.
 
@@ -234,7 +239,7 @@ def calibrate_vickrey(
     PUBLIC text, since what is tuned on private text tells about it. The numbers of the
     setting that is returned are drawn anew, after the choice.
     """
-    found = [(t, solve(t, False)) for t in T_GRID]
+    found = [(t, solve(t, False)) for t in grid]
     found.sort(key=lambda each: preference(each[1].chosen, targets, prior))
     tried: list[ScoreBounds] = []
     for t, rough in found:

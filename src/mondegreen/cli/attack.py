@@ -54,6 +54,9 @@ def attack(
     seed: options.Seed = option(
         "Fixes what is drawn, for the attack alone.", default=0
     ),
+    more: tuple[options.AttackName, ...] = option(
+        "Another attack, which a plug-in offers. Repeatable.", "--attack NAME"
+    ),
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
@@ -91,7 +94,7 @@ def attack(
         pairs, problem = _checked(pairs, state)
     show("the channel")
     knowledge = _knowledge(state, pairs, language)
-    found = attack_all(state, pairs, knowledge, show)
+    found = attack_all(state, pairs, knowledge, show, more)
     show("")
     if as_json:
         about = {
@@ -215,7 +218,7 @@ def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
                 ends = figure(each.low, kind), figure(each.high, kind)
                 shown += f" ({ends[0]} to {ends[1]})"
         chance = "" if each.chance is None else figure(each.chance, kind) + sign
-        rows.append([_HEADINGS[name], shown, chance, each.adversary])
+        rows.append([_HEADINGS.get(name, name), shown, chance, each.adversary])
     yield from table(rows, align="<>><")
     own = found.get("single_word")
     if own is not None and "exactly_these_frequencies" in own.details:

@@ -16,6 +16,7 @@ from mondegreen.cli.render import (
     echo_json,
     echo_table,
     prepare_privatizer,
+    say,
     table,
 )
 from mondegreen.errors import ConfigurationError
@@ -366,15 +367,18 @@ def mechanisms(as_json: bool = options.JSON) -> None:
     from mondegreen.mechanisms import mechanisms as registry
 
     rows: list[dict[str, Any]] = []
-    for cls in registry():
+    for cls in registry(tell=say):
         row: dict[str, Any] = {"name": cls.name, "aliases": list(cls.aliases)}
         row |= {"family": cls.family, "metric": cls.metric}
         rows.append(row)
         if as_json:
-            row |= {"is_private": cls.is_private, "parameters": cls.parameters()}
+            row |= {"is_private": cls.is_private, "claimed_by": cls.author()}
+            row["parameters"] = cls.parameters()
             row["summary"] = (inspect.getdoc(cls) or "").partition("\n")[0]
             continue
-        row |= {"aliases": ", ".join(cls.aliases), "proved": cls.is_private}
+        is_claim = cls.is_private and cls.author()
+        proved = "claimed" if is_claim else cls.is_private
+        row |= {"aliases": ", ".join(cls.aliases), "proved": proved}
         row["parameters"] = ", ".join(
             each["name"] + ("" if each["required"] else f"={each['default']}")
             for each in cls.parameters()

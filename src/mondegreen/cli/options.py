@@ -130,10 +130,12 @@ def _head(path: Path) -> bytes:
     return head
 
 
+AttackName = NewType("AttackName", str)
 Column = NewType("Column", str)
 File = NewType("File", str)  # that is read or written, or - where that makes sense
 LanguageName = NewType("LanguageName", str)
 MechanismName = NewType("MechanismName", str)
+ScoreName = NewType("ScoreName", str)
 Seed = NewType("Seed", int)  # 0 or more
 SpaceName = NewType("SpaceName", str)
 
@@ -141,6 +143,10 @@ SpaceName = NewType("SpaceName", str)
 _KINDS: Final[Mapping[Any, tuple[click.ParamType[Any], str]]] = {
     float: (click.types.FloatParamType(), "number"),
     int: (click.IntRange(min=1), "n"),
+    AttackName: (
+        _Offered(lambda ctx: import_module("mondegreen.attacks").names()),
+        "name",
+    ),
     Column: (_Offered(_columns), "name"),
     File: (click.Path(path_type=str), "file"),
     LanguageName: (
@@ -154,6 +160,10 @@ _KINDS: Final[Mapping[Any, tuple[click.ParamType[Any], str]]] = {
         "name",
     ),
     Path: (click.Path(exists=True, dir_okay=False, path_type=Path), "file"),
+    ScoreName: (
+        _Offered(lambda ctx: import_module("mondegreen.scores").names()),
+        "name",
+    ),
     Seed: (click.IntRange(min=0), "n"),
     SpaceName: (
         _Offered(lambda ctx: import_module("mondegreen.space.store").space_names()),

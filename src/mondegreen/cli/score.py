@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pkgutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,15 +15,20 @@ import click
 from mondegreen.cli import options
 from mondegreen.cli.options import File, argument, command, option
 from mondegreen.cli.render import echo_json, shower, table
-from mondegreen.errors import ConfigurationError, SourceError
+from mondegreen.errors import ConfigurationError, PluginError, SourceError
 from mondegreen.io.guess import Format
+from mondegreen.plugins import call_plugin
 from mondegreen.wording import amount
 
 if TYPE_CHECKING:
+    from mondegreen.arrays import Floats
     from mondegreen.io.base import AbstractSource
     from mondegreen.passes import Pass
+    from mondegreen.scores import Score
     from mondegreen.scores.corpus import CorpusScorer, CorpusScores, SentenceModel
     from mondegreen.space.space import Space
+
+    Measure = Callable[[list[str], list[str]], Floats]
 
 Pairs = tuple[list[str | None], list[str | None]]
 
@@ -55,6 +61,9 @@ def score(
         "array, one row each.",
         "--sentence-model MODULE:FUNCTION",
     ),
+    more: tuple[options.ScoreName, ...] = option(
+        "Another score, which a plug-in offers. Repeatable.", "--score NAME"
+    ),
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
@@ -70,12 +79,17 @@ def score(
     """  # noqa: D301
     from mondegreen.io.open import open_source
     from mondegreen.passes import from_json
-    from mondegreen.scores.corpus import CorpusScorer
+    from mondegreen.scores import PLUGINS
+    from mondegreen.scores.corpus import CorpusScorer, sentence_cosines
     from mondegreen.space.store import load_space
 
     if original == release:
         raise ConfigurationError("ORIGINAL and RELEASE must be two files")
-    encode = _imported(model) if model else None
+    measures: dict[str, Measure] = {
+        name: _checked(name, PLUGINS.get(name)) for name in more
+    }
+    if model:
+        measures["cs"] = partial(sentence_cosines, model=_imported(model))
     listed = set(options.lines_of(english)) if english else None
     loaded = load_space(space)
     scorer = CorpusScorer(loaded, rare=rare, english=listed)
@@ -84,14 +98,16 @@ def score(
         open_source(release, format=format, columns=columns, missing="pass") as theirs,
     ):
         passes = from_json(theirs.earlier)
-        cs = _scored(mine, theirs, scorer, encode, shower(quiet))
+        means = _scored(mine, theirs, scorer, measures, shower(quiet))
         rows, scores = mine.rows_read, scorer.scores()
     checks = _checks(scores, passes, columns, loaded)
+    cosine = means.pop("cs", None)
+    cs = None if cosine is None else 100 * cosine
     if as_json:
         found = {"private": False, "note": _NOT_PRIVATE, "rows": rows}
-        echo_json({**found, **scores.to_dict(), "cs": cs, "checks": checks})
+        echo_json({**found, **scores.to_dict(), **means, "cs": cs, "checks": checks})
         return
-    lines = [_NOT_PRIVATE, "", *_lines(rows, scores, cs), "", "checks"]
+    lines = [_NOT_PRIVATE, "", *_lines(rows, scores, cs, means), "", "checks"]
     lines += [f"  {check['result']:<4}  {check['check']}" for check in checks]
     click.echo("\n".join([*lines, "", _NOT_SHOWN]))
 
@@ -100,13 +116,11 @@ def _scored(
     original: AbstractSource,
     release: AbstractSource,
     scorer: CorpusScorer,
-    encode: SentenceModel | None,
+    measures: Mapping[str, Measure],
     show: Callable[[str], None],
-) -> float | None:
-    """Read both files once, and count; CS where there is a model."""
-    from mondegreen.scores.corpus import sentence_cosines
-
-    total, count = 0.0, 0
+) -> dict[str, float | None]:
+    """Read both files once, and count; return the mean of each measure of texts."""
+    sums, counts = dict.fromkeys(measures, 0.0), dict.fromkeys(measures, 0)
     for texts, released in text_pairs(original, release):
         if original.total:
             show(f"scoring {min(1.0, original.position / original.total):.0%}")
@@ -116,13 +130,31 @@ def _scored(
             for text, found in zip(texts, released, strict=True)
             if text is not None and found is not None
         ]
-        if encode is not None and both:
-            firsts, seconds = map(list, zip(*both, strict=True))
-            cosines = sentence_cosines(firsts, seconds, encode)
-            known = cosines[cosines == cosines]  # a zero vector has no direction
-            total, count = total + float(known.sum()), count + len(known)
+        firsts, seconds = map(list, zip(*both, strict=True)) if both else ([], [])
+        for name, measure in measures.items() if both else ():
+            values = measure(firsts, seconds)
+            known = values[values == values]  # a zero vector has no direction
+            sums[name] += float(known.sum())
+            counts[name] += len(known)
     show("")
-    return 100 * total / count if count else None
+    return {
+        name: sums[name] / count if count else None for name, count in counts.items()
+    }
+
+
+def _checked(name: str, score: Score) -> Measure:
+    """Check what a score of somebody else returns: a number for each text."""
+
+    def measure(originals: list[str], releases: list[str]) -> Floats:
+        import numpy as np
+
+        given = call_plugin(f"score {name!r}", score, originals, releases)
+        values = call_plugin(f"score {name!r}", np.asarray, given, np.float64)
+        if values.shape != (len(originals),) or np.isinf(values).any():
+            raise PluginError(f"score {name!r} returned no finite number for each text")
+        return values
+
+    return measure
 
 
 def text_pairs(original: AbstractSource, release: AbstractSource) -> Iterator[Pairs]:
@@ -179,7 +211,12 @@ def _of_other_length(original: AbstractSource, release: AbstractSource) -> Sourc
     )
 
 
-def _lines(rows: int, scores: CorpusScores, cs: float | None) -> list[str]:
+def _lines(
+    rows: int,
+    scores: CorpusScores,
+    cs: float | None,
+    means: Mapping[str, float | None],
+) -> list[str]:
     """One score a line, with what it is of."""
     texts = f"{amount(scores.texts, 'text')}, {scores.withheld:,} withheld"
     rare = f"of the {scores.rare_types:,} rarest types, whatever they replaced"
@@ -197,6 +234,9 @@ def _lines(rows: int, scores: CorpusScores, cs: float | None) -> list[str]:
     ]
     if cs is not None:
         facts.append(("sentence cosine (CS)", _percent(cs), "mean, under the model"))
+    facts += [
+        (name, _number(mean), "mean, by a plug-in") for name, mean in means.items()
+    ]
     if scores.english_release is not None:
         before = f"original {_percent(scores.english_original)}"
         facts.append(("English words", _percent(scores.english_release), before))

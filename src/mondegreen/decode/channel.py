@@ -32,12 +32,14 @@ def kept_channel(
     """Find the channel under the word frequencies of a model, and keep what takes long.
 
     It is kept under :func:`~mondegreen.files.home`, by the digests of all that it
-    depends on.
+    depends on; that of a mechanism from elsewhere is computed anew.
     """
     prior = language.frequencies()
     found = state.channel(prior, count)
     if found is not None:
         return found
+    if state.author:
+        return _computed(state, prior, count, progress)
     stated = state.stated
     made_of = {
         "mechanism": stated.mechanism,

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from mondegreen.device.coding import numbers, signed
 from mondegreen.device.unicode import tables
 from mondegreen.errors import InvalidParameterError
-from mondegreen.mechanisms.binary import BinaryState
-from mondegreen.mechanisms.selection.tree import TreeState
+from mondegreen.mechanisms.base import Flips, State
+from mondegreen.mechanisms.laws.tree import TreeLaw
 from mondegreen.privatizer.build import build_privatizer
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.sampling.noise import KeyedNoise
@@ -92,7 +92,8 @@ def artifact(
         settings.append(_setting(privatizer))
         progress(float(epsilon))
     state, printed = privatizer.state, chosen.resolve().to_dict()
-    order, law = _tree(state) if isinstance(state, TreeState) else _codes(state)
+    tree = state.tree_law
+    order, law = _codes(_flips_of(state)) if tree is None else _tree(tree)
     words = "\n".join(space.words[word] for word in order.tolist())
     parts = {
         "words": words.encode(),
@@ -144,10 +145,10 @@ def _setting(privatizer: Privatizer) -> dict[str, Any]:
     """What a device needs of one epsilon, and what it tells people of it."""
     state, promise = privatizer.state, privatizer.guarantee
     law: dict[str, Any]
-    if isinstance(state, TreeState):
-        law = {"weights": list(map(str, state.law.weights))}
+    if state.tree_law is not None:
+        law = {"weights": list(map(str, state.tree_law.weights))}
     else:
-        law = {"threshold": str(_binary(state).threshold)}
+        law = {"threshold": str(_flips_of(state).threshold)}
     preview = privatizer.preview(with_attacker=True)
     return {
         "epsilon": promise.epsilon,
@@ -160,24 +161,25 @@ def _setting(privatizer: Privatizer) -> dict[str, Any]:
     }
 
 
-def _binary(state: object) -> BinaryState:
-    if not isinstance(state, BinaryState):
-        raise InvalidParameterError("mechanism", type(state).__name__, "tree or brr")
-    return state
+def _flips_of(state: State) -> Flips:
+    if state.flips is None:
+        given, allowed = state.stated.mechanism, "one of a word tree or of codes"
+        raise InvalidParameterError("mechanism", given, allowed)
+    return state.flips
 
 
-def _tree(state: TreeState) -> tuple[NDArray[np.integer], Parts]:
+def _tree(law: TreeLaw) -> tuple[NDArray[np.integer], Parts]:
     """The words in the order of the tree, and the sizes of its nodes."""
-    tree = state.tree
+    tree = law.tree
     levels = [tree.sizes(level).tolist() for level in range(tree.levels)]
     listed = [row if max(row) > 1 else [] for row in levels]  # none: single words
     sizes = [n for row in listed for n in (len(row), *row)]
     return tree.order, {"tree": numbers(sizes)}
 
 
-def _codes(state: object) -> tuple[NDArray[np.integer], Parts]:
+def _codes(law: Flips) -> tuple[NDArray[np.integer], Parts]:
     """The words in the order of their codes, as they are searched, and the codes."""
-    codes = _binary(state).codes
+    codes = law.codes
     table, inverse, counts = np.unique(
         codes.table, axis=0, return_inverse=True, return_counts=True
     )

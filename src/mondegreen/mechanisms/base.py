@@ -6,8 +6,8 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import MISSING, field, fields
-from typing import Any, ClassVar, Final, Self
+from dataclasses import MISSING, field, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from mondegreen.mechanisms.channel import Channel
 from mondegreen.space.metric import METRICS, distances
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
+
+if TYPE_CHECKING:
+    from mondegreen.mechanisms.laws.tree import TreeLaw
+    from mondegreen.space.codes import Codes
 
 Progress = Callable[[float], object]
 """Told the share that is done, from 0 to 1."""
@@ -30,6 +34,13 @@ def no_progress(share: float) -> None:
     """Tell nobody."""
 
 
+class Flips(NamedTuple):
+    """A law that flips each bit of ``codes`` with probability threshold / 2**64."""
+
+    codes: Codes
+    threshold: int
+
+
 class State(ABC):
     """A law from an input alphabet to an output alphabet. Read-only; safe in threads.
 
@@ -39,6 +50,15 @@ class State(ABC):
     over a space gives ``space``, ``guarantee`` (what one call promises for each
     word), :meth:`sample`, :meth:`log_prob` and :meth:`distances`. All else that callers
     ask has an answer here, which a state replaces where it knows better.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> space = mg.Space.from_arrays("line", ["cold", "hot"], [[0], [9]])
+    >>> state = mg.mechanism("tem", epsilon=2.0).prepare(space)
+    >>> ids = np.array([0, 1, 2], dtype=np.int32)
+    >>> state.log_prob(ids).shape, state.sample(ids, np.random.default_rng(0)).shape
+    ((3, 2), (3,))
     """
 
     __slots__ = ()
@@ -143,8 +163,27 @@ class State(ABC):
     # --- what else decides a draw, and what processes share
 
     @property
+    def author(self) -> str:
+        """Who answers for the law; empty for one of this package.
+
+        What is computed of another law is not kept on disk: it changes with code that
+        no digest covers.
+        """
+        return self.stated.claimed_by or _author_of(type(self))
+
+    @property
     def tree(self) -> WordTree | None:
         """The public word tree that outputs are drawn from, if any."""
+        return None
+
+    @property
+    def tree_law(self) -> TreeLaw | None:
+        """The law by levels of that tree, if the words of a node are equally likely."""
+        return None
+
+    @property
+    def flips(self) -> Flips | None:
+        """Which bits flip, and how often, if the law flips bits of public codes."""
         return None
 
     @property
@@ -165,6 +204,12 @@ class State(ABC):
         raise NotImplementedError
 
 
+def _author_of(cls: type) -> str:
+    if cls.__module__.partition(".")[0] == "mondegreen":
+        return ""
+    return f"the author of {cls.__module__}.{cls.__qualname__}"
+
+
 def certify(states: Sequence[State], progress: Progress = no_progress) -> None:
     """Compute the certificates of all states that can have one, and keep them."""
     for kind in dict.fromkeys(type(state) for state in states):
@@ -172,7 +217,22 @@ def certify(states: Sequence[State], progress: Progress = no_progress) -> None:
 
 
 def discrete_distances(first: Ids, second: Ids) -> Floats:
-    """1 between any two inputs, shape (first, second)."""
+    """Compute the discrete metric: 1 between any two different inputs.
+
+    Parameters
+    ----------
+    first, second : integer array
+        Inputs.
+
+    Returns
+    -------
+    float64 array, shape (first, second)
+
+    Examples
+    --------
+    >>> discrete_distances(np.array([0, 1]), np.array([1, 2])).tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
+    """
     table: Floats = np.not_equal.outer(first, second).astype(np.float64)
     return table
 
@@ -185,9 +245,31 @@ def space_distances(
     cutoff: float = math.inf,
     whitening: Vectors | None = None,
 ) -> Floats:
-    """Distances of the space, cut off, after a linear map where one is given.
+    """Compute distances of the space, cut off, after a linear map where one is given.
 
     They are exactly 0 between inputs at one point, which nothing may tell apart.
+
+    Parameters
+    ----------
+    space : Space
+    first, second : int32 array
+        Inputs ``0..V``.
+    cutoff : float
+        Larger distances count as this one.
+    whitening : float array, shape (n, n), optional
+        The linear map.
+
+    Returns
+    -------
+    float64 array, shape (first, second)
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> space = mg.Space.from_arrays("line", ["cold", "hot"], [[0], [9]])
+    >>> ids = np.array([0, 1], dtype=np.int32)
+    >>> space_distances(space, ids, ids, cutoff=4.0).tolist()
+    [[0.0, 4.0], [4.0, 0.0]]
     """
     left, right = space.canonical[first], space.canonical[second]
     points, others = space.points(left), space.points(right)
@@ -202,8 +284,20 @@ def space_distances(
 class AbstractMechanism(ABC):
     """A randomised map from words to words, as a small frozen record of parameters.
 
-    Subclasses are final, frozen dataclasses, registered by the name of their file.
-    They hold no heavy state: :meth:`prepare` makes that once per process.
+    Subclasses are final, frozen dataclasses with a field ``epsilon``. They hold no
+    heavy state: :meth:`prepare` makes that once per process.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter is outside the range that it declares.
+
+    Examples
+    --------
+    >>> from mondegreen.mechanisms import mechanism
+    >>> made = mechanism("tem", epsilon=2.0)
+    >>> isinstance(made, AbstractMechanism), made.to_dict()["name"]
+    (True, 'tem')
     """
 
     __slots__ = ()
@@ -212,12 +306,22 @@ class AbstractMechanism(ABC):
     aliases: ClassVar[tuple[str, ...]] = ()
     family: ClassVar[str]
     metric: ClassVar[str]
-    is_private: ClassVar[bool] = True
+    is_private: ClassVar[bool] = False
+    """Whether it has a proof. Each class says so itself, and no subclass inherits it:
+    a proof is of one law."""
+
     space_metrics: ClassVar[tuple[str, ...]] = ("euclidean",)
     """Metrics of the spaces it can be prepared for; see :func:`check_space`."""
 
     digest_names: ClassVar[Mapping[str, str]] = {}
     """Names of parameters in the digest of keyed noise, where they are others."""
+
+    searched: ClassVar[tuple[str, tuple[float, ...]] | None] = None
+    """A parameter, and its values that a calibration tries where none is given."""
+
+    def __init_subclass__(cls) -> None:
+        if "is_private" not in vars(cls):
+            cls.is_private = False
 
     def __post_init__(self) -> None:
         """Refuse parameters that are out of the interval that they declare."""
@@ -261,11 +365,21 @@ class AbstractMechanism(ABC):
             "scale": space.geometry.to_dict() if space.has_vectors else {},
             "space": space.name,
             "space_digest": space.digest,
-            "proof": f"docs/proofs/{self.name}.md",
+            "certified_how": "no certificate",
+            "proof": "" if self.author() else f"docs/proofs/{self.name}.md",
             "hides_among": space.vocab_size,
         }
-        made = Guarantee(**{**usual, **stated})
-        return made if self.is_private else made.without_proof()
+        return self.sign(Guarantee(**{**usual, **stated}))
+
+    def sign(self, stated: Guarantee) -> Guarantee:
+        """Say who claims a guarantee; without a proof it promises nothing."""
+        signed = replace(stated, claimed_by=self.author())
+        return signed if self.is_private else signed.without_proof()
+
+    @classmethod
+    def author(cls) -> str:
+        """Say who answers for a mechanism; empty for one of this package."""
+        return _author_of(cls)
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``{"name": ..., "parameters": {...}}`` as JSON values."""
@@ -287,7 +401,10 @@ class AbstractMechanism(ABC):
                 "name": declared.name,
                 "default": None if declared.default is MISSING else declared.default,
                 "required": declared.default is MISSING,
-                **{key: declared.metadata[key] for key in ("range", "unit", "help")},
+                **{
+                    key: declared.metadata.get(key, "")
+                    for key in ("range", "unit", "help")
+                },
             }
             for declared in fields(cls)  # type: ignore[arg-type]
         ]
@@ -303,9 +420,25 @@ def parameter(
 ) -> Any:
     """Declare a field of a mechanism with its range, unit and meaning.
 
-    ``within`` is the least and the largest number, which ``range`` says to people;
-    unless it is given the mechanism checks the field itself. None passes where the type
-    has it.
+    Parameters
+    ----------
+    default : object
+        Without one, users must give the parameter.
+    range, unit, help : str
+        What ``mondegreen mechanisms --json`` says about it.
+    within : tuple of float, optional
+        The least and the largest number. Others are refused. Without it the mechanism
+        checks the field itself. None passes where the type has it.
+
+    Returns
+    -------
+    dataclasses.Field
+
+    Examples
+    --------
+    >>> made = parameter(0.5, range="[0, 1]", help="share that stays", within=(0, 1))
+    >>> made.default, made.metadata["range"]
+    (0.5, '[0, 1]')
     """
     metadata = {"range": range, "unit": unit, "help": help, "within": within}
     return field(default=default, metadata=metadata)
@@ -317,12 +450,45 @@ def epsilon_parameter(
     range: str = "[1e-9, 1e9]",
     help: str = "loss in nats for two words one unit apart",
 ) -> Any:
-    """Declare epsilon, which every mechanism has and no mechanism has a default for."""
+    """Declare epsilon, which every mechanism has and no mechanism has a default for.
+
+    Parameters
+    ----------
+    unit, range, help : str
+        What ``mondegreen mechanisms --json`` says about it.
+
+    Returns
+    -------
+    dataclasses.Field
+
+    Examples
+    --------
+    >>> epsilon_parameter("nats").metadata["unit"]
+    'nats'
+    """
     return parameter(range=range, unit=unit, help=help, within=_EPSILONS)
 
 
 def check_space(mechanism: AbstractMechanism, space: Space) -> None:
-    """Refuse a space whose metric the mechanism is not made for; say what to use."""
+    """Refuse a space whose metric the mechanism is not made for; say what to use.
+
+    Parameters
+    ----------
+    mechanism : AbstractMechanism
+        Its ``space_metrics`` are allowed.
+    space : Space
+
+    Raises
+    ------
+    SpaceError
+        If the metric of the space is another one.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> space = mg.Space.from_arrays("line", ["cold", "hot"], [[0], [9]])
+    >>> check_space(mg.mechanism("tem", epsilon=2.0), space)
+    """
     if space.metric in mechanism.space_metrics:
         return
     name = f"space {space.name!r}"
@@ -361,7 +527,23 @@ def check_interval(
 
 
 def check_ids(ids: Ids, vocab_size: int) -> None:
-    """Refuse ids that are no inputs of a space of that size."""
+    """Refuse ids that are no inputs of a space of that size.
+
+    Parameters
+    ----------
+    ids : integer array, shape (T,)
+    vocab_size : int
+        V; inputs are ``0..V``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If they are no integers, or out of range.
+
+    Examples
+    --------
+    >>> check_ids(np.array([0, 3], dtype=np.int32), 3)
+    """
     if ids.ndim != 1 or not np.issubdtype(ids.dtype, np.integer):
         given = f"an array of {ids.dtype}, shape {ids.shape}"
         raise InvalidParameterError("ids", given, "integers, shape (T,)")

@@ -83,6 +83,7 @@ class Brr(base.AbstractMechanism):
     )
 
     name: ClassVar[str] = "brr"
+    is_private: ClassVar[bool] = True
     family: ClassVar[str] = "binary"
     metric: ClassVar[str] = "Hamming distance of codes"
 
@@ -138,6 +139,10 @@ class BinaryState(base.State):
             noisy ^= self.codes.points(block)
             out[part] = self.search.pick(noisy, words[:, -1])
         return out
+
+    @property
+    def flips(self) -> base.Flips:
+        return base.Flips(self.codes, self.threshold)
 
     @property
     def digests(self) -> Mapping[str, str]:

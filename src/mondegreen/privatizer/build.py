@@ -107,6 +107,8 @@ def _build(
 
     key = {
         "mechanism": law.to_dict(),
+        # A class that a notebook registered again has its old name, and other lines.
+        "class": id(type(law)),
         "space": loaded.digest,
         **beside,
         "language": [named, read_by],

@@ -8,6 +8,7 @@ import os
 import pickle
 import queue
 import signal
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from typing import Any, Final, final
 
 import pyarrow as pa
 
-from mondegreen.errors import MondegreenError
+from mondegreen.errors import ConfigurationError, MondegreenError
 from mondegreen.privatizer.arrow import Counts, logical_names
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.processes import SPAWN, one_thread, without_interrupts
@@ -150,6 +151,7 @@ def _workers(
     privatizer: Privatizer, jobs: int, context: BaseContext
 ) -> Iterator[Callable[[object], Future[Any]]]:
     """Start workers, each with a thread that talks to it; end them however we leave."""
+    _check_importable(type(privatizer.mechanism))
     settings = pickle.dumps(privatizer)
     shared = _shared_by(privatizer, context)
     idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
@@ -181,6 +183,19 @@ def _workers(
             threads.shutdown(cancel_futures=True)
             for worker in workers:
                 worker.close()
+
+
+def _check_importable(cls: type) -> None:
+    """Refuse a class that workers do not find: one of a notebook, or of a function."""
+    main = sys.modules["__main__"]
+    is_in_file = hasattr(main, "__file__") or getattr(main, "__spec__", None)
+    if "<locals>" in cls.__qualname__ or (
+        cls.__module__ == "__main__" and not is_in_file
+    ):
+        raise ConfigurationError(
+            f"worker processes do not find the class {cls.__qualname__}: put it into "
+            "a module that can be imported, or use one job"
+        )
 
 
 def _died() -> MondegreenError:

@@ -153,8 +153,8 @@ class Privatizer:
             raise InvalidParameterError("mechanism", mechanism, "mg.mechanism(...)")
         if not mechanism.is_private and not allow_unproved:
             raise UnprovedGuaranteeError(
-                f"{mechanism.name} does not keep a metric-privacy promise; to compare "
-                "with it all the same, pass allow_unproved=True (--allow-unproved)"
+                f"{mechanism.name} has no proof of metric privacy; to compare with it "
+                "all the same, pass allow_unproved=True (--allow-unproved)"
             )
         law = mechanism.to_dict()["parameters"]
         # Without the names of space and language, which may be in memory alone.
@@ -241,8 +241,7 @@ class Privatizer:
             if not self._stated:
                 parts = (self._lookup, self._detokenizer, self.reading, self._same)
                 stated = guarantee_of(self.state, *parts)
-                is_proved = self.mechanism.is_private
-                self._stated.append(stated if is_proved else stated.without_proof())
+                self._stated.append(self.mechanism.sign(stated))
             self._guarantee = self._stated[0].with_noise(
                 self.noise.describe(), is_secret=self.noise.is_secret
             )

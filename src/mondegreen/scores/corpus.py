@@ -73,10 +73,23 @@ class CorpusScorer:
     """Adds up what happened to texts, chunk by chunk; memory grows with the types.
 
     PP, LOW and the share of English: Meisenbacher et al., "A Comparative Analysis of
-    Word-Level Metric Differential Privacy", LREC-COLING 2024. ``rare`` is how many
-    types count as rare, as many as in the paper; ``english`` are words that count as
-    English, such as the NLTK list ``words``.
+    Word-Level Metric Differential Privacy", LREC-COLING 2024.
 
+    Parameters
+    ----------
+    space : Space
+    rare : int
+        How many types count as rare; by default as many as in the paper.
+    english : iterable of str, optional
+        Words that count as English, such as the NLTK list ``words``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``rare`` is below 1.
+
+    Examples
+    --------
     >>> space = Space.from_arrays("line", ["cold", "cool", "warm"], [[0], [1], [3]])
     >>> scorer = CorpusScorer(space)
     >>> scorer.add(["Cold or warm?"], ["cold cool warm?"])

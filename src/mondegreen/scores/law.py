@@ -115,8 +115,37 @@ def law_scores(
     Distances, laws and sums are in float64, for the laws in real numbers; the integers
     that are sampled differ from them by at most ``kappa`` nats, some 1e-4. Sizes of
     sets are exact for these float64 laws: rows are sorted in float32, and once more in
-    float64 where that leaves a doubt. Raises LawUnknownError for a law without a closed
-    form: see :mod:`mondegreen.calibration.monte_carlo`.
+    float64 where that leaves a doubt.
+
+    Parameters
+    ----------
+    states : sequence of State
+        All on one space.
+    priors : mapping of str to float64 array, optional
+        Shape (V,) or (V + 1,), by name.
+    eta : float, optional
+        Mass that the set of likely outputs may leave out.
+    progress : callable
+        Told the share that is done.
+
+    Returns
+    -------
+    list of LawScores
+
+    Raises
+    ------
+    LawUnknownError
+        If a law has no closed form.
+    ConfigurationError
+        If the laws are on several spaces.
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> space = mg.Space.from_arrays("ab", ["a", "b"], [[0], [1]])
+    >>> (scores,) = law_scores([mg.mechanism("exponential", epsilon=2.0).prepare(space)])
+    >>> scores.stay.round(3).tolist()
+    [0.731, 0.731]
     """
     if not states:
         return []

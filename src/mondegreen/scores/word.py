@@ -111,8 +111,38 @@ def score_word(
     """Score one input of a prepared mechanism; ``V`` is the unknown word.
 
     Exact where the law has a closed form, else from runs, with confidence intervals.
-    ``delta`` is the chance at which the tighter bound of the document may fail.
 
+    Parameters
+    ----------
+    state : State
+    word : int
+        An input ``0..V``.
+    rng : numpy.random.Generator
+        Used where the law has no closed form.
+    runs : int
+        Outputs drawn there.
+    eta : float
+        Mass that the set of likely outputs may leave out.
+    top : int
+        How many outputs are listed.
+    document : int
+        Words of a text whose loss is summed up.
+    delta : float
+        The chance at which the tighter bound of the document may fail.
+    confidence : float
+        Of each interval.
+
+    Returns
+    -------
+    WordScores
+
+    Raises
+    ------
+    InvalidParameterError
+        If a number is out of range.
+
+    Examples
+    --------
     >>> import mondegreen as mg
     >>> space = mg.Space.from_arrays("ab", ["a", "b"], [[0], [1]])
     >>> state = mg.mechanism("exponential", epsilon=2.0).prepare(space)

@@ -74,6 +74,7 @@ class Hyperbolic(base.AbstractMechanism):
     )
 
     name: ClassVar[str] = "hyperbolic"
+    is_private: ClassVar[bool] = True
     family: ClassVar[str] = "noise"
     metric: ClassVar[str] = METRICS["poincare"]
     space_metrics: ClassVar[tuple[str, ...]] = ("poincare",)

@@ -68,6 +68,7 @@ class Laplace(AbstractNoise):
     decoder: str = decoder_parameter()
 
     name: ClassVar[str] = "laplace"
+    is_private: ClassVar[bool] = True
     aliases: ClassVar[tuple[str, ...]] = ("cmp", "madlib")
 
     def prepare(self, space: Space) -> NoiseState:

@@ -87,6 +87,7 @@ class Mahalanobis(AbstractNoise):
     decoder: str = decoder_parameter()
 
     name: ClassVar[str] = "mahalanobis"
+    is_private: ClassVar[bool] = True
     metric: ClassVar[str] = "regularised Mahalanobis distance"
 
     def prepare(self, space: Space) -> NoiseState:

@@ -97,6 +97,7 @@ class PrivateVectors(base.AbstractMechanism):
     )
 
     name: ClassVar[str] = "private_vectors"
+    is_private: ClassVar[bool] = True
     family: ClassVar[str] = "noise"
     metric: ClassVar[str] = "Euclidean distance"
 

@@ -21,6 +21,9 @@ from mondegreen.space.space import Space
 
 _MAX_K: Final = 64
 
+T_GRID: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Weights of the second neighbour that a calibration tries."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,8 @@ class Vickrey(AbstractNoise):
     decoder: str = decoder_parameter()
 
     name: ClassVar[str] = "vickrey"
+    is_private: ClassVar[bool] = True
+    searched: ClassVar[tuple[str, tuple[float, ...]]] = ("t", T_GRID)
 
     def __post_init__(self) -> None:
         AbstractNoise.__post_init__(self)

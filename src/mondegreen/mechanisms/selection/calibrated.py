@@ -81,6 +81,7 @@ class Calibrated(base.AbstractMechanism):
     )
 
     name: ClassVar[str] = "calibrated"
+    is_private: ClassVar[bool] = True
     family: ClassVar[str] = "selection"
     space_metrics: ClassVar[tuple[str, ...]] = ("euclidean", "poincare")
     metric: ClassVar[str] = "Euclidean or hyperbolic distance, or min(distance, gamma)"

@@ -66,6 +66,7 @@ class Exponential(base.AbstractMechanism):
     epsilon: float = base.epsilon_parameter()
 
     name: ClassVar[str] = "exponential"
+    is_private: ClassVar[bool] = True
     aliases: ClassVar[tuple[str, ...]] = ("santext",)
     family: ClassVar[str] = "selection"
     space_metrics: ClassVar[tuple[str, ...]] = ("euclidean", "poincare")

@@ -87,6 +87,7 @@ class Syntf(base.AbstractMechanism):
     )
 
     name: ClassVar[str] = "syntf"
+    is_private: ClassVar[bool] = True
     family: ClassVar[str] = "selection"
     metric: ClassVar[str] = "discrete distance"
     space_metrics: ClassVar[tuple[str, ...]] = ("euclidean", "poincare")

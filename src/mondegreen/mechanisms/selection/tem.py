@@ -85,6 +85,7 @@ class Tem(base.AbstractMechanism):
     )
 
     name: ClassVar[str] = "tem"
+    is_private: ClassVar[bool] = True
     family: ClassVar[str] = "selection"
     space_metrics: ClassVar[tuple[str, ...]] = ("euclidean", "poincare")
     metric: ClassVar[str] = "min(distance, gamma), Euclidean or hyperbolic"

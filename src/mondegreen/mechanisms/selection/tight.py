@@ -92,6 +92,7 @@ class Tight(base.AbstractMechanism):
     epsilon: float = base.epsilon_parameter("per unit of Euclidean distance")
 
     name: ClassVar[str] = "tight"
+    is_private: ClassVar[bool] = True
     family: ClassVar[str] = "selection"
     space_metrics: ClassVar[tuple[str, ...]] = ("euclidean", "poincare")
     metric: ClassVar[str] = "Euclidean distance"

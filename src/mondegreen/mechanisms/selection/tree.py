@@ -133,6 +133,7 @@ class Tree(base.AbstractMechanism):
     )
 
     name: ClassVar[str] = "tree"
+    is_private: ClassVar[bool] = True
     family: ClassVar[str] = "selection"
     metric: ClassVar[str] = "ultrametric of a word tree"
     digest_names: ClassVar[Mapping[str, str]] = {
@@ -312,6 +313,10 @@ class TreeState(base.State):
     @property
     def tree(self) -> WordTree:
         return self.law.tree
+
+    @property
+    def tree_law(self) -> TreeLaw:
+        return self.law
 
     @property
     def digests(self) -> Mapping[str, str]:

@@ -312,6 +312,9 @@ def _of_setting(name: str) -> Any:
 LAW: Final = ("mechanism", "epsilon", "parameters", "space", "allow_unproved")
 """The settings of a law, for commands that print no texts."""
 
+POLICY: Final = ("policy", "ordinary", "sensitive", "opened", "hidden", "hide_among")
+"""The settings of a policy, for commands that print no texts."""
+
 PARAMETERS: Final = _of_setting("parameters")
 SPACE: Final = _of_setting("space")
 UNPROVED: Final = _of_setting("allow_unproved")

@@ -121,8 +121,10 @@ def pass_over(
                 work(block[part], *tree.rows(block[part]))
             return
         parts = (block[part] for part in slices(len(block), _STRIPE))
-        stripes = ((p, None) for p in parts) if distances is None else (
-            distances.stripes(block, _STRIPE)
+        stripes = (
+            ((p, None) for p in parts)
+            if distances is None
+            else (distances.stripes(block, _STRIPE))
         )
         for some, near in stripes:
             logs, law = state.log_rows(some, near)

@@ -173,7 +173,9 @@ def _are_known(batch: TokenizedBatch, lookup: Lookup) -> NDArray[np.bool_]:
 
 
 def _read(
-    batch: TokenizedBatch, lookup: Lookup | PolicyLookup, known: dict[tuple[str, ...], int]
+    batch: TokenizedBatch,
+    lookup: Lookup | PolicyLookup,
+    known: dict[tuple[str, ...], int],
 ) -> Pairs:
     counts = np.array(batch.counts(), dtype=np.int64)
     starts = np.append(0, np.cumsum(counts))

@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Final, final
 
@@ -40,7 +41,7 @@ from mondegreen.text.sentences import ends_of
 from mondegreen.text.tokenizer import TokenizedBatch, canonical, tokenize
 
 _CANDIDATES: Final = 48
-_STRAYS: Final = 24
+_STRAYS: Final = 8
 """Words that are tried besides: the most frequent of all, which may have strayed."""
 
 _BEAM: Final = 12
@@ -154,30 +155,33 @@ class InDomainReader:
             counter.add(self.ids(folded), ends.tolist())
         space = WordSpace("in-domain", tuple(words))
         self.language = NGrams.from_counts(counter.finish(), space)
-        self._channel = self._make_channel(
-            policy.alphabet.size, seen, response, candidates
-        )
-        every = np.ones(len(words) + 1, dtype=np.bool_)
+        self._seen, self._candidates = seen, candidates
+        self._set_channel(response)
+
+    def _set_channel(self, response: Response) -> None:
+        self._channel = self._make_channel(response)
+        every = np.ones(len(self.index) + 1, dtype=np.bool_)
         self._decoder = Decoder(
             self._channel, self.language, printable=every, beam=_BEAM
         )
+
+    def under(self, response: Response) -> InDomainReader:
+        """Return the same attacker on a release by another law."""
+        found = copy(self)
+        found._set_channel(response)
+        return found
 
     def ids(self, folded: Sequence[str]) -> Ids:
         """Number words by the vocabulary of the attacker."""
         get, unknown = self.index.get, self.unknown
         return np.fromiter((get(w, unknown) for w in folded), np.int32, len(folded))
 
-    def _make_channel(
-        self,
-        symbols: int,
-        seen: Counter[tuple[int, str]],
-        response: Response,
-        count: int,
-    ) -> Channel:
+    def _make_channel(self, response: Response) -> Channel:
         """List the most likely words of each symbol, with P(symbol | word)."""
         totals: Counter[str] = Counter()
         by_symbol: dict[int, list[tuple[int, str]]] = {}
-        for (symbol, word), times in seen.items():
+        symbols, count = len(self.symbol_counts), self._candidates
+        for (symbol, word), times in self._seen.items():
             totals[word] += times
             if word in self.index:
                 by_symbol.setdefault(symbol, []).append((times, word))

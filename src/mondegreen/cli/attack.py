@@ -88,7 +88,10 @@ def attack(
 
     if sample == release:
         raise ConfigurationError("SAMPLE and RELEASE must be two files")
-    policy, files = policy_of(settings.resolve()), Files(sample, release, columns, format)
+    policy, files = (
+        policy_of(settings.resolve()),
+        Files(sample, release, columns, format),
+    )
     if policy is None:
         if corpus:
             raise ConfigurationError(
@@ -109,7 +112,9 @@ def attack(
         shown = {key: each.to_dict() for key, each in made.found.items()}
         echo_json({**made.about, "note": _OWN, **shown})
         return
-    size = f"{amount(made.about['texts'], 'text')}, {amount(made.about['words'], 'word')}"
+    size = (
+        f"{amount(made.about['texts'], 'text')}, {amount(made.about['words'], 'word')}"
+    )
     head = f"{sample}: {size}; {made.setting}"
     click.echo("\n".join([head, "", *_lines(made.found), "", _OWN]))
 
@@ -202,12 +207,14 @@ def _attack_policy(
 
     state: Any = build_mechanism(settings).prepare(policy.alphabet)
     texts, releases = _read(files, state, most if corpus else 2 * most)
-    known = list(chain.from_iterable(map(files.texts, corpus)))
-    if not corpus:
+    if corpus:
+        # A corpus that holds SAMPLE itself would recover everything.
+        attacked = frozenset(texts)
+        every = chain.from_iterable(map(files.texts, corpus))
+        known = [text for text in every if text not in attacked]
+    else:
         known, texts = texts[1::2], texts[::2]
         releases = None if releases is None else releases[::2]
-    attacked = frozenset(texts)
-    known = [text for text in known if text not in attacked]
     if not known:
         hint = "give a larger SAMPLE, or other texts with --corpus FILE"
         problem = "it leaves no texts for the corpus of the attacker"
@@ -258,9 +265,7 @@ def _about(pairs: Pairs, problem: str | None) -> dict[str, Any]:
     }
 
 
-def _read(
-    files: Files, state: State, most: int
-) -> tuple[list[str], list[str] | None]:
+def _read(files: Files, state: State, most: int) -> tuple[list[str], list[str] | None]:
     """Read the first texts, and their releases if these are at hand."""
     from mondegreen.cli.score import text_pairs
 

@@ -14,9 +14,9 @@ run that was stopped goes on where it was.
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -56,6 +56,8 @@ LINKED: Final = 1_000
 FIRST: Final = 5
 QUERIES: Final = 500
 RANKS: Final = (1, 10, 50)
+HIDE_AMONG: Final = (100, 1_000, 1_000_000)  # the last one: each class one group
+SLOW_ATTACKED: Final = "insurance"
 HELD: Final = 500  # texts of the corpus that weigh two language models
 
 
@@ -175,6 +177,12 @@ class SpaceRelease:
     def texts(self, texts: Sequence[str]) -> list[str]:
         found = self._privatizer.batch(list(texts), list(range(len(texts))))
         return [each.text if each else "" for each in found]
+
+
+@functools.lru_cache(maxsize=1)
+def release_of(setting: Setting) -> PolicyRelease | SpaceRelease:
+    """Prepare a setting, the last one asked for."""
+    return SpaceRelease(setting) if setting.policy == "all" else PolicyRelease(setting)
 
 
 @functools.cache
@@ -305,9 +313,6 @@ def measured(setting: Setting, name: str, release: Any) -> dict[str, Any]:
     else:
         near = passages().nearest(out[:QUERIES], RANKS[-1]) == truth()[:, None]
         row["same_passage"] = {str(k): float(near[:, :k].any(1).mean()) for k in RANKS}
-    if setting.read == "none":
-        row["attack"] = attacked(setting, name, release)
-        row["linkage"] = linked(setting, name, release)
     return row
 
 
@@ -389,28 +394,68 @@ def about() -> dict[str, Any]:
     return {"collections": collections, "policies": policies}
 
 
+def is_attacked(setting: Setting, name: str) -> bool:
+    """Whether the reader is tried: its channel takes minutes for some mechanisms."""
+    is_slow = setting.mechanism not in ("tree", "krr", "urr")
+    return setting.read == "none" and (not is_slow or name == SLOW_ATTACKED)
+
+
+def by_group_size() -> list[dict[str, Any]]:
+    """What the reader recovers of insurance questions as groups grow."""
+    collection = COLLECTIONS["insurance"]
+    batch = tokenize(collection.texts(collection.test)[:QUERIES])
+    found = []
+    for least in HIDE_AMONG:
+        policy = load_policy("sensitive", hide_among=least)
+        law: Any = mg.mechanism("urr", epsilon=12.0)
+        state = law.prepare(policy.alphabet)
+        reader = InDomainReader(policy, collection.texts("train"), state.response)
+        symbols = reader.lookup.codes(batch)
+        released = state.sample(symbols, np.random.default_rng(SEED))
+        attack = sensitive_words(batch, guess_hidden_words(reader, batch, released))
+        found.append({"hide_among": least, "value": attack.value, "n": attack.n})
+    return found
+
+
+class Results:
+    """The rows so far, written after each one."""
+
+    def __init__(self) -> None:
+        self._path = machine.RESULTS / "policies.json"
+        self.rows: dict[str, dict[str, Any]] = {}
+        if self._path.exists() and "--fresh" not in sys.argv:
+            self.rows = json.loads(self._path.read_text("utf-8"))["rows"]
+
+    def add(self, setting: Setting, name: str, found: dict[str, Any]) -> None:
+        """Add figures of a setting on a set."""
+        self.rows.setdefault(setting.key, {}).setdefault(name, {}).update(found)
+        self.write()
+        print(setting.key, name, *found, flush=True)
+
+    def write(self, **more: Any) -> None:
+        """Write all rows."""
+        result = {"machine": machine.describe(), **about(), "rows": self.rows, **more}
+        self._path.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+
+
 def main() -> None:
     """Measure every setting on every set, and write after each."""
-    path = machine.RESULTS / "policies.json"
-    rows: dict[str, dict[str, Any]] = {}
-    if path.exists() and "--fresh" not in sys.argv:
-        rows = json.loads(path.read_text("utf-8"))["rows"]
-    for setting in (*POLICIES, *OTHERS):
-        row = rows.setdefault(setting.key, {})
-        made = PolicyRelease if setting.policy != "all" else SpaceRelease
-        release: Any = None
+    results, settings = Results(), (*POLICIES, *OTHERS)
+    for setting in settings:
+        done = results.rows.get(setting.key, {})
         for name in (*COLLECTIONS, *ANNOTATED):
-            if name in row:
-                continue
-            release = release or made(setting)
-            start = time.perf_counter()
             measure: Any = annotated if name in ANNOTATED else measured
-            row[name] = measure(setting, name, release)
-            print(
-                f"{setting.key} {name} {time.perf_counter() - start:.0f} s", flush=True
-            )
-            found = {"machine": machine.describe(), **about(), "rows": rows}
-            path.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+            if name not in done:
+                release = release_of(setting)
+                results.add(setting, name, measure(setting, name, release))
+    for setting, name in itertools.product(settings, COLLECTIONS):
+        is_new = "attack" not in results.rows[setting.key][name]
+        if is_attacked(setting, name) and is_new:
+            release = release_of(setting)
+            link = linked(setting, name, release)
+            attack = attacked(setting, name, release)
+            results.add(setting, name, {"attack": attack, "linkage": link})
+    results.write(by_group_size=by_group_size())
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
 """Release fifty sentences and twenty prompts under two policies, five draws each.
 
-    python -m benchmarks policy_readings
+    python -m benchmarks policy_readings [--shuffled]
 
 All texts are invented and released with a seed, so the releases are not private. Writes
-results/policy_readings.json, and the releases of the prompts in a random order, without
-their policies, to results/policy_readings.txt: for people who judge which ask the same.
+results/policy_readings.json. With ``--shuffled`` it prints the releases of the prompts
+instead, in a random order and without their policies, to judge which ask the same.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +21,7 @@ from mondegreen.privatizer.build import build_privatizer
 from mondegreen.sampling.noise import Seeded
 from mondegreen.settings import Settings
 
+PROMPTS_KIND: Final = "the twenty prompts"
 DRAWS: Final = 5
 EPSILON: Final = 12.0
 SEED: Final = 240
@@ -55,7 +57,7 @@ def texts() -> list[tuple[str, str]]:
     """The kind and the words of every text."""
     found = [(kind, text) for kind, some in SENTENCES.items() for text in some]
     found += [("private notes", text) for text in MORE]
-    return found + [("the twenty prompts", text) for text in PROMPTS]
+    return found + [(PROMPTS_KIND, text) for text in PROMPTS]
 
 
 def main() -> None:
@@ -69,17 +71,17 @@ def main() -> None:
             made = build_privatizer(settings, noise).batch([text for _, text in flat])
             for row, release in zip(rows, made, strict=True):
                 row.setdefault(name, []).append(release.text if release else "")
-    lines = [
-        (row["text"], release)
-        for row in rows
-        if row["kind"] == "the twenty prompts"
-        for name in POLICIES
-        for release in row[name]
-    ]
-    order = np.random.default_rng(SEED).permutation(len(lines)).tolist()
-    shuffled = [f"{i}\t{lines[i][0]}\t{lines[i][1]}" for i in order]
-    path = machine.RESULTS / "policy_readings.txt"
-    path.write_text("\n".join(shuffled) + "\n", "utf-8")
+    if "--shuffled" in sys.argv:
+        lines = [
+            (row["text"], release)
+            for row in rows
+            if row["kind"] == PROMPTS_KIND
+            for name in POLICIES
+            for release in row[name]
+        ]
+        for i in np.random.default_rng(SEED).permutation(len(lines)).tolist():
+            print(i, *lines[i], sep="\t")
+        return
     found = {"epsilon": EPSILON, "mechanism": "urr", "draws": DRAWS, "rows": rows}
     machine.save("policy_readings", found)
 

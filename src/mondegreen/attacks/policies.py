@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-import numpy as np
-
 from mondegreen.attacks.attack import Attack
 from mondegreen.attacks.information import mutual_information
 from mondegreen.attacks.linkage import linkage

@@ -342,23 +342,29 @@ def _checked(pairs: Pairs, state: State) -> tuple[Pairs, str | None]:
     return pairs, problem
 
 
+def _row(name: str, attack: Attack) -> list[str]:
+    """What one attack reaches, and who attacks."""
+    is_share = attack.unit.startswith(("share", "chance"))
+    kind: Kind = "percent" if is_share else "number"
+    sign = " %" if is_share else ""
+    shown, (low, high) = "not known", (attack.low, attack.high)
+    if attack.value is not None and low is not None and high is not None:
+        shown = figure(attack.value, kind) + sign
+        if low < high:
+            shown += f" ({figure(low, kind)} to {figure(high, kind)})"
+    chance = "" if attack.chance is None else figure(attack.chance, kind) + sign
+    return [_HEADINGS[name], shown, chance, attack.adversary]
+
+
 def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
     """A row for each attack, and what is behind the largest numbers."""
     rows = [["attack", "reaches", "without release", "who attacks, and how"]]
-    for name, each in found.items():
-        if name == "reader" and "sensitive_words" in found:
-            continue  # the same figure, under the name that scripts read
-        is_share = each.unit.startswith(("share", "chance"))
-        kind: Kind = "percent" if is_share else "number"
-        sign = " %" if is_share else ""
-        shown = "not known"
-        if each.value is not None and each.low is not None and each.high is not None:
-            shown = figure(each.value, kind) + sign
-            if each.low < each.high:
-                ends = figure(each.low, kind), figure(each.high, kind)
-                shown += f" ({ends[0]} to {ends[1]})"
-        chance = "" if each.chance is None else figure(each.chance, kind) + sign
-        rows.append([_HEADINGS[name], shown, chance, each.adversary])
+    rows += [
+        _row(name, each)
+        for name, each in found.items()
+        # The same figure, under the name that scripts read.
+        if not (name == "reader" and "sensitive_words" in found)
+    ]
     yield from table(rows, align="<>><")
     if "sensitive_words" in found:
         yield from _of_classes(found["sensitive_words"])

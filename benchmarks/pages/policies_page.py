@@ -19,6 +19,7 @@ COLLECTIONS: Final = (
     "clinc150",
 )
 ANNOTATED: Final = ("presidio_synthetic", "llm_redactor")
+DEFAULT: Final = "sensitive|urr|12|none"
 READINGS: Final = ("names", "sensitive --open health")
 PROMPTS: Final = "the twenty prompts"
 
@@ -98,7 +99,7 @@ def alone() -> Table:
             ),
         ]
         for name, row in rows()
-        if "attack" in row["insurance"]
+        if "attack" in row["insurance"] and (name.endswith(" 12") or "," not in name)
     ]
     return Table(["setting", *COLLECTIONS], body)
 
@@ -176,11 +177,18 @@ def units() -> Table:
 
 def groups() -> str:
     """What larger groups change, in a sentence."""
-    first, *_, last = load("policies")["by_group_size"]
+    found = load("policies")
+    first, *_, last = found["by_group_size"]
+    classes = found["rows"][DEFAULT]["insurance"]["attack"]["by_class"]
+    said = [
+        f"{100 * classes[name]['value']:.0f} % of {classes[name]['n']} {words}"
+        for name, words in (("health", "words for health"), ("occupation", "jobs"))
+    ]
     return (
-        f"On insurance questions groups of at least {first['hide_among']} words let "
-        f"the reader recover {_share(first['value'])} of {first['n']} sensitive "
-        f"words, and one group for each class {_share(last['value'])}.\n"
+        f"In insurance questions the reader recovers {' and '.join(said)}. "
+        f"Groups of at least {first['hide_among']} words let it recover "
+        f"{_share(first['value'])} of {first['n']} sensitive words, and one group for "
+        f"each class {_share(last['value'])}.\n"
     )
 
 
@@ -203,11 +211,12 @@ def prompts() -> Table:
     for i, row in enumerate(some):
         cells = [row["text"]]
         for name in READINGS:
-            cells += [row[name][0], f"{VERDICTS[name][i].count('y')} of 5"]
+            first = "unchanged" if row[name][0] == row["text"] else row[name][0]
+            cells += [first, str(VERDICTS[name][i].count("y"))]
         body.append(cells)
     header = ["prompt"]
     for name in READINGS:
-        header += [f"`{name}`, first draw", "same"]
+        header += [f"`{name}`, first draw", "same, of 5"]
     return Table(header, body, (1, 3))
 
 
@@ -229,10 +238,16 @@ def all_readings() -> Table:
     """Every text with its five draws under both policies."""
     header = ["kind", "text"]
     header += [f"{name}, draw {i + 1}" for name in READINGS for i in range(5)]
-    body = [
-        [row["kind"], row["text"], *(draw for name in READINGS for draw in row[name])]
-        for row in load("policy_readings")["rows"]
-    ]
+    header += [f"{name}, asks the same" for name in READINGS]
+    found = load("policy_readings")["rows"]
+    some = [row["text"] for row in found if row["kind"] == PROMPTS]
+    body = []
+    for row in found:
+        marks = ["–" for _ in READINGS]
+        if row["kind"] == PROMPTS:
+            marks = [VERDICTS[name][some.index(row["text"])] for name in READINGS]
+        draws = [draw for name in READINGS for draw in row[name]]
+        body.append([row["kind"], row["text"], *draws, *marks])
     return Table(header, body)
 
 

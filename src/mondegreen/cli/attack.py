@@ -205,7 +205,8 @@ def _attack_policy(
     from mondegreen.privatizer.build import build_mechanism
     from mondegreen.text.tokenizer import tokenize
 
-    state: Any = build_mechanism(settings).prepare(policy.alphabet)
+    law: Any = build_mechanism(settings)
+    state = law.prepare(policy.alphabet)
     texts, releases = _read(files, state, most if corpus else 2 * most)
     if corpus:
         # A corpus that holds SAMPLE itself would recover everything.

@@ -7,9 +7,11 @@ import mondegreen as mg
 from mondegreen.attacks.linkage import linkage
 from mondegreen.attacks.pairs import looks_drawn, pairs_of
 from mondegreen.attacks.policies import attack_policy, worst_guesses
+from mondegreen.attacks.reader import TableReader
 from mondegreen.attacks.sensitive import (
     InDomainReader,
     guess_hidden_words,
+    guess_words_of_space,
     is_counted,
     sensitive_words,
     word_classes,
@@ -17,6 +19,7 @@ from mondegreen.attacks.sensitive import (
 from mondegreen.policy.lexicon import Lexicon, load_lexicon
 from mondegreen.policy.policy import Policy, load_policy
 from mondegreen.policy.printing import PolicyPrinter
+from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import tokenize
 
 ILLNESSES = ("diabetes", "asthma", "cancer", "influenza", "epilepsy")
@@ -190,3 +193,20 @@ def test_all_keys_that_scripts_read_are_there():
     assert found["reader"].value == found["sensitive_words"].value
     assert found["single_word"].value < found["reader"].value
     assert all(each.value is not None for each in found.values())
+
+
+@pytest.mark.parametrize(("epsilon", "low", "high"), [(800, 1.0, 1.0), (1e-6, 0, 0.3)])
+def test_mechanisms_over_a_space_are_judged_by_the_same_list(epsilon, low, high):
+    """A word outside the space counts, and is never recovered."""
+    words = sorted({word.lower() for word in tokenize(DOMAIN).words()} - {"epilepsy"})
+    points = np.random.default_rng(0).normal(size=(len(words), 8))
+    space = mg.Space.from_arrays("small", words, points)
+    state = mg.mechanism("exponential", epsilon=epsilon).prepare(space)
+    pairs = pairs_of(DOMAIN, Lookup(space)).drawn(state, np.random.default_rng(0))
+    as_they_are = TableReader(np.arange(len(words), dtype=np.int32))
+    guesses = guess_words_of_space(as_they_are, as_they_are, pairs, len(words), 0)
+    found = sensitive_words(tokenize(DOMAIN), guesses)
+    assert found.n == len(DOMAIN)
+    assert found.details["known_only"]["n"] == len(DOMAIN) * 4 // 5
+    assert low <= found.details["known_only"]["value"] <= high
+    assert found.value == pytest.approx(0.8 * found.details["known_only"]["value"])

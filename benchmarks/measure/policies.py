@@ -57,7 +57,7 @@ FIRST: Final = 5
 QUERIES: Final = 500
 RANKS: Final = (1, 10, 50)
 HIDE_AMONG: Final = (100, 1_000, 1_000_000)  # the last one: each class one group
-SLOW_ATTACKED: Final = "insurance"
+SLOW: Final = "insurance"
 HELD: Final = 500  # texts of the corpus that weigh two language models
 
 
@@ -394,10 +394,11 @@ def about() -> dict[str, Any]:
     return {"collections": collections, "policies": policies}
 
 
-def is_attacked(setting: Setting, name: str) -> bool:
-    """Whether the reader is tried: its channel takes minutes for some mechanisms."""
-    is_slow = setting.mechanism not in ("tree", "krr", "urr")
-    return setting.read == "none" and (not is_slow or name == SLOW_ATTACKED)
+def sets_of(setting: Setting) -> tuple[str, ...]:
+    """The sets that a setting is measured on: few where that takes minutes for each."""
+    if setting.mechanism in ("tree", "krr", "urr"):
+        return (*COLLECTIONS, *ANNOTATED)
+    return (SLOW, *ANNOTATED)
 
 
 def by_group_size() -> list[dict[str, Any]]:
@@ -443,14 +444,14 @@ def main() -> None:
     results, settings = Results(), (*POLICIES, *OTHERS)
     for setting in settings:
         done = results.rows.get(setting.key, {})
-        for name in (*COLLECTIONS, *ANNOTATED):
+        for name in sets_of(setting):
             measure: Any = annotated if name in ANNOTATED else measured
             if name not in done:
                 release = release_of(setting)
                 results.add(setting, name, measure(setting, name, release))
     for setting, name in itertools.product(settings, COLLECTIONS):
-        is_new = "attack" not in results.rows[setting.key][name]
-        if is_attacked(setting, name) and is_new:
+        row = results.rows[setting.key].get(name)
+        if setting.read == "none" and row is not None and "attack" not in row:
             release = release_of(setting)
             link = linked(setting, name, release)
             attack = attacked(setting, name, release)

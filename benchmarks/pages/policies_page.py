@@ -54,7 +54,7 @@ def rows() -> list[tuple[str, dict[str, Any]]]:
         name = f"`{policy}`, `{mechanism}` {epsilon}"
         if not is_policy:
             name = f"`{mechanism}` {epsilon}" + (", read" if read != "none" else "")
-        if len(row) == len(COLLECTIONS) + len(ANNOTATED):
+        if row.keys() >= {"insurance", *ANNOTATED}:
             order = (not is_policy, policy != "sensitive", mechanism != "urr")
             found.append(((*order, float(epsilon) if is_policy else 0.0), name, row))
     found.sort(key=lambda each: each[0])
@@ -76,7 +76,9 @@ def recovered() -> Table:
         [
             name,
             *(
-                _with_interval(row[each]["attack"]) if "attack" in row[each] else "–"
+                _with_interval(row[each]["attack"])
+                if "attack" in row.get(each, {})
+                else "–"
                 for each in COLLECTIONS
             ),
         ]
@@ -93,7 +95,7 @@ def alone() -> Table:
             name,
             *(
                 _share(row[c]["attack"]["group_alone"]["value"])
-                if "attack" in row[c]
+                if "attack" in row.get(c, {})
                 else "–"
                 for c in COLLECTIONS
             ),
@@ -129,7 +131,7 @@ def use() -> Table:
         "setting",
         *(each for each in COLLECTIONS if each != "insurance"),
         "insurance: 1 / 10 / 50",
-        "words kept, news",
+        "words kept, news / insurance",
         "linkage, news / insurance",
     ]
     body = []
@@ -140,18 +142,20 @@ def use() -> Table:
             [
                 name,
                 *(
-                    _share(row[each]["accuracy"], 3)
+                    _share(row.get(each, {}).get("accuracy"), 3)
                     for each in COLLECTIONS
                     if each != "insurance"
                 ),
                 " / ".join(_share(found[k]) for k in ("1", "10", "50")),
-                _share(row["news"]["kept"]),
+                " / ".join(
+                    _share(row.get(c, {}).get("kept")) for c in ("news", "insurance")
+                ),
                 links,
             ]
         )
     clear = rows()[0][1]
     first = [_share(clear[c]["clear"], 3) for c in COLLECTIONS if c != "insurance"]
-    body.insert(0, ["clear text", *first, "1 / 1 / 1", "1.00", "1.00 / 1.00"])
+    body.insert(0, ["clear text", *first, "1 / 1 / 1", "1.00 / 1.00", "1.00 / 1.00"])
     return Table(header, body)
 
 

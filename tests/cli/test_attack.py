@@ -296,6 +296,15 @@ def test_what_a_policy_has_no_meaning_for_is_refused(of_policy, arguments, probl
     assert problem in of_policy(*arguments, expect=2).output
 
 
-def test_a_corpus_needs_a_policy(run):
-    done = run("attack", "sample.csv", "--epsilon", "4", "--corpus", "x", expect=2)
-    assert "--corpus needs a policy" in done.output
+def test_a_corpus_adds_sensitive_words_to_every_mechanism(run, folder):
+    lines = (folder / "sample.csv").read_text().splitlines()
+    plain = [line.replace('"', "").replace(",", "") for line in lines[1:40]]
+    other = "\n".join([lines[0], *(f"{line} so" for line in plain)])
+    (folder / "other.csv").write_text(other + "\n")
+    found = attacked(run, "--epsilon", "800", "--corpus", "other.csv")
+    assert found["corpus"]["texts"] == 39
+    read = found["sensitive_words"]
+    assert read["known_only"]["value"] == 1.0 or read["known_only"]["n"] == 0
+    assert found["reader"]["unit"] == "share of words"
+    assert "sensitive_words" not in attacked(run, "--epsilon", "800")
+    run("attack", "sample.csv", "--epsilon", "4", "--corpus", "sample.csv", expect=3)

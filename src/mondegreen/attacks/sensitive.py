@@ -24,11 +24,16 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Floats, Ids, Weights
 from mondegreen.attacks.attack import Attack, by_texts
 from mondegreen.attacks.pairs import Pairs
-from mondegreen.attacks.reader import Reader
+from mondegreen.attacks.reader import Knowledge, Reader, TableReader
+from mondegreen.decode.channel import kept_channel
 from mondegreen.decode.decoder import Decoder
 from mondegreen.decode.released import Released
+from mondegreen.language.build import build_language, read_words
 from mondegreen.language.counts import Counter as TripleCounter
+from mondegreen.language.mix import mix
 from mondegreen.language.ngrams import NGrams
+from mondegreen.language.store import load_language
+from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.channel import Channel
 from mondegreen.mechanisms.symbols.response import Response
 from mondegreen.policy.lexicon import load_lexicon
@@ -46,6 +51,7 @@ _STRAYS: Final = 8
 
 _BEAM: Final = 12
 _BATCH: Final = 4096
+_HELD: Final = 10  # one in so many texts of a corpus weighs two language models
 
 NUMBER: Final = "number"
 """The class of numbers, codes and parts of addresses in :func:`word_classes`."""
@@ -269,6 +275,30 @@ def guess_words_of_space(
         "knows the law",
         corpus_words,
     )
+
+
+def attack_with_corpus(
+    state: State, pairs: Pairs, batch: TokenizedBatch, corpus: Sequence[str]
+) -> Attack:
+    """Attack the sensitive words of a release by a mechanism over a space.
+
+    The attacker mixes a language model of the corpus with the embedded one, where that
+    is of the same space; so the axis is the same as that of a policy.
+    """
+    held = max(1, len(corpus) // _HELD)
+    model = build_language([corpus[held:] or corpus], state.space)
+    public = load_language()
+    if public.is_for(state.space):
+        ids, ends = read_words([corpus[:held]], state.space)
+        model = mix(public, model, ids, ends).model
+    knowledge = Knowledge.of_language(state, model)
+    (reader,) = knowledge.readers.values()
+    channel = kept_channel(state, model, 1)
+    alone = TableReader(channel.candidates[channel.observation, 0])
+    words = sum(tokenize(corpus).counts())
+    unknown = state.space.vocab_size
+    guesses = guess_words_of_space(reader, alone, pairs, unknown, words)
+    return sensitive_words(batch, guesses)
 
 
 def sensitive_words(

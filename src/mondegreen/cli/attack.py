@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress, islice
 from typing import TYPE_CHECKING, Any, Final
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _OWN: Final = (
     "Computed from the texts themselves: where these are private, so are these numbers."
 )
+SENSITIVE: Final = "share of sensitive words"
+
 _HEADINGS: Final = {
     "sensitive_words": "sensitive words, from their context",
     "single_word": "one word by itself",
@@ -53,9 +55,10 @@ def attack(
     format: Format | None = options.FORMAT,
     settings: Settings = options.settings(*options.LAW, *options.POLICY),
     corpus: tuple[File, ...] = option(
-        "PUBLIC texts from the domain of SAMPLE, for the attacker on a policy; in the "
-        "columns of SAMPLE. Repeatable.  [default: every other text of SAMPLE, which "
-        "is then not attacked]"
+        "PUBLIC texts from the domain of SAMPLE, for the attacker on sensitive words; "
+        "in the columns of SAMPLE. Repeatable.  [default: with a policy every other "
+        "text of SAMPLE, which is then not attacked; else sensitive words are not "
+        "reported]"
     ),
     language: options.LanguageName | None = options.KNOWN_LANGUAGE,
     texts: int = option("How many texts to attack, from the first.", default=2000),
@@ -93,12 +96,9 @@ def attack(
         Files(sample, release, columns, format),
     )
     if policy is None:
-        if corpus:
-            raise ConfigurationError(
-                "--corpus needs a policy, such as --policy sensitive; without one name "
-                "a language model with --language"
-            )
-        made = _attack_space(settings, files, texts, seed, language, shower(quiet))
+        made = _attack_space(
+            settings, files, texts, seed, language, corpus, shower(quiet)
+        )
     else:
         if language is not None:
             raise ConfigurationError(
@@ -157,6 +157,7 @@ def _attack_space(
     most: int,
     seed: int,
     language: str | None,
+    corpus: tuple[str, ...],
     show: Callable[[str], object],
 ) -> Made:
     """Attack a mechanism over the words of a space."""
@@ -164,9 +165,11 @@ def _attack_space(
 
     from mondegreen.attacks.pairs import pairs_of
     from mondegreen.attacks.run import attack_all
+    from mondegreen.attacks.sensitive import attack_with_corpus
     from mondegreen.privatizer.build import build_mechanism
     from mondegreen.privatizer.spec import cached_space
     from mondegreen.text.lookup import Lookup
+    from mondegreen.text.tokenizer import tokenize
 
     mechanism = build_mechanism(settings)
     options.check_proved(mechanism, allow_unproved=settings.allow_unproved)
@@ -182,8 +185,15 @@ def _attack_space(
         pairs, problem = _checked(pairs, state)
     show("the channel")
     found = attack_all(state, pairs, _knowledge(state, pairs, language), show)
-    show("")
     about = _about(pairs, problem)
+    if corpus and pairs.released is not None:
+        show("sensitive words")
+        known = _public_texts(files, corpus, texts)
+        read = attack_with_corpus(state, pairs, tokenize(_chosen(texts, pairs)), known)
+        found = {read.name: read, **found}
+        words = read.details["corpus_words"]
+        about["corpus"] = _corpus(known, words, is_held_out=False)
+    show("")
     return Made(found, about, f"{state.stated.setting} on {loaded.name}")
 
 
@@ -209,17 +219,12 @@ def _attack_policy(
     state = law.prepare(policy.alphabet)
     texts, releases = _read(files, state, most if corpus else 2 * most)
     if corpus:
-        # A corpus that holds SAMPLE itself would recover everything.
-        attacked = frozenset(texts)
-        every = chain.from_iterable(map(files.texts, corpus))
-        known = [text for text in every if text not in attacked]
+        known = _public_texts(files, corpus, texts)
     else:
         known, texts = texts[1::2], texts[::2]
         releases = None if releases is None else releases[::2]
     if not known:
-        hint = "give a larger SAMPLE, or other texts with --corpus FILE"
-        problem = "it leaves no texts for the corpus of the attacker"
-        raise SourceError(files.sample, problem, hint=hint)
+        raise _without_corpus(files)
     show("the corpus of the attacker")
     reader = InDomainReader(policy, known, state.response)
     pairs = pairs_of(texts, reader.lookup, releases)
@@ -229,25 +234,18 @@ def _attack_policy(
         pairs = pairs.drawn(state, np.random.default_rng(seed))
     else:
         pairs, trouble = _checked(pairs, state)
-    if pairs.chosen is not None:
-        texts = list(compress(texts, pairs.chosen.tolist()))
     found = attack_policy(
         policy,
         state,
         reader,
-        tokenize(texts),
+        tokenize(_chosen(texts, pairs)),
         pairs,
         is_public=bool(corpus),
         tell=show,
     )
     show("")
-    about = _about(pairs, trouble) | {
-        "corpus": {
-            "texts": len(known),
-            "words": reader.corpus_words,
-            "held_out_of_sample": not corpus,
-        }
-    }
+    about = _about(pairs, trouble)
+    about["corpus"] = _corpus(known, reader.corpus_words, is_held_out=not corpus)
     whence = "other files" if corpus else "SAMPLE, held out"
     size = f"{amount(len(known), 'text')}, {amount(reader.corpus_words, 'word')}"
     setting = (
@@ -255,6 +253,36 @@ def _attack_policy(
         f"corpus of the attacker: {size}, of {whence}"
     )
     return Made(found, about, setting)
+
+
+def _public_texts(
+    files: Files, corpus: tuple[str, ...], attacked: Sequence[str]
+) -> list[str]:
+    """Read the corpus of the attacker, without the texts that are attacked."""
+    # A corpus that holds SAMPLE itself would recover everything.
+    own = frozenset(attacked)
+    every = chain.from_iterable(map(files.texts, corpus))
+    known = [text for text in every if text not in own]
+    if not known:
+        raise _without_corpus(files)
+    return known
+
+
+def _without_corpus(files: Files) -> SourceError:
+    hint = "give a larger SAMPLE, or other texts with --corpus FILE"
+    problem = "it leaves no texts for the corpus of the attacker"
+    return SourceError(files.sample, problem, hint=hint)
+
+
+def _chosen(texts: list[str], pairs: Pairs) -> list[str]:
+    """Take the texts that are among the pairs."""
+    if pairs.chosen is None:
+        return texts
+    return list(compress(texts, pairs.chosen.tolist()))
+
+
+def _corpus(known: list[str], words: int, *, is_held_out: bool) -> dict[str, Any]:
+    return {"texts": len(known), "words": words, "held_out_of_sample": is_held_out}
 
 
 def _about(pairs: Pairs, problem: str | None) -> dict[str, Any]:
@@ -364,7 +392,7 @@ def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
         _row(name, each)
         for name, each in found.items()
         # The same figure, under the name that scripts read.
-        if not (name == "reader" and "sensitive_words" in found)
+        if not (name == "reader" and each.unit == SENSITIVE)
     ]
     yield from table(rows, align="<>><")
     if "sensitive_words" in found:
@@ -385,8 +413,12 @@ def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
 def _of_classes(attack: Attack) -> Iterator[str]:
     """What stands behind the share of sensitive words, class by class."""
     details, hidden = attack.details, attack.details["hidden_only"]
-    yield f"\nsensitive words: {attack.n:,}; the policy hides {hidden['n']:,} of them"
-    yield f"recovered of those it hides: {figure(hidden['value'], 'percent')} %"
+    yield f"\nsensitive words: {attack.n:,}"
+    if hidden["n"] < attack.n:
+        yield (
+            f"recovered of those that the policy hides ({hidden['n']:,}): "
+            f"{figure(hidden['value'], 'percent')} %"
+        )
     known = details["known_only"]
     yield (
         f"recovered of those in the corpus ({known['n']:,}): "

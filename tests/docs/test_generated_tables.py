@@ -20,6 +20,7 @@ SCRIPTS = {
         "linkage_page",
         "mechanisms_page",
         "policy_page",
+        "policies_page",
         "prompts_page",
         "proxy_page",
         "reading_page",

@@ -55,6 +55,12 @@ class _Memo(dict[str, int]):
         return f"_Memo(entries={len(self)})"
 
 
+def _fold(word: str) -> str:
+    """Fold a word; an ending such as n't is a word of its own here."""
+    folded = canonical(word) if "'" not in word and "’" not in word else word
+    return folded.lower().replace("’", "'")
+
+
 def flags_of(gap: str) -> int:
     """Tell of the structure between two words what decides the symbols beside it."""
     is_start = sentence_ends([gap, ""])[0] or not _OPENERS.isdisjoint(gap)
@@ -167,6 +173,18 @@ class PolicyLookup:
         self._recode_joined(batch, codes, flags)
         return codes
 
+    def printed_codes(self, batch: TokenizedBatch) -> Ids:
+        """Look up the symbols of words that were printed by this policy.
+
+        What is printed of a symbol is printed of no other, however it is spelled: the
+        capital of a first word, or of a name, tells nothing.
+        """
+        codes = self.codes(batch)
+        known = self.policy.symbols
+        for i, word in enumerate(batch.words()):
+            codes[i] = known.get(_fold(word), codes[i])
+        return codes
+
     def _recode_joined(self, batch: TokenizedBatch, codes: Ids, flags: Flags) -> None:
         """Look words up anew that are parts of addresses or dates."""
         interesting = (flags & (_MARKS | _DOT | _SLASH)) > 0
@@ -215,8 +233,7 @@ class PolicyLookup:
         policy = self.policy
         if word.isascii() and word.isdigit():
             return self._shape(number_shape(word, in_date=in_date))
-        folded = canonical(word) if "'" not in word and "’" not in word else word
-        folded = folded.lower().replace("’", "'")
+        folded = _fold(word)
         known = policy.symbols.get(folded)
         if in_address and (known is None or folded not in ADDRESS_PARTS):
             return self._shape("part of an address")

@@ -66,6 +66,7 @@ class Krr(ResponseMechanism):
     )
 
     name: ClassVar[str] = "krr"
+    is_private: ClassVar[bool] = True
     metric: ClassVar[str] = f"{GROUPED}, 1 otherwise"
 
     def prepare(self, space: Any) -> ResponseState:

@@ -73,6 +73,10 @@ class Response:
         is_target = (ids >= self.first) & (ids < self.first + self.count)
         return np.asarray(self.count - is_target.astype(np.int64))
 
+    def kept_by(self, ids: Ids) -> Floats:
+        """Chance that each symbol stays, shape (T,)."""
+        return np.asarray(1 - self.others(ids) * (self.stray / TOTAL))
+
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
         """Draw a symbol for each symbol; one 64-bit word of ``rng`` each, in order."""
         draws = draw_uniform(rng, len(ids))

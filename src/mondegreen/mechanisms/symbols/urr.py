@@ -69,6 +69,7 @@ class Urr(ResponseMechanism):
     )
 
     name: ClassVar[str] = "urr"
+    is_private: ClassVar[bool] = True
     metric: ClassVar[str] = f"on sensitive words: {GROUPED}, 1 otherwise"
 
     def prepare(self, space: Any) -> ResponseState:

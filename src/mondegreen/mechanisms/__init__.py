@@ -95,7 +95,7 @@ _PLUGINS: Final[Plugins[type[AbstractMechanism]]] = Plugins(
 )
 
 
-def register(cls: Mechanism) -> Mechanism:
+def register(mechanism_type: Mechanism) -> Mechanism:
     """Add a mechanism of your own, under its name and aliases, for this process.
 
     Then every name works as those of the package do: in :func:`mechanism`, calibration,
@@ -104,7 +104,7 @@ def register(cls: Mechanism) -> Mechanism:
 
     Parameters
     ----------
-    cls : type[AbstractMechanism]
+    mechanism_type : type[AbstractMechanism]
         A frozen dataclass with a field ``epsilon``. Unless it says
         ``is_private = True`` it counts as unproved.
 
@@ -124,8 +124,8 @@ def register(cls: Mechanism) -> Mechanism:
     Traceback (most recent call last):
     mondegreen.errors.ConfigurationError: cannot register 'tem': ...
     """
-    _PLUGINS.register(cls, *_find_names(cls))
-    return cls
+    _PLUGINS.register(mechanism_type, *_find_names(mechanism_type))
+    return mechanism_type
 
 
 def _find_names(cls: Any) -> tuple[str, ...]:

@@ -81,6 +81,8 @@ def _find_problem(name: str, value: Any) -> str:
     for attribute in ("name", "family", "metric"):
         if not isinstance(getattr(value, attribute, None), str):
             return f"its class has no {attribute}"
+    if value.name in _REGISTRY or value.name in _ALIASES:
+        return f"mondegreen has a mechanism named {value.name!r}"
     if name not in (value.name, *value.aliases):
         return f"its class is named {value.name!r}"
     parameters: Any = getattr(value, "__dataclass_params__", None)

@@ -232,6 +232,19 @@ def test_a_name_of_the_package_cannot_be_taken(tmp_path, monkeypatch):
         mg.mechanism("flip", epsilon=1.0)
 
 
+def test_an_alias_does_not_smuggle_a_name_of_the_package_in(tmp_path, monkeypatch):
+    (tmp_path / "smuggler.py").write_text(
+        "from mondegreen.mechanisms.selection.tem import Tem\n"
+        "class Flip(Tem):\n name, aliases = 'tree', ('flip',)\n"
+    )
+    offer(tmp_path, "smuggler", "[mondegreen.mechanisms]", "flip = smuggler:Flip")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (found,) = [cls for cls in mg.mechanisms(print) if cls.name == "tree"]
+    assert found.author() == ""
+    with pytest.raises(PluginError, match="mondegreen has a mechanism named 'tree'"):
+        mg.mechanism("flip", epsilon=1.0)
+
+
 def test_two_packages_with_one_name_are_neither_used(tmp_path, monkeypatch):
     for name in ("one", "two"):
         offer(tmp_path, name, "[mondegreen.mechanisms]", f"flip = {name}:Flip")

@@ -83,6 +83,8 @@ def _find_problem(name: str, value: Any) -> str:
     for attribute in ("name", "family", "metric"):
         if not isinstance(getattr(value, attribute, None), str):
             return f"its class has no {attribute}"
+    if value.name in _REGISTRY or value.name in _ALIASES:
+        return f"mondegreen has a mechanism named {value.name!r}"
     if name not in (value.name, *value.aliases):
         return f"its class is named {value.name!r}"
     parameters: Any = getattr(value, "__dataclass_params__", None)
@@ -97,7 +99,7 @@ _PLUGINS: Final[Plugins[type[AbstractMechanism]]] = Plugins(
 )
 
 
-def register(cls: Mechanism) -> Mechanism:
+def register(mechanism_type: Mechanism) -> Mechanism:
     """Add a mechanism of your own, under its name and aliases, for this process.
 
     Then every name works as those of the package do: in :func:`mechanism`, calibration,
@@ -106,7 +108,7 @@ def register(cls: Mechanism) -> Mechanism:
 
     Parameters
     ----------
-    cls : type[AbstractMechanism]
+    mechanism_type : type[AbstractMechanism]
         A frozen dataclass with a field ``epsilon``. Unless it says
         ``is_private = True`` it counts as unproved.
 
@@ -126,8 +128,8 @@ def register(cls: Mechanism) -> Mechanism:
     Traceback (most recent call last):
     mondegreen.errors.ConfigurationError: cannot register 'tem': ...
     """
-    _PLUGINS.register(cls, *_find_names(cls))
-    return cls
+    _PLUGINS.register(mechanism_type, *_find_names(mechanism_type))
+    return mechanism_type
 
 
 def _find_names(cls: Any) -> tuple[str, ...]:

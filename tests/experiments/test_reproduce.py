@@ -21,14 +21,14 @@ from click.testing import CliRunner
 import mondegreen as mg
 from mondegreen.cli.main import cli
 from mondegreen.errors import ConfigurationError, SourceError, UnknownNameError
-from mondegreen.experiments import kept
-from mondegreen.experiments.bench import Bench, reduced
-from mondegreen.experiments.code import code_of
-from mondegreen.experiments.kept import table_of, write_parquet
-from mondegreen.experiments.papers import NAMES, recipe_named
-from mondegreen.experiments.recipe import Published, Recipe, Shape, curve, place, rises
-from mondegreen.experiments.result import Mean, Result
-from mondegreen.experiments.run import _next, _Task, run_all, runs_of
+from mondegreen_experiments import kept
+from mondegreen_experiments.bench import Bench, reduced
+from mondegreen_experiments.code import code_of
+from mondegreen_experiments.kept import table_of, write_parquet
+from mondegreen_experiments.papers import NAMES, recipe_named
+from mondegreen_experiments.recipe import Published, Recipe, Shape, curve, place, rises
+from mondegreen_experiments.result import Mean, Result
+from mondegreen_experiments.run import _next, _Task, run_all, runs_of
 
 CALLS = []
 BROKEN = {}
@@ -154,8 +154,8 @@ def test_code_is_what_a_function_uses_of_its_file_without_words():
 
 
 def lazily(bench, point, seed):
-    from mondegreen.experiments.kept import kept as read
-    from mondegreen.experiments.recipe import rises
+    from mondegreen_experiments.kept import kept as read
+    from mondegreen_experiments.recipe import rises
 
     return {"y": len(read(bench, point)), "z": rises([seed])}
 
@@ -280,7 +280,7 @@ def test_it_says_how_far_it_is_and_how_long_the_rest_takes(tmp_path):
 
 def test_an_interrupted_command_says_where_finished_runs_are(tmp_path, monkeypatch):
     found = recipe()
-    monkeypatch.setattr("mondegreen.experiments.papers.recipe_named", lambda _: found)
+    monkeypatch.setattr("mondegreen_experiments.papers.recipe_named", lambda _: found)
     for broken, is_said in {1: False, 2: True}.items():  # none is finished, or some are
         BROKEN[broken] = KeyboardInterrupt
         done = invoke(tmp_path, "made-up")
@@ -389,7 +389,7 @@ def test_the_command_lists_and_measures(tmp_path, monkeypatch):
     listed = CliRunner().invoke(cli, ["reproduce", "--list", "--json"])
     assert [row["name"] for row in json.loads(listed.stdout)] == list(NAMES)
     monkeypatch.setattr(
-        "mondegreen.experiments.papers.recipe_named", lambda _: recipe()
+        "mondegreen_experiments.papers.recipe_named", lambda _: recipe()
     )
     options = ["reproduce", "made-up", "--runs", str(tmp_path), "--json"]
     done = CliRunner().invoke(cli, [*options, "-o", str(tmp_path / "out.parquet")])
@@ -410,8 +410,8 @@ def test_the_command_lists_and_measures(tmp_path, monkeypatch):
 def two(monkeypatch):
     """Two recipes: one that can always be measured, and one that this test changes."""
     found = {"first": recipe(name="first"), "second": recipe(name="second")}
-    monkeypatch.setattr("mondegreen.experiments.papers.NAMES", tuple(found))
-    monkeypatch.setattr("mondegreen.experiments.papers.recipe_named", found.get)
+    monkeypatch.setattr("mondegreen_experiments.papers.NAMES", tuple(found))
+    monkeypatch.setattr("mondegreen_experiments.papers.recipe_named", found.get)
     return found
 
 
@@ -434,7 +434,7 @@ def test_without_a_name_all_are_measured_that_can_be(tmp_path, two):
     alone = invoke(tmp_path, "first")
     assert alone.exit_code == 2
     assert (
-        'needs no_such_library (pip install "mondegreen[experiments]")' in alone.stderr
+        "needs no_such_library (pip install './experiments[models]')" in alone.stderr
     )
     two["first"] = recipe(name="first")
     done = invoke(tmp_path, "--json")
@@ -489,7 +489,7 @@ def test_points_without_some_measures_are_printed_beside_others(tmp_path, monkey
         return {"y": 1.0} if point["x"] == 1 else {"z": 2.0, "why": "not reached"}
 
     found = recipe(measure=some, shapes=[])
-    monkeypatch.setattr("mondegreen.experiments.papers.recipe_named", lambda _: found)
+    monkeypatch.setattr("mondegreen_experiments.papers.recipe_named", lambda _: found)
     done = CliRunner().invoke(cli, ["reproduce", "made-up", "--runs", str(tmp_path)])
     assert done.exit_code == 0, done.output
     assert "not reached" in done.stdout
@@ -687,7 +687,7 @@ def test_to_fetch_is_advised_for_what_can_be_fetched_alone(tmp_path, two, monkey
     two["second"] = recipe(name="second", data=["imdb", "wordnet"])
     told = "no imdb, wordnet (--data FOLDER, or --fetch for imdb)\n"
     assert told in invoke(tmp_path).stderr
-    monkeypatch.setattr("mondegreen.experiments.bench.find_spec", lambda _: None)
+    monkeypatch.setattr("mondegreen_experiments.bench.find_spec", lambda _: None)
     assert "mondegreen[datasets]" in invoke(tmp_path, "--fetch").stderr
     with pytest.raises(
         ConfigurationError, match=r"mrpc.parquet is not here \(--data FOLDER\)"

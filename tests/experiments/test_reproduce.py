@@ -433,9 +433,7 @@ def test_without_a_name_all_are_measured_that_can_be(tmp_path, two):
     assert invoke(tmp_path).exit_code == 2  # nothing can be measured
     alone = invoke(tmp_path, "first")
     assert alone.exit_code == 2
-    assert (
-        "needs no_such_library (pip install './experiments[models]')" in alone.stderr
-    )
+    assert "needs no_such_library (pip install './experiments[models]')" in alone.stderr
     two["first"] = recipe(name="first")
     done = invoke(tmp_path, "--json")
     said = json.loads(done.stdout)
@@ -688,7 +686,7 @@ def test_to_fetch_is_advised_for_what_can_be_fetched_alone(tmp_path, two, monkey
     told = "no imdb, wordnet (--data FOLDER, or --fetch for imdb)\n"
     assert told in invoke(tmp_path).stderr
     monkeypatch.setattr("mondegreen_experiments.bench.find_spec", lambda _: None)
-    assert "mondegreen[datasets]" in invoke(tmp_path, "--fetch").stderr
+    assert "./experiments[fetch]" in invoke(tmp_path, "--fetch").stderr
     with pytest.raises(
         ConfigurationError, match=r"mrpc.parquet is not here \(--data FOLDER\)"
     ):

@@ -107,7 +107,7 @@ class Bench:
     def remedy(self, names: Sequence[str]) -> str:
         """What to give so that data sets are here; some of them can be fetched."""
         some = ", ".join(name for name in names if name in _HUB)
-        get = 'pip install "mondegreen[datasets]"' if self.fetches else "--fetch"
+        get = "pip install './experiments[fetch]'" if self.fetches else "--fetch"
         return f"--data FOLDER, or {get} for {some}" if some else "--data FOLDER"
 
     def _has(self, name: str) -> bool:

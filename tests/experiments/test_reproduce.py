@@ -168,6 +168,87 @@ def test_code_is_also_what_other_files_of_the_experiments_hold():
         assert other not in code
 
 
+def attacking(bench: Bench, point, seed):
+    from mondegreen.attacks.learnt import membership
+    from mondegreen.mechanisms import mechanism
+    from mondegreen.scores.interval import bounded_mean
+
+    law = mechanism("tem", epsilon=point["epsilon"])
+    return {"y": bounded_mean(membership.features(bench, law)).value}
+
+
+def test_code_is_also_that_of_attacks_scores_and_data():
+    code = code_of(attacking)
+    for used in (
+        "def bounded_mean(",
+        "class Interval",
+        "def features(",
+        "def confidence(",
+    ):
+        assert used in code
+    assert "def _written(self" in code  # how texts are read
+    for other in ("def mechanism(", "class Recipe"):
+        assert other not in code
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Recipes of others: a package with an entry point, as pip installs it."""
+    folder = tmp_path / "site" / "lines"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("")
+    (folder / "slopes.py").write_text(
+        "def slope(point):\n    return point['x']\ndef height(seed):\n    return seed\n"
+    )
+    (folder / "made.py").write_text(
+        "from mondegreen_experiments.recipe import Recipe\n"
+        "from lines import slopes\n"
+        "from .slopes import slope\n"
+        "def measure(bench, point, seed):\n"
+        "    return {'y': slope(point) + slopes.height(seed)}\n"
+        "RECIPE = Recipe(\n"
+        "    name='our-line', paper='Nobody 2026', title='A line', differs='All.',\n"
+        "    measure=measure, points={'quick': [{'x': 1}]}, seeds={'quick': 1},\n"
+        ")\n"
+    )
+    info = tmp_path / "site" / "lines-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lines\nVersion: 1\n")
+
+    def give(**entries):
+        lines = [f"{name} = {to}" for name, to in entries.items()]
+        told = "\n".join(["[mondegreen.recipes]", *lines, ""])
+        (info / "entry_points.txt").write_text(told)
+
+    give(**{"our-line": "lines.made:RECIPE"})
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    yield give
+    for name in [each for each in sys.modules if each.partition(".")[0] == "lines"]:
+        del sys.modules[name]
+
+
+def test_recipes_of_other_distributions_are_listed_and_measured(tmp_path, package):
+    listed = CliRunner().invoke(cli, ["reproduce", "--list", "--json"])
+    names = [row["name"] for row in json.loads(listed.stdout)]
+    assert names == [*NAMES, "our-line"]
+    done = invoke(tmp_path, "our-line", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["points"][0]["measures"]["y"]["value"] == 1
+    code = code_of(recipe_named("our-line").measure)
+    assert "def slope(" in code
+    assert "def height(" in code
+
+
+def test_an_entry_point_that_is_no_recipe_of_its_name_is_an_error_of_usage(
+    tmp_path, package
+):
+    package(**{"their-line": "lines.made:RECIPE", "cmp-words": "lines.made:RECIPE"})
+    assert recipe_named("cmp-words").name == "cmp-words"  # ours is not replaced
+    done = invoke(tmp_path, "their-line")
+    assert done.exit_code == 2
+    assert "lines.made:RECIPE is no recipe of that name" in done.stderr
+
+
 def test_code_of_what_stands_in_no_file_tells_functions_apart():
     one, two, same = (
         eval(text, {"__name__": "__nowhere__"})

@@ -8,12 +8,14 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
+from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from typing import Any, Final, TypeAlias, final
 
-_ROOM: Final = "mondegreen_experiments."
-_APART: Final = (f"{_ROOM}recipe", f"{_ROOM}bench")
+_ROOMS: Final = ("mondegreen_experiments.", "mondegreen.attacks.", "mondegreen.scores.")
+"""Code that decides what is found: recipes and their data, attacks and scores."""
+
+_APART: Final = "mondegreen_experiments.recipe"
 """What every recipe uses, and what does not decide its numbers."""
 
 _Name: TypeAlias = tuple[str, str]  # of a file, and of what it defines
@@ -22,7 +24,7 @@ _Name: TypeAlias = tuple[str, str]  # of a file, and of what it defines
 @final
 @dataclass(frozen=True, slots=True)
 class _File:
-    """What a file defines, and what it takes from other files of the experiments."""
+    """What a file defines, and what it takes from other files."""
 
     defines: Mapping[str, ast.stmt]
     takes: Mapping[str, _Name]
@@ -30,22 +32,23 @@ class _File:
 
 @functools.cache
 def code_of(function: Callable[..., Any]) -> str:
-    """Write a function and all that it uses of its file, and of the experiments.
+    """Write a function and what it uses of its package, recipes, attacks and scores.
 
-    Comments, docstrings and layout are no part of it, nor is the rest of the package.
+    Comments, docstrings and layout are no part of it, nor are mechanisms and the rest.
     Of a function that stands in no file, or within another, it is what Python runs.
     """
     first = function.__module__, function.__name__
     if first[1] not in _file(first[0]).defines:
         code = function.__code__
         return repr((code.co_code, code.co_names, code.co_consts))
+    rooms = (*_ROOMS, first[0].partition(".")[0] + ".")
     used: dict[_Name, str] = {}
     waiting = [first]
     while waiting:
         module, name = waiting.pop()
         file = _file(module)
         if name in file.takes:
-            waiting.append(file.takes[name])
+            waiting += _resolve(file.takes[name], rooms)
         elif name in file.defines and (module, name) not in used:
             node = file.defines[name]
             used[module, name] = ast.unparse(node)
@@ -63,13 +66,37 @@ def _file(module: str) -> _File:
     return _File(
         {name: node for node in tree.body for name in _defines(node)},
         {
-            each.asname or each.name: (node.module, each.name)
+            each.asname or each.name: (_module_of(node, module), each.name)
             for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom) and node.module
-            if node.module.startswith(_ROOM) and node.module not in _APART
+            if isinstance(node, ast.ImportFrom)
             for each in node.names
         },
     )
+
+
+def _resolve(taken: _Name, rooms: tuple[str, ...]) -> list[_Name]:
+    """Return what an import gives: one name, all of a file, or nothing of these rooms.
+
+    Only ``from`` imports are followed, as our recipes have them.
+    """
+    module, name = taken
+    if not f"{module}.".startswith(rooms) or _APART in (module, f"{module}.{name}"):
+        return []
+    spec = find_spec(module)
+    for folder in (spec and spec.submodule_search_locations) or ():
+        if Path(folder, f"{name}.py").is_file():
+            whole = f"{module}.{name}"
+            return [(whole, each) for each in _file(whole).defines]
+    return [taken]
+
+
+def _module_of(node: ast.ImportFrom, module: str) -> str:
+    """Name the module that a file imports from, also where that is relative."""
+    name = "." * node.level + (node.module or "")
+    if not node.level:
+        return name
+    spec = find_spec(module)
+    return resolve_name(name, spec.parent if spec else None)
 
 
 def _source(module: str) -> str:

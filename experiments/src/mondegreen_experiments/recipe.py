@@ -111,9 +111,9 @@ class Recipe:
     def key(self, point: Point, seed: int) -> str:
         """Name a run by what decides what it gives.
 
-        The version need not be raised where the code of the experiments changes: that
-        is part of it, as the rest of the package and the data are not. The scale is
-        none: what differs by scale stands in the point.
+        The version need not be raised where the code of recipes, their data, attacks
+        or scores changes: that is part of the name. Mechanisms, spaces and the files of
+        data are not, nor is the scale: what differs by scale stands in the point.
         """
         what = [self.name, self.version, code_of(self.measure), place(point), seed]
         return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]

@@ -126,7 +126,7 @@ class ResponseMechanism(base.AbstractMechanism):
         if loss > parameters["epsilon"]:  # rounding, where epsilon is all but 0
             allowed = f"at least {loss:.3g} for {alphabet.size} symbols"
             raise InvalidParameterError("epsilon", parameters["epsilon"], allowed)
-        return Guarantee(
+        promise = Guarantee(
             mechanism=self.name,
             parameters=parameters,
             epsilon=parameters["epsilon"],
@@ -139,6 +139,7 @@ class ResponseMechanism(base.AbstractMechanism):
             certified=loss,
             **stated,
         )
+        return self.sign(promise)
 
 
 @final

@@ -344,9 +344,6 @@ POLICY: Final = (
 LAW: Final = ("mechanism", "epsilon", "parameters", "space", "allow_unproved")
 """The settings of a law, for commands that print no texts."""
 
-POLICY: Final = ("policy", "ordinary", "sensitive", "opened", "hidden", "hide_among")
-"""The settings of a policy, for commands that print no texts."""
-
 PARAMETERS: Final = _of_setting("parameters")
 SPACE: Final = _of_setting("space")
 UNPROVED: Final = _of_setting("allow_unproved")

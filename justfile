@@ -55,6 +55,7 @@ speed:
 
 # The papers, measured again (40 minutes), and their page.
 papers:
+    {{python}} -m pip install -q -e "./experiments[models]"
     {{python}} -m benchmarks reproductions
     {{python}} -m benchmarks reproductions_page
 

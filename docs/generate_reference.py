@@ -18,6 +18,9 @@ __all__ = ["commands", "main", "pages"]
 
 FOLDER: Final = Path(__file__).resolve().parent / "reference"
 
+# The page has all commands of this repository, whether or not they are installed.
+sys.path.append(str(FOLDER.parents[1] / "experiments" / "src"))
+
 _COMMANDS: Final = """\
 # Command line
 
@@ -104,10 +107,20 @@ def commands(
     )
     yield context.command_path, context
     if isinstance(command, click.Group):
-        for member in command.list_commands(context):
-            found = command.get_command(context, member)
-            if found is not None:
-                yield from commands(found, context)
+        for found in _members(command, context):
+            yield from commands(found, context)
+
+
+def _members(group: click.Group, context: click.Context) -> Iterator[click.Command]:
+    """Yield the commands of a group; ``reproduce`` from its source, where it is."""
+    from mondegreen.cli.main import cli
+    from mondegreen_experiments.command import reproduce
+
+    for name in group.list_commands(context):
+        is_ours = group is cli and name == reproduce.name
+        found = reproduce if is_ours else group.get_command(context, name)
+        if found is not None:
+            yield found
 
 
 def _command_line() -> str:

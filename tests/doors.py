@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import mondegreen as mg
+from mondegreen.settings import list_options
 
 KEY = bytes(range(32))
 VARIABLE = "KEY_OF_THE_DOORS"
@@ -54,13 +55,17 @@ def flags(settings: dict, folder: Path) -> list[str]:
     """Write settings as options of a command."""
     found: list[str] = []
     for name, value in settings.items():
-        flag = f"--{name.replace('_', '-')}"
+        declared = list_options()[name]
+        shown = [part for part in declared.flags.split() if part.startswith("--")]
+        flag = shown[0] if shown else f"--{name.replace('_', '-')}"
         if name == "parameters":
             found += [f"--set={key}={json.dumps(each)}" for key, each in value.items()]
-        elif name == "keep":
-            path = folder / "keep.txt"
+        elif declared.names == "words":
+            path = folder / f"{name}.txt"
             path.write_text("\n".join(value), "utf-8")
             found += [flag, str(path)]
+        elif isinstance(value, list):
+            found += [f"{flag}={each}" for each in value]
         elif isinstance(value, bool):
             found += [flag] if value else []
         else:

@@ -87,6 +87,10 @@ class BrokenState:
     def guarantee(self):
         return self.inner.guarantee
 
+    @property
+    def output_count(self):
+        return self.inner.output_count
+
     def sample(self, ids, rng):
         return self.answer(ids)
 

@@ -3,7 +3,7 @@
 What codes keep of the geometry of the default space (learned ones, as shipped, and
 random hyperplanes), how well a linear classifier does on IMDb with codes in place of
 vectors, how well one does on text released by ``brr`` at several epsilons, the size of
-the files, and words a second. Needs ``pip install mondegreen[experiments]`` for the
+the files, and words a second. Needs ``pip install './experiments[models]'`` for the
 classifiers. ``--quick`` leaves IMDb out.
 ``python -m benchmarks codes_page`` then writes the page.
 """

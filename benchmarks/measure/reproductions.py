@@ -23,13 +23,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks import machine
-from mondegreen.experiments.bench import Bench
-from mondegreen.experiments.kept import Run, table_of, write_parquet
-from mondegreen.experiments.papers import NAMES, recipe_named
-from mondegreen.experiments.recipe import Recipe, Scale
-from mondegreen.experiments.result import Result, result_of
-from mondegreen.experiments.run import Outcome, run_all
 from mondegreen.files import home
+from mondegreen_experiments.bench import Bench
+from mondegreen_experiments.kept import Run, table_of, write_parquet
+from mondegreen_experiments.papers import NAMES, recipe_named
+from mondegreen_experiments.recipe import Recipe, Scale
+from mondegreen_experiments.result import Result, result_of
+from mondegreen_experiments.run import Outcome, run_all
 
 RESULT: Final = machine.RESULTS / "reproductions.json"
 RUNS: Final = machine.RESULTS / "reproductions.parquet"

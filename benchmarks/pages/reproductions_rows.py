@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from benchmarks import machine
 from benchmarks.pages.page import Table
-from mondegreen.experiments.papers import NAMES
-from mondegreen.experiments.recipe import point_key
 from mondegreen.wording import figure
+from mondegreen_experiments.papers import NAMES
+from mondegreen_experiments.recipe import point_key
 
 RESULT: Final = machine.RESULTS / "reproductions.json"
 ROOMS: Final = {

@@ -27,6 +27,9 @@ LogProbs: TypeAlias = NDArray[np.float64]
 Weights: TypeAlias = NDArray[np.int64]
 """Integer weights; a probability is a weight over the sum of its row."""
 
+Codes: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
+"""``(T,)`` numbers of what is printed; 64 bits where numbers with many digits are."""
+
 Result = TypeVar("Result")
 
 

@@ -108,7 +108,7 @@ class OptionalDependencyError(MondegreenError, ImportError):
 
     def __init__(self, library: str, extra: str = "", *, feature: str = "this") -> None:
         self.library, self.extra, self.feature = library, extra, feature
-        wanted = f"'mondegreen[{extra}]'" if extra else library
+        wanted = f"'mondegreen[{extra}]'" if extra else _FOLDERS.get(library, library)
         super().__init__(
             f"{feature} needs {library}, which is not installed: pip install {wanted}"
         )
@@ -124,10 +124,12 @@ class OptionalDependencyError(MondegreenError, ImportError):
 
 _DISTRIBUTIONS = {  # of modules with another name
     "faiss": "faiss-cpu",
+    "mondegreen_experiments": "mondegreen-experiments",
     "presidio_anonymizer": "presidio-anonymizer",
     "prometheus_client": "prometheus-client",
     "sklearn": "scikit-learn",
 }
+_FOLDERS = {"mondegreen-experiments": "./experiments"}  # of the repository
 _EXTRAS = {
     "anyio": "serve",
     "datasets": "datasets",

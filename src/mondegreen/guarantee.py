@@ -24,6 +24,9 @@ _TYPES: Final[Mapping[str, tuple[Any, Any]]] = {
     "tuple[str, ...]": (tuple, str),
 }
 
+GROUPED: Final = "0 within a group of the policy"
+"""What the metric of a mechanism over a policy says."""
+
 _UNPROVED: Final = "not proved: "
 
 
@@ -117,7 +120,16 @@ class Guarantee:
         What is measured of a setting can only make it worse: see
         :meth:`mondegreen.scores.preview.Preview.protection`.
         """
-        return "none" if self.is_void else protection(loss=self.word_loss)
+        if self.is_void:
+            return "none"
+        if self.has_groups:  # which word of its kind is hidden; which kind is told
+            return "moderate"
+        return protection(loss=self.word_loss)
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether all sensitive words of one group of a policy have the same law."""
+        return GROUPED in self.metric
 
     def loss(self, distance: float) -> float:
         """Bound the log-ratio, in nats, of two words ``distance`` apart: as claimed."""
@@ -301,6 +313,12 @@ class Guarantee:
         return f"Privacy guarantee{claimed}"
 
     def _odds(self) -> str:
+        if self.has_groups:
+            return (
+                f"{self.setting}: a sensitive word cannot be told from any other word "
+                f"of its group, nor from other words by more than a factor of "
+                f"e^{self.word_loss:.3g}."
+            )
         return (
             f"{self.setting}: seeing an output changes the odds between any two "
             f"original words{self._within()} by a factor of e^{self.word_loss:.3g} at "
@@ -311,6 +329,12 @@ class Guarantee:
         """Say among how many words one hides, and how well; empty if nowhere."""
         if self.is_void or self.hides_among is None or math.isinf(self.word_loss):
             return ""
+        if self.has_groups:
+            return (
+                f"A sensitive word hides among at least {self.hides_among:,} words of "
+                "its kind (mondegreen policy show WORD). Losses add up over the words "
+                "of a text."
+            )
         near = self.effective_epsilon * self.scale["nearest"]
         close = f"; for nearest neighbors the factor is e^{near:.3g} at most"
         return (

@@ -28,11 +28,16 @@ from typing import (
     get_type_hints,
 )
 
-from mondegreen.errors import InvalidParameterError, UnknownNameError
+from mondegreen.errors import (
+    ConfigurationError,
+    InvalidParameterError,
+    UnknownNameError,
+)
 from mondegreen.wording import DEFAULT_SPACE
 
 Case: TypeAlias = Literal["lower", "truecase", "restore"]
-Policy: TypeAlias = Literal["all"]
+Same: TypeAlias = Literal["place", "record"]
+Policy: TypeAlias = Literal["sensitive", "names", "all"]
 Read: TypeAlias = Literal["none", "words", "sentence"]
 Structure: TypeAlias = Literal["keep", "plain"]
 Unknown: TypeAlias = Literal["word", "mask", "drop", "fail"]
@@ -44,6 +49,12 @@ DEFAULT_LANGUAGE: Final = "english"
 
 DEFAULT_MECHANISM: Final = "tree"
 """The mechanism that is meant where none is named."""
+
+POLICY_MECHANISM: Final = "urr"
+"""The mechanism that is meant where a policy is named."""
+
+SYMBOL_MECHANISMS: Final = ("krr", "urr")
+"""Mechanisms that work on the symbols of a policy."""
 
 
 def setting(
@@ -102,8 +113,16 @@ class Settings:
         Other parameters of the mechanism.
     space : str, optional
         The name or file of a space. By default the embedded one.
-    policy : {"all"}, optional
-        What is sensitive. ``all``, the default: every word.
+    policy : {"sensitive", "names", "all"}, optional
+        What is sensitive, and so replaced. ``all``, the default: every word.
+    ordinary, sensitive : iterable of str
+        *Public* words that the policy shows, and that it must hide.
+    opened, hidden : iterable of str
+        Classes of the policy that are shown, and hidden.
+    hide_among : int
+        Words that each group of the policy has at least, where its class has them.
+    same : {"place", "record"}
+        Whether a sensitive word is replaced anew at each place of a record.
     unknown : {"word", "mask", "drop", "fail"}
         What happens to words outside the vocabulary.
     keep : iterable of str
@@ -166,8 +185,42 @@ class Settings:
     )
     policy: Policy | None = setting(
         None,
-        "What is sensitive, and so replaced. all: every word. There is no other yet.",
-        otherwise="all",
+        "What is sensitive, and so replaced by another word of its kind. sensitive: "
+        "names, places, numbers, health, family, work, belief, money, crime and all "
+        "rare words; names: who, where, when, numbers and unknown words; all: every "
+        "word. See: mondegreen policy list.",
+        otherwise="sensitive with krr or urr, else all",
+    )
+    ordinary: tuple[str, ...] = setting(
+        (),
+        "PUBLIC words, one a line, that the policy shows as ordinary. A list made from "
+        "private texts discloses what they hold.",
+        names="words",
+    )
+    sensitive: tuple[str, ...] = setting(
+        (),
+        "PUBLIC words, one a line, that the policy must hide.",
+        names="words",
+    )
+    opened: tuple[str, ...] = setting(
+        (),
+        "Show this class of the policy, such as health. Repeatable.",
+        "--open CLASS",
+    )
+    hidden: tuple[str, ...] = setting(
+        (),
+        "Hide this class, which the policy shows. Repeatable.",
+        "--hide CLASS",
+    )
+    hide_among: int = setting(
+        100,
+        "Words that each group has at least, where its class has as many.",
+        "--hide-among N",
+    )
+    same: Same = setting(
+        "place",
+        "Where a sensitive word has one replacement: at each place anew, or throughout "
+        "a record, which shows which of its sensitive words are equal.",
     )
     unknown: Unknown = setting(
         "word",
@@ -224,11 +277,14 @@ class Settings:
     def resolve(self) -> Self:
         """Fill in every default that depends on another setting."""
         is_read = self.read != "none"
+        over_symbols = self.mechanism in SYMBOL_MECHANISMS
+        policy = self.policy or ("sensitive" if over_symbols else "all")
+        has_policy = policy != "all"
         defaults: dict[str, Any] = {
-            "mechanism": DEFAULT_MECHANISM,
-            "space": DEFAULT_SPACE,
-            "policy": "all",
-            "case": "truecase" if is_read else "lower",
+            "mechanism": POLICY_MECHANISM if has_policy else DEFAULT_MECHANISM,
+            "space": None if has_policy else DEFAULT_SPACE,
+            "policy": policy,
+            "case": "truecase" if is_read or has_policy else "lower",
             "language": DEFAULT_LANGUAGE if is_read else None,
         }
         missing = {
@@ -236,7 +292,38 @@ class Settings:
             for name, value in defaults.items()
             if value is not None and getattr(self, name) is None
         }
-        return replace(self, **missing) if missing else self
+        found = replace(self, **missing) if missing else self
+        found.check_policy()
+        return found
+
+    def check_policy(self) -> None:
+        """Refuse settings that a policy has no meaning for, or no policy has.
+
+        Raises
+        ------
+        ConfigurationError
+            If they do not go together; the message says what to do.
+        """
+        over_symbols = self.mechanism in SYMBOL_MECHANISMS
+        if self.policy == "all":
+            beside = [
+                name for name in _OF_POLICY if getattr(self, name) != _given(name)
+            ]
+            if over_symbols or beside:
+                shown = beside[0] if beside else f"mechanism {self.mechanism}"
+                raise ConfigurationError(
+                    f"{shown} needs a policy with ordinary words: use --policy "
+                    "sensitive or --policy names"
+                )
+            return
+        if not over_symbols:
+            raise ConfigurationError(
+                f"mechanism {self.mechanism} works on a space, not on policy "
+                f"{self.policy!r}: use urr or krr, or --policy all"
+            )
+        for name, why in _NOT_OF_POLICY.items():
+            if getattr(self, name) != _WITH_POLICY.get(name, _given(name)):
+                raise ConfigurationError(f"{name} does not go with a policy: {why}")
 
     def to_dict(self) -> dict[str, Any]:
         """Write the settings as JSON values, by the names of the fields."""
@@ -279,6 +366,26 @@ class Settings:
             "additionalProperties": False,
             "properties": properties,
         }
+
+
+_OF_POLICY: Final = ("ordinary", "sensitive", "opened", "hidden", "hide_among", "same")
+
+_WITH_POLICY: Final = {"case": "truecase"}
+
+_NOT_OF_POLICY: Final = {
+    "space": "its words come from the policy",
+    "unknown": "unknown words are hidden among words of their kind",
+    "keep": "name ordinary words with --ordinary FILE",
+    "case": "names and first words are printed with a capital, by public rules",
+    "read": "what a reader puts in a sensitive place is the best guess of it",
+    "print_all": "slurs and obscenities are never printed",
+}
+"""Settings that have their defaults where there is a policy, and why."""
+
+
+def _given(name: str) -> Any:
+    """The default of a setting, before others decide."""
+    return list_options()[name].default
 
 
 @final

@@ -216,3 +216,98 @@ def test_who_learns_from_the_release_is_an_adversary_of_its_own(run, model):
     assert "one who learns from the release" in said
     # Without a model there is nothing that could learn.
     assert "learning_reader" not in attacked(run, "--epsilon", "4")
+
+
+@pytest.fixture
+def of_policy(folder):
+    """Texts with illnesses, for attacks on a policy, which needs no space."""
+    ends = {"diabetes": "since then", "asthma": "for long", "cancer": "at last"}
+    rows = [[f"I have {name} {end}."] for name, end in ends.items()] * 30
+    rows[40] = [f"I have {SECRET}."]
+    with (folder / "ill.csv").open("w", newline="") as stream:
+        csv.writer(stream).writerows([["text"], *rows])
+    with (folder / "public.csv").open("w", newline="") as stream:
+        csv.writer(stream).writerows([["text"], *rows[:30], ["We have asthma, too."]])
+
+    def invoke(*arguments, expect=0):
+        given = "ill.csv", *arguments, "--policy", "sensitive", "--epsilon", "30"
+        done = CliRunner().invoke(cli, ["attack", *given])
+        assert done.exit_code == expect, (done.output, done.exception)
+        assert SECRET not in done.output
+        return done
+
+    return invoke
+
+
+def test_a_policy_is_attacked_with_a_held_out_half(of_policy):
+    found = json.loads(of_policy("--json").stdout)
+    assert found["corpus"] == {
+        "texts": 45,
+        "words": 225,
+        "held_out_of_sample": True,
+    }
+    assert found["texts"] == 45
+    assert found["sensitive_words"]["value"] > 0.9  # neighbors tell
+    assert found["single_word"]["value"] < 0.5
+    assert found["reader"]["value"] == found["sensitive_words"]["value"]
+    assert found["reader"]["unit"] == "share of sensitive words"
+    for name in (
+        "single_word",
+        "reader",
+        "worst_word",
+        "mutual_information",
+        "linkage",
+    ):
+        assert found[name].keys() >= {"value", "low", "high", "chance"}
+    assert found["worst_word"]["words"] == []  # half of SAMPLE is not public
+    said = of_policy().stdout
+    assert "45 texts, 225 words, of SAMPLE, held out" in said
+    assert "rest (not counted)" in said
+
+
+def test_a_public_corpus_names_public_words_and_leaves_sample_whole(of_policy):
+    found = json.loads(of_policy("--corpus", "public.csv", "--json").stdout)
+    assert found["texts"] == 90
+    assert found["corpus"] == {"texts": 1, "words": 4, "held_out_of_sample": False}
+    assert [word for word, _ in found["worst_word"]["words"]] == ["asthma"]
+
+
+def test_a_release_under_a_policy_is_read_back(of_policy, folder):
+    for name, epsilon in (("out.csv", "30"), ("noisy.csv", "0.01")):
+        made = "-o", name, "--policy", "sensitive", "--epsilon", epsilon
+        done = CliRunner().invoke(cli, ["privatize", "ill.csv", *made])
+        assert done.exit_code == 0, done.output
+    found = json.loads(of_policy("out.csv", "--json").stdout)
+    assert found["release_problem"] is None
+    assert found["sensitive_words"]["value"] > 0.9
+    noisy = json.loads(of_policy("noisy.csv", "--json").stdout)
+    assert "did not draw its words" in noisy["release_problem"]
+    assert "sensitive_words" not in noisy
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--language", "english"), "--corpus FILE"),
+        (("--mechanism", "tem"), "works on a space"),
+    ],
+)
+def test_what_a_policy_has_no_meaning_for_is_refused(of_policy, arguments, problem):
+    assert problem in of_policy(*arguments, expect=2).output
+
+
+def test_a_corpus_adds_sensitive_words_to_every_mechanism(run, folder):
+    lines = (folder / "sample.csv").read_text().splitlines()
+    plain = [line.replace('"', "").replace(",", "") for line in lines[1:40]]
+    other = "\n".join([lines[0], *(f"{line} so" for line in plain)])
+    (folder / "other.csv").write_text(other + "\n")
+    found = attacked(run, "--epsilon", "800", "--corpus", "other.csv")
+    assert found["corpus"]["texts"] == 39
+    read = found["sensitive_words"]
+    assert read["n"] > 50
+    assert read["known_only"]["value"] > 0.95
+    blind = attacked(run, "--epsilon", "0.001", "--corpus", "other.csv")
+    assert blind["sensitive_words"]["known_only"]["value"] < 0.5
+    assert found["reader"]["unit"] == "share of words"
+    assert "sensitive_words" not in attacked(run, "--epsilon", "800")
+    run("attack", "sample.csv", "--epsilon", "4", "--corpus", "sample.csv", expect=3)

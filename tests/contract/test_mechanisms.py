@@ -28,7 +28,9 @@ from mondegreen.sampling.noise import Batch, OSNoise, Seeded
 from mondegreen.space.binarize import with_codes
 from mondegreen.space.space import Space
 
-CLASSES = list(mg.mechanisms())
+CLASSES = [cls for cls in mg.mechanisms() if cls.space_metrics]
+"""Those over a space; those over a policy: tests/mechanisms/test_symbols.py."""
+
 every = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.name)
 every_private = pytest.mark.parametrize(
     "cls", [cls for cls in CLASSES if cls.is_private], ids=lambda cls: cls.name

@@ -232,6 +232,19 @@ def test_a_name_of_the_package_cannot_be_taken(tmp_path, monkeypatch):
         mg.mechanism("flip", epsilon=1.0)
 
 
+def test_an_alias_does_not_smuggle_a_name_of_the_package_in(tmp_path, monkeypatch):
+    (tmp_path / "smuggler.py").write_text(
+        "from mondegreen.mechanisms.selection.tem import Tem\n"
+        "class Flip(Tem):\n name, aliases = 'tree', ('flip',)\n"
+    )
+    offer(tmp_path, "smuggler", "[mondegreen.mechanisms]", "flip = smuggler:Flip")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (found,) = [cls for cls in mg.mechanisms(print) if cls.name == "tree"]
+    assert found.author() == ""
+    with pytest.raises(PluginError, match="mondegreen has a mechanism named 'tree'"):
+        mg.mechanism("flip", epsilon=1.0)
+
+
 def test_two_packages_with_one_name_are_neither_used(tmp_path, monkeypatch):
     for name in ("one", "two"):
         offer(tmp_path, name, "[mondegreen.mechanisms]", f"flip = {name}:Flip")
@@ -290,9 +303,10 @@ def test_nothing_is_loaded_before_it_is_asked_for(tmp_path):
     code = (
         "import sys, mondegreen as mg; mg.mechanism('tem', epsilon=1.0)\n"
         "from mondegreen.cli.main import cli\n"
-        "for given in (['--help'], ['privatize', '--help']):\n"
-        "    cli(given, standalone_mode=False)\n"
-        "sys.exit('loud' in sys.modules or 'importlib.metadata' in sys.modules)"
+        "cli(['privatize', '--help'], standalone_mode=False)\n"
+        "found = 'importlib.metadata' in sys.modules\n"
+        "cli(['--help'], standalone_mode=False)\n"  # which lists commands of others
+        "sys.exit(found or 'loud' in sys.modules)"
     )
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     command = [sys.executable, "-c", code]

@@ -36,6 +36,16 @@ def test_conda_builds_with_what_pip_builds_with():
     assert set(system["requires"]) <= listed("host")
 
 
+def test_the_experiments_are_of_this_version_and_licence():
+    path = ROOT / "experiments" / "pyproject.toml"
+    project = tomllib.loads(path.read_text("utf-8"))["project"]
+    assert project["version"] == PROJECT["version"]
+    assert project["dependencies"] == [f"mondegreen=={PROJECT['version']}"]
+    for key in ("requires-python", "license"):
+        assert project[key] == PROJECT[key]
+    assert (path.parent / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
 def test_the_recipe_is_yaml_of_the_known_form():
     yaml = pytest.importorskip("yaml")
     found = yaml.safe_load(RECIPE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -9,7 +10,7 @@ import sys
 import zipfile
 
 import pytest
-from wheels import ROOT, environment, run, wheel_in
+from wheels import ROOT, environment, run, wheel_in, wheel_of_experiments_in
 
 import mondegreen as mg
 
@@ -113,6 +114,27 @@ def test_an_adapter_says_what_to_install(installed):
     )
     assert done.stdout == "1\n"
     assert "pip install 'mondegreen[frames]'" in done.stderr
+
+
+def test_the_experiments_are_a_wheel_of_their_own(installed, tmp_path):
+    listing = [installed / "mondegreen", "reproduce", "--list"]
+    clean = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home")}
+    absent = subprocess.run(
+        listing, cwd=tmp_path, env=clean, capture_output=True, text=True, timeout=300
+    )
+    assert (absent.returncode, absent.stdout) == (2, "")
+    assert absent.stderr.endswith("not installed: pip install ./experiments\n")
+    wheel = wheel_of_experiments_in(tmp_path)
+    beside = tmp_path / "beside"
+    command = [installed / "python", "-m", "pip", "install", "-q", "--no-deps"]
+    run([*command, "--target", beside, wheel])
+    with_recipes = {**clean, "PYTHONPATH": str(beside)}
+    shown = run(listing, cwd=tmp_path, env=with_recipes)
+    assert "\ncmp-words " in shown
+    measured = run(
+        [*listing[:2], "tem-threshold", "--json"], cwd=tmp_path, env=with_recipes
+    )
+    assert json.loads(measured)["recipe"] == "tem-threshold"
 
 
 @pytest.mark.parametrize("program", ["uvx", "pipx"])

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["ROOT", "environment", "run", "wheel_in"]
+__all__ = ["ROOT", "environment", "run", "wheel_in", "wheel_of_experiments_in"]
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -52,11 +52,20 @@ def environment(folder):
 
 def wheel_in(folder):
     """Build the wheel of the working tree, caches and other litter included."""
+    return _built(ROOT, folder, ("README.md", "LICENSE", "NOTICE"))
+
+
+def wheel_of_experiments_in(folder):
+    """Build the wheel of the recipes."""
+    return _built(ROOT / "experiments", folder, ("README.md", "LICENSE"))
+
+
+def _built(project, folder, pages):
     source = folder / "source"
     source.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
-        shutil.copy2(ROOT / name, source)
-    shutil.copytree(ROOT / "src", source / "src")
+    for name in ("pyproject.toml", *pages):
+        shutil.copy2(project / name, source)
+    shutil.copytree(project / "src", source / "src")
     run(
         [sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", folder / "dist", "."],
         cwd=source,

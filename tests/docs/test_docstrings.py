@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import mondegreen as mg
+import mondegreen_experiments
 
 ORDER = (
     "Parameters",
@@ -24,7 +25,9 @@ ORDER = (
     "Examples",
 )
 MODULES = [
-    info.name for info in pkgutil.walk_packages(mg.__path__, prefix="mondegreen.")
+    info.name
+    for package in (mg, mondegreen_experiments)
+    for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
 ]
 MECHANISMS = list(mg.mechanisms())
 

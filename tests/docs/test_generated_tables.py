@@ -19,6 +19,8 @@ SCRIPTS = {
         "language_page",
         "linkage_page",
         "mechanisms_page",
+        "policy_page",
+        "policies_page",
         "prompts_page",
         "proxy_page",
         "reading_page",

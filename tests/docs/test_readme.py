@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import mondegreen as mg
-from benchmarks.pages import linkage_page, readme_table
+from benchmarks.pages import linkage_page, policy_page, readme_table
+from benchmarks.pages.page import filled
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -182,5 +183,5 @@ def test_the_figures_of_linkage_are_those_of_the_results():
     assert figures == [round(100 * share) for share in wanted]
 
 
-def test_the_readme_is_short():
-    assert len(README.split()) <= 900
+def test_the_example_of_a_policy_is_what_it_really_gives():
+    assert filled(README, policy_page.IN_README) == README

@@ -16,11 +16,11 @@ from benchmarks.pages import reproductions_page as page
 from benchmarks.pages import reproductions_rows as stored
 from benchmarks.pages import reproductions_words as words
 from benchmarks.pages.page import DOCS
-from mondegreen.experiments.kept import Run
-from mondegreen.experiments.papers import NAMES, recipe_named
-from mondegreen.experiments.recipe import Published, Recipe, Shape
-from mondegreen.experiments.result import Result
 from mondegreen.report.charts import picture
+from mondegreen_experiments.kept import Run
+from mondegreen_experiments.papers import NAMES, recipe_named
+from mondegreen_experiments.recipe import Published, Recipe, Shape
+from mondegreen_experiments.result import Result
 
 RESULTS = json.loads(stored.RESULT.read_text("utf-8"))["results"]
 IDS = [f"{row['recipe']}-{row['scale']}" for row in RESULTS]

@@ -8,20 +8,20 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("sklearn")
 
-from mondegreen.experiments.bench import Labelled  # noqa: E402
-from mondegreen.experiments.models.matching import (  # noqa: E402
+from mondegreen_experiments.bench import Labelled  # noqa: E402
+from mondegreen_experiments.models.matching import (  # noqa: E402
     Asked,
     Encoder,
     matched,
     tf_idf,
 )
-from mondegreen.experiments.models.ranks import (  # noqa: E402
+from mondegreen_experiments.models.ranks import (  # noqa: E402
     average_precision,
     chance_precision,
     chance_rank,
     reciprocal_rank,
 )
-from mondegreen.experiments.models.training import (  # noqa: E402
+from mondegreen_experiments.models.training import (  # noqa: E402
     Training,
     padded,
     until_no_better,

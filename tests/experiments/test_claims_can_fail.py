@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.pages.reproductions_rows import RESULT
-from mondegreen.experiments.papers import NAMES, recipe_named
+from mondegreen_experiments.papers import NAMES, recipe_named
 
 RESULTS = {
     (each["recipe"], each["scale"]): each

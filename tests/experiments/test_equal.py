@@ -8,10 +8,10 @@ import pytest
 pytest.importorskip("sklearn")
 
 import mondegreen as mg
-from mondegreen.experiments.bench import Labelled
-from mondegreen.experiments.equal.kinds import Kind, Sizes, ends_of, kind_of
-from mondegreen.experiments.equal.levels import Curve, Reached
-from mondegreen.experiments.equal.protected import (
+from mondegreen_experiments.bench import Labelled
+from mondegreen_experiments.equal.kinds import Kind, Sizes, ends_of, kind_of
+from mondegreen_experiments.equal.levels import Curve, Reached
+from mondegreen_experiments.equal.protected import (
     CERTIFIED,
     NOMINAL,
     READER,
@@ -21,10 +21,10 @@ from mondegreen.experiments.equal.protected import (
     recovered,
     worst_loss,
 )
-from mondegreen.experiments.equal.trade import accuracy_of, text_cosine
-from mondegreen.experiments.models.linear import fitted_linear
-from mondegreen.experiments.papers.benchmark import equal
-from mondegreen.experiments.releases import prepared
+from mondegreen_experiments.equal.trade import accuracy_of, text_cosine
+from mondegreen_experiments.models.linear import fitted_linear
+from mondegreen_experiments.papers.benchmark import equal
+from mondegreen_experiments.releases import prepared
 
 SIZE = 60
 TINY = Sizes(
@@ -150,7 +150,7 @@ def test_choices_are_made_on_valid_texts_and_figures_on_test_texts(kind, monkeyp
         seen.append(texts)
         return {SINGLE: epsilon / (9 + epsilon), READER: epsilon / (9 + epsilon)}
 
-    monkeypatch.setattr("mondegreen.experiments.equal.protected.recovered", seeing)
+    monkeypatch.setattr("mondegreen_experiments.equal.protected.recovered", seeing)
     epsilons_for(kind, "TEM", ((SINGLE, 0.31),))
     assert seen
     assert all(texts is kind.valid for texts in seen)

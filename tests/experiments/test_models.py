@@ -5,16 +5,16 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from mondegreen.experiments.bench import Labelled  # noqa: E402
-from mondegreen.experiments.models.classifiers import (  # noqa: E402
+from mondegreen_experiments.bench import Labelled  # noqa: E402
+from mondegreen_experiments.models.classifiers import (  # noqa: E402
     BagOfNgrams,
     Recurrent,
     accuracy,
     fitted,
 )
-from mondegreen.experiments.models.mean_vectors import fitted_mean  # noqa: E402
-from mondegreen.experiments.models.next_word import next_word_ranks  # noqa: E402
-from mondegreen.experiments.models.training import PAD, Training, padded  # noqa: E402
+from mondegreen_experiments.models.mean_vectors import fitted_mean  # noqa: E402
+from mondegreen_experiments.models.next_word import next_word_ranks  # noqa: E402
+from mondegreen_experiments.models.training import PAD, Training, padded  # noqa: E402
 
 SIZE = 40
 VECTORS = np.random.default_rng(0).normal(size=(SIZE, 8))

@@ -9,11 +9,11 @@ pytest.importorskip("torch")
 pytest.importorskip("sklearn")
 
 import mondegreen as mg
-from mondegreen.experiments.bench import Labelled
-from mondegreen.experiments.papers import recipe_named
-from mondegreen.experiments.recipe import point_key
-from mondegreen.experiments.releases import LAWS, laws_by_epsilon, prepared, released
 from mondegreen.space.binarize import with_codes
+from mondegreen_experiments.bench import Labelled
+from mondegreen_experiments.papers import recipe_named
+from mondegreen_experiments.recipe import point_key
+from mondegreen_experiments.releases import LAWS, laws_by_epsilon, prepared, released
 
 SIZE = 200
 

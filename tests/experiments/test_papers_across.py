@@ -11,17 +11,17 @@ pytest.importorskip("torch")
 pytest.importorskip("sklearn")
 
 import mondegreen as mg
-from mondegreen.experiments.bench import Labelled
-from mondegreen.experiments.measures.scramblers import SCRAMBLERS
-from mondegreen.experiments.papers import recipe_named
-from mondegreen.experiments.releases import (
+from mondegreen.space.binarize import with_codes
+from mondegreen_experiments.bench import Labelled
+from mondegreen_experiments.measures.scramblers import SCRAMBLERS
+from mondegreen_experiments.papers import recipe_named
+from mondegreen_experiments.releases import (
     BY_RATIO,
     LAWS,
     NO_NOISE,
     equal_by_ratio,
     release_at,
 )
-from mondegreen.space.binarize import with_codes
 
 SIZE = 200
 ROOM = (
@@ -139,7 +139,7 @@ def test_users_are_told_without_noise_and_not_at_epsilon_near_zero():
 
 @pytest.mark.slow("six small language models")
 def test_a_rule_hides_no_user_from_an_auditor_who_knows_it(monkeypatch):
-    from mondegreen.experiments.papers.cmp import auditor
+    from mondegreen_experiments.papers.cmp import auditor
 
     def other_words(bench, name, space, texts):
         return np.append((np.arange(SIZE) + 7) % SIZE, SIZE).astype(np.int32)

@@ -9,11 +9,11 @@ import pytest
 pytest.importorskip("torch")
 
 import mondegreen as mg
-from mondegreen.experiments.bench import Labelled
-from mondegreen.experiments.measures.as_run import GUMBEL, ONE_CELL, state_of
-from mondegreen.experiments.measures.scored import beside, counted, drawn
-from mondegreen.experiments.papers import recipe_named
-from mondegreen.experiments.releases import prepared
+from mondegreen_experiments.bench import Labelled
+from mondegreen_experiments.measures.as_run import GUMBEL, ONE_CELL, state_of
+from mondegreen_experiments.measures.scored import beside, counted, drawn
+from mondegreen_experiments.papers import recipe_named
+from mondegreen_experiments.releases import prepared
 
 SIZE = 600  # of at most 512 the law of Gumbel noise is computed, for long
 

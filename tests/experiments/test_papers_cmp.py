@@ -9,9 +9,9 @@ pytest.importorskip("torch")
 pytest.importorskip("sklearn")
 
 import mondegreen as mg
-from mondegreen.experiments import bench as benches
-from mondegreen.experiments.bench import Bench, Labelled
-from mondegreen.experiments.papers import recipe_named
+from mondegreen_experiments import bench as benches
+from mondegreen_experiments.bench import Bench, Labelled
+from mondegreen_experiments.papers import recipe_named
 
 SIZE = 200
 

@@ -7,14 +7,14 @@ pytest.importorskip("torch")
 
 import mondegreen as mg
 from mondegreen.errors import InvalidParameterError
-from mondegreen.experiments.bench import Labelled
-from mondegreen.experiments.measures import neighbours
-from mondegreen.experiments.measures.neighbours import SETTINGS, Choice, Neighbours
-from mondegreen.experiments.measures.selection import printed_selection
-from mondegreen.experiments.papers import recipe_named
-from mondegreen.experiments.papers.vickrey import claims, lexicon, selection, utility
 from mondegreen.mechanisms import mechanism
 from mondegreen.scores.held_out import held_out_errors, table_of_runs
+from mondegreen_experiments.bench import Labelled
+from mondegreen_experiments.measures import neighbours
+from mondegreen_experiments.measures.neighbours import SETTINGS, Choice, Neighbours
+from mondegreen_experiments.measures.selection import printed_selection
+from mondegreen_experiments.papers import recipe_named
+from mondegreen_experiments.papers.vickrey import claims, lexicon, selection, utility
 
 SIZE = 60
 

@@ -21,14 +21,14 @@ from click.testing import CliRunner
 import mondegreen as mg
 from mondegreen.cli.main import cli
 from mondegreen.errors import ConfigurationError, SourceError, UnknownNameError
-from mondegreen.experiments import kept
-from mondegreen.experiments.bench import Bench, reduced
-from mondegreen.experiments.code import code_of
-from mondegreen.experiments.kept import table_of, write_parquet
-from mondegreen.experiments.papers import NAMES, recipe_named
-from mondegreen.experiments.recipe import Published, Recipe, Shape, curve, place, rises
-from mondegreen.experiments.result import Mean, Result
-from mondegreen.experiments.run import _next, _Task, run_all, runs_of
+from mondegreen_experiments import kept
+from mondegreen_experiments.bench import Bench, reduced
+from mondegreen_experiments.code import code_of
+from mondegreen_experiments.kept import table_of, write_parquet
+from mondegreen_experiments.papers import NAMES, recipe_named
+from mondegreen_experiments.recipe import Published, Recipe, Shape, curve, place, rises
+from mondegreen_experiments.result import Mean, Result
+from mondegreen_experiments.run import _next, _Task, run_all, runs_of
 
 CALLS = []
 BROKEN = {}
@@ -154,8 +154,8 @@ def test_code_is_what_a_function_uses_of_its_file_without_words():
 
 
 def lazily(bench, point, seed):
-    from mondegreen.experiments.kept import kept as read
-    from mondegreen.experiments.recipe import rises
+    from mondegreen_experiments.kept import kept as read
+    from mondegreen_experiments.recipe import rises
 
     return {"y": len(read(bench, point)), "z": rises([seed])}
 
@@ -166,6 +166,87 @@ def test_code_is_also_what_other_files_of_the_experiments_hold():
         assert used in code
     for other in ("def keep(", "def rises(", "class Recipe"):
         assert other not in code
+
+
+def attacking(bench: Bench, point, seed):
+    from mondegreen.attacks.learnt import membership
+    from mondegreen.mechanisms import mechanism
+    from mondegreen.scores.interval import bounded_mean
+
+    law = mechanism("tem", epsilon=point["epsilon"])
+    return {"y": bounded_mean(membership.features(bench, law)).value}
+
+
+def test_code_is_also_that_of_attacks_scores_and_data():
+    code = code_of(attacking)
+    for used in (
+        "def bounded_mean(",
+        "class Interval",
+        "def features(",
+        "def confidence(",
+    ):
+        assert used in code
+    assert "def _written(self" in code  # how texts are read
+    for other in ("def mechanism(", "class Recipe"):
+        assert other not in code
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Recipes of others: a package with an entry point, as pip installs it."""
+    folder = tmp_path / "site" / "lines"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("")
+    (folder / "slopes.py").write_text(
+        "def slope(point):\n    return point['x']\ndef height(seed):\n    return seed\n"
+    )
+    (folder / "made.py").write_text(
+        "from mondegreen_experiments.recipe import Recipe\n"
+        "from lines import slopes\n"
+        "from .slopes import slope\n"
+        "def measure(bench, point, seed):\n"
+        "    return {'y': slope(point) + slopes.height(seed)}\n"
+        "RECIPE = Recipe(\n"
+        "    name='our-line', paper='Nobody 2026', title='A line', differs='All.',\n"
+        "    measure=measure, points={'quick': [{'x': 1}]}, seeds={'quick': 1},\n"
+        ")\n"
+    )
+    info = tmp_path / "site" / "lines-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lines\nVersion: 1\n")
+
+    def give(**entries):
+        lines = [f"{name} = {to}" for name, to in entries.items()]
+        told = "\n".join(["[mondegreen.recipes]", *lines, ""])
+        (info / "entry_points.txt").write_text(told)
+
+    give(**{"our-line": "lines.made:RECIPE"})
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    yield give
+    for name in [each for each in sys.modules if each.partition(".")[0] == "lines"]:
+        del sys.modules[name]
+
+
+def test_recipes_of_other_distributions_are_listed_and_measured(tmp_path, package):
+    listed = CliRunner().invoke(cli, ["reproduce", "--list", "--json"])
+    names = [row["name"] for row in json.loads(listed.stdout)]
+    assert names == [*NAMES, "our-line"]
+    done = invoke(tmp_path, "our-line", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["points"][0]["measures"]["y"]["value"] == 1
+    code = code_of(recipe_named("our-line").measure)
+    assert "def slope(" in code
+    assert "def height(" in code
+
+
+def test_an_entry_point_that_is_no_recipe_of_its_name_is_an_error_of_usage(
+    tmp_path, package
+):
+    package(**{"their-line": "lines.made:RECIPE", "cmp-words": "lines.made:RECIPE"})
+    assert recipe_named("cmp-words").name == "cmp-words"  # ours is not replaced
+    done = invoke(tmp_path, "their-line")
+    assert done.exit_code == 2
+    assert "lines.made:RECIPE is no recipe of that name" in done.stderr
 
 
 def test_code_of_what_stands_in_no_file_tells_functions_apart():
@@ -280,7 +361,7 @@ def test_it_says_how_far_it_is_and_how_long_the_rest_takes(tmp_path):
 
 def test_an_interrupted_command_says_where_finished_runs_are(tmp_path, monkeypatch):
     found = recipe()
-    monkeypatch.setattr("mondegreen.experiments.papers.recipe_named", lambda _: found)
+    monkeypatch.setattr("mondegreen_experiments.papers.recipe_named", lambda _: found)
     for broken, is_said in {1: False, 2: True}.items():  # none is finished, or some are
         BROKEN[broken] = KeyboardInterrupt
         done = invoke(tmp_path, "made-up")
@@ -389,7 +470,7 @@ def test_the_command_lists_and_measures(tmp_path, monkeypatch):
     listed = CliRunner().invoke(cli, ["reproduce", "--list", "--json"])
     assert [row["name"] for row in json.loads(listed.stdout)] == list(NAMES)
     monkeypatch.setattr(
-        "mondegreen.experiments.papers.recipe_named", lambda _: recipe()
+        "mondegreen_experiments.papers.recipe_named", lambda _: recipe()
     )
     options = ["reproduce", "made-up", "--runs", str(tmp_path), "--json"]
     done = CliRunner().invoke(cli, [*options, "-o", str(tmp_path / "out.parquet")])
@@ -410,8 +491,8 @@ def test_the_command_lists_and_measures(tmp_path, monkeypatch):
 def two(monkeypatch):
     """Two recipes: one that can always be measured, and one that this test changes."""
     found = {"first": recipe(name="first"), "second": recipe(name="second")}
-    monkeypatch.setattr("mondegreen.experiments.papers.NAMES", tuple(found))
-    monkeypatch.setattr("mondegreen.experiments.papers.recipe_named", found.get)
+    monkeypatch.setattr("mondegreen_experiments.papers.NAMES", tuple(found))
+    monkeypatch.setattr("mondegreen_experiments.papers.recipe_named", found.get)
     return found
 
 
@@ -433,9 +514,7 @@ def test_without_a_name_all_are_measured_that_can_be(tmp_path, two):
     assert invoke(tmp_path).exit_code == 2  # nothing can be measured
     alone = invoke(tmp_path, "first")
     assert alone.exit_code == 2
-    assert (
-        'needs no_such_library (pip install "mondegreen[experiments]")' in alone.stderr
-    )
+    assert "needs no_such_library (pip install './experiments[models]')" in alone.stderr
     two["first"] = recipe(name="first")
     done = invoke(tmp_path, "--json")
     said = json.loads(done.stdout)
@@ -489,7 +568,7 @@ def test_points_without_some_measures_are_printed_beside_others(tmp_path, monkey
         return {"y": 1.0} if point["x"] == 1 else {"z": 2.0, "why": "not reached"}
 
     found = recipe(measure=some, shapes=[])
-    monkeypatch.setattr("mondegreen.experiments.papers.recipe_named", lambda _: found)
+    monkeypatch.setattr("mondegreen_experiments.papers.recipe_named", lambda _: found)
     done = CliRunner().invoke(cli, ["reproduce", "made-up", "--runs", str(tmp_path)])
     assert done.exit_code == 0, done.output
     assert "not reached" in done.stdout
@@ -687,8 +766,8 @@ def test_to_fetch_is_advised_for_what_can_be_fetched_alone(tmp_path, two, monkey
     two["second"] = recipe(name="second", data=["imdb", "wordnet"])
     told = "no imdb, wordnet (--data FOLDER, or --fetch for imdb)\n"
     assert told in invoke(tmp_path).stderr
-    monkeypatch.setattr("mondegreen.experiments.bench.find_spec", lambda _: None)
-    assert "mondegreen[datasets]" in invoke(tmp_path, "--fetch").stderr
+    monkeypatch.setattr("mondegreen_experiments.bench.find_spec", lambda _: None)
+    assert "./experiments[fetch]" in invoke(tmp_path, "--fetch").stderr
     with pytest.raises(
         ConfigurationError, match=r"mrpc.parquet is not here \(--data FOLDER\)"
     ):

@@ -6,8 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import mondegreen as mg
-from mondegreen.experiments.bench import Labelled
-from mondegreen.experiments.measures.scramblers import alike, generalised, scrambled
+from mondegreen_experiments.bench import Labelled
+from mondegreen_experiments.measures.scramblers import alike, generalised, scrambled
 
 WORDS = ["dog", "animal", "thing", "run", "move", "quick", "turn", "round"]
 

@@ -11,7 +11,7 @@ from mondegreen.space.binarize import with_codes
 
 POINTS = np.random.default_rng(0).uniform(-0.4, 0.4, size=(20, 3))
 WORDS = [f"w{i}" for i in range(20)]
-EVERY = [cls for cls in mg.mechanisms() if cls.name != "brr"]
+EVERY = [cls for cls in mg.mechanisms() if cls.space_metrics and cls.name != "brr"]
 every = pytest.mark.parametrize("cls", EVERY, ids=lambda cls: cls.name)
 
 

@@ -23,6 +23,7 @@ from mondegreen.attacks.attack import Attack, by_texts
 from mondegreen.attacks.outputs import has_closed_law, logarithms, pass_over
 from mondegreen.attacks.pairs import Pairs
 from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.symbols.response import ResponseState
 from mondegreen.scores.law import to_words
 from mondegreen.space.store import tree_of
 
@@ -174,6 +175,8 @@ def _occurrences(pairs: Pairs, some: Ids) -> Where:
 
 def _groups(state: State) -> Ids | None:
     """Find the group of each word in the tree of the space, if there is one."""
+    if isinstance(state, ResponseState):  # symbols of a policy are in no tree
+        return None
     tree = state.tree or tree_of(state.space)
     return tree.nodes[1, :-1] if tree is not None and tree.levels > 1 else None
 

@@ -27,6 +27,7 @@ from mondegreen.calibration.guess import class_of_words
 from mondegreen.errors import LawUnknownError
 from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.laws.tree import TreeLaw
+from mondegreen.mechanisms.symbols.response import ResponseState
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.scores.law import distances_of
 from mondegreen.space.tree import WordTree
@@ -105,20 +106,27 @@ def pass_over(
     """
     law = state.tree_law
     tree = None if law is None else _TreeRows(law)
-    distances = distances_of(state.space)
+    over_symbols = isinstance(state, ResponseState)
+    distances = None if over_symbols else distances_of(state.space)
 
     def look(block: Ids) -> None:
         if tree is not None:
             for part in slices(len(block), _STRIPE):
                 work(block[part], *tree.rows(block[part]))
             return
-        for some, near in distances.stripes(block, _STRIPE):
+        parts = (block[part] for part in slices(len(block), _STRIPE))
+        stripes = (
+            ((p, None) for p in parts)
+            if distances is None
+            else (distances.stripes(block, _STRIPE))
+        )
+        for some, near in stripes:
             logs, law = state.log_rows(some, near)
             if state.has_zeros:
                 logs[law == 0] = IMPOSSIBLE
             work(some, logs, law)
 
-    size = max(_STRIPE, _BLOCK_BYTES // (8 * state.space.vocab_size))
+    size = max(_STRIPE, _BLOCK_BYTES // (8 * state.output_count))
     deque(in_blocks(look, ids, size), maxlen=0)
 
 
@@ -166,7 +174,7 @@ def _of_rows(
     likeliest = np.array(priors).max(axis=0)
     order = np.argsort(-likeliest, kind="stable")
     ids = order[likeliest[order] > 0].astype(np.int32)
-    sums = [_Sums(prior, sets, state.space.vocab_size) for prior in priors]
+    sums = [_Sums(prior, sets, state.output_count) for prior in priors]
 
     def work(some: Ids, logs: Floats, law: Floats) -> None:
         entropies = -np.einsum("ij,ij->i", law, logs)

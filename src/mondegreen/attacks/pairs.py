@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,8 @@ from mondegreen.attacks.attack import by_texts
 from mondegreen.attacks.outputs import pass_over
 from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.symbols.response import ResponseState
+from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.scores.interval import Ends
 from mondegreen.text.lookup import Lookup
 from mondegreen.text.print_forms import as_released
@@ -52,6 +55,7 @@ class Pairs:
     shapes: Weights = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     printed: Ids | None = None  # words of a release that were not drawn, but decoded
     left_out: int = 0  # texts whose release has other words or signs
+    chosen: NDArray[np.bool_] | None = None  # which of the given texts are here
 
     @property
     def texts(self) -> int:
@@ -117,12 +121,15 @@ class Pairs:
 
 
 def pairs_of(
-    texts: Sequence[str], lookup: Lookup, releases: Sequence[str] | None = None
+    texts: Sequence[str],
+    lookup: Lookup | PolicyLookup,
+    releases: Sequence[str] | None = None,
 ) -> Pairs:
     """Read texts and, if they are at hand, their releases; errors quote no text.
 
     A release is aligned with its text if it has the same structure and known words. The
-    words of other texts are left out; where these are most, so are all words.
+    words of other texts are left out; where these are most, so are all words. With the
+    lookup of a policy all numbers are symbols, of inputs and of outputs.
 
     Parameters
     ----------
@@ -149,18 +156,25 @@ def pairs_of(
     if releases is None:
         return _read(batch, lookup, known)
     printed = tokenize(releases).parts
-    other = TokenizedBatch([parts and as_released(parts) for parts in printed])
+    if isinstance(lookup, PolicyLookup):
+        other, read = TokenizedBatch(printed), lookup.printed_codes
+    else:
+        other = TokenizedBatch([parts and as_released(parts) for parts in printed])
+        read = lookup.codes
     structures, shapes = _numbered(batch, known), _numbered(other, known)
-    fits = (structures == shapes) & _are_known(other, lookup)
+    fits = structures == shapes
+    if isinstance(lookup, Lookup):
+        fits &= _are_known(other, lookup)
     if fits.mean() < _LEAST:
         found = _read(batch, lookup, known)
         return replace(found, shapes=shapes, left_out=len(fits))
     chosen = _read(_some(batch, fits), lookup, known)
     return replace(
         chosen,
-        released=lookup.codes(_some(other, fits)),
+        released=read(_some(other, fits)),
         shapes=shapes[fits],
         left_out=int((~fits).sum()),
+        chosen=fits,
     )
 
 
@@ -173,7 +187,9 @@ def _are_known(batch: TokenizedBatch, lookup: Lookup) -> NDArray[np.bool_]:
 
 
 def _read(
-    batch: TokenizedBatch, lookup: Lookup, known: dict[tuple[str, ...], int]
+    batch: TokenizedBatch,
+    lookup: Lookup | PolicyLookup,
+    known: dict[tuple[str, ...], int],
 ) -> Pairs:
     counts = np.array(batch.counts(), dtype=np.int64)
     starts = np.append(0, np.cumsum(counts))
@@ -207,9 +223,15 @@ def looks_drawn(state: State, pairs: Pairs) -> bool:
     By the mean of :math:`\ln P(y \mid x)` and the share of words that stay: False where
     either is farther from its expectation than chance explains, six deviations, and
     than matters, 0.25 nats or 0.05. So are the words of a release that was decoded, or
-    drawn with another epsilon.
+    drawn with another epsilon. Of randomized response over symbols the share that stays
+    says all.
     """
     inputs, outputs = pairs.inputs, pairs.outputs
+    if isinstance(state, ResponseState):
+        chances = state.response.kept_by(inputs)
+        spread = math.sqrt(float(chances @ (1 - chances))) / len(inputs)
+        gap = abs(float((inputs == outputs).mean() - chances.mean()))
+        return gap <= _SHARE + _DEVIATIONS * spread
     order = np.argsort(inputs, kind="stable")
     distinct, counts = np.unique(inputs, return_counts=True)
     edges = np.append(0, np.cumsum(counts))
@@ -223,7 +245,7 @@ def looks_drawn(state: State, pairs: Pairs) -> bool:
         mine = order[edges[first] : edges[first + len(block)]]
         rows = np.repeat(np.arange(len(block)), many)
         stay = np.zeros(len(block))
-        known = np.flatnonzero(block < state.space.vocab_size)
+        known = np.flatnonzero(block < state.output_count)
         stay[known] = law[known, block[known]]
         seen = logs[rows, outputs[mine]].sum() - many @ means
         kept = np.count_nonzero(inputs[mine] == outputs[mine]) - many @ stay

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, compress, islice
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -25,12 +26,16 @@ if TYPE_CHECKING:
     from mondegreen.io.base import AbstractSource
     from mondegreen.mechanisms.base import State
     from mondegreen.passes import Pass
+    from mondegreen.policy.policy import Policy
     from mondegreen.wording import Kind
 
 _OWN: Final = (
     "Computed from the texts themselves: where these are private, so are these numbers."
 )
+SENSITIVE: Final = "share of sensitive words"
+
 _HEADINGS: Final = {
+    "sensitive_words": "sensitive words, from their context",
     "single_word": "one word by itself",
     "reader": "a reader of sentences",
     "learning_reader": "one who learns from the release",
@@ -48,7 +53,13 @@ def attack(
     release: File | None = argument(required=False),
     columns: tuple[options.Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
-    settings: Settings = options.settings(*options.LAW),
+    settings: Settings = options.settings(*options.LAW, *options.POLICY),
+    corpus: tuple[File, ...] = option(
+        "PUBLIC texts from the domain of SAMPLE, for the attacker on sensitive words; "
+        "in the columns of SAMPLE. Repeatable.  [default: with a policy every other "
+        "text of SAMPLE, which is then not attacked; else sensitive words are not "
+        "reported]"
+    ),
     language: options.LanguageName | None = options.KNOWN_LANGUAGE,
     texts: int = option("How many texts to attack, from the first.", default=2000),
     seed: options.Seed = option(
@@ -70,81 +81,245 @@ def attack(
     The numbers hold for these texts and these adversaries: who knows more recovers
     more.
 
+    With --policy, an attacker who sees the ordinary words and knows other texts of the
+    domain guesses the sensitive ones. Which words count as sensitive is one fixed list
+    for all policies: names, places, organizations, dates, health, family and the like.
+
     \b
     mondegreen attack reviews.csv --column review --epsilon 10
     mondegreen attack reviews.csv drawn.csv --column review --epsilon 10 --json
+    mondegreen attack reviews.csv --column review --policy sensitive --epsilon 12
     """  # noqa: D301
-    import numpy as np
-
-    from mondegreen.attacks.run import attack_all
-    from mondegreen.privatizer.build import build_mechanism
-    from mondegreen.privatizer.spec import find_space
+    from mondegreen.policy.policy import policy_of
 
     if sample == release:
         raise ConfigurationError("SAMPLE and RELEASE must be two files")
+    policy, files = (
+        policy_of(settings.resolve()),
+        Files(sample, release, columns, format),
+    )
+    if policy is None:
+        made = _attack_space(
+            settings, files, texts, seed, language, corpus, more, shower(quiet)
+        )
+    else:
+        if more:
+            raise ConfigurationError(
+                "--attack does not go with a policy: attacks of plug-ins expect a space"
+            )
+        if language is not None:
+            raise ConfigurationError(
+                "--language does not go with a policy: name texts of the domain with "
+                "--corpus FILE"
+            )
+        made = _attack_policy(
+            policy, settings, files, texts, seed, corpus, shower(quiet)
+        )
+    if as_json:
+        shown = {key: each.to_dict() for key, each in made.found.items()}
+        echo_json({**made.about, "note": _OWN, **shown})
+        return
+    size = (
+        f"{amount(made.about['texts'], 'text')}, {amount(made.about['words'], 'word')}"
+    )
+    head = f"{sample}: {size}; {made.setting}"
+    click.echo("\n".join([head, "", *_lines(made.found), "", _OWN]))
+
+
+@dataclass(frozen=True)
+class Files:
+    """What to attack."""
+
+    sample: str
+    release: str | None
+    columns: tuple[str, ...]
+    format: Format | None
+
+    def open(self, path: str) -> AbstractSource:
+        from mondegreen.io.open import open_source
+
+        return open_source(
+            path, format=self.format, columns=self.columns, missing="pass"
+        )
+
+    def texts(self, path: str) -> Iterator[str]:
+        """Yield the texts of a file that are there."""
+        with self.open(path) as source:
+            for batch in source.batches():
+                yield from (text for text in source.texts(batch) if text is not None)
+
+
+@dataclass(frozen=True)
+class Made:
+    """The attacks that were made, what is said about all of them, and the setting."""
+
+    found: Mapping[str, Attack]
+    about: dict[str, Any]
+    setting: str
+
+
+def _attack_space(
+    settings: Settings,
+    files: Files,
+    most: int,
+    seed: int,
+    language: str | None,
+    corpus: tuple[str, ...],
+    more: tuple[str, ...],
+    show: Callable[[str], object],
+) -> Made:
+    """Attack a mechanism over the words of a space."""
+    import numpy as np
+
+    from mondegreen.attacks.pairs import pairs_of
+    from mondegreen.attacks.run import attack_all
+    from mondegreen.attacks.sensitive import attack_with_corpus
+    from mondegreen.privatizer.build import build_mechanism
+    from mondegreen.privatizer.spec import find_space
+    from mondegreen.text.lookup import Lookup
+    from mondegreen.text.tokenizer import tokenize
+
     mechanism = build_mechanism(settings)
     options.check_proved(mechanism, allow_unproved=settings.allow_unproved)
-    loaded, show = find_space(settings.space), shower(quiet)
+    loaded = find_space(settings.space)
     state = mechanism.prepare(loaded)
-    pairs = _read(sample, release, columns, format, state, texts)
+    texts, releases = _read(files, state, most)
+    pairs = pairs_of(texts, Lookup(loaded), releases)
+    check_words(pairs, files)
     problem: str | None = None
-    if release is None:
+    if releases is None:
         pairs = pairs.drawn(state, np.random.default_rng(seed))
     else:
         pairs, problem = _checked(pairs, state)
     show("the channel")
-    knowledge = _knowledge(state, pairs, language)
-    found = attack_all(state, pairs, knowledge, show, more)
+    found = attack_all(state, pairs, _knowledge(state, pairs, language), show, more)
+    about = _about(pairs, problem)
+    if corpus and pairs.released is not None:
+        show("sensitive words")
+        known = _public_texts(files, corpus, texts)
+        read = attack_with_corpus(state, pairs, tokenize(_chosen(texts, pairs)), known)
+        found = {read.name: read, **found}
+        words = read.details["corpus_words"]
+        about["corpus"] = _corpus(known, words, is_held_out=False)
     show("")
-    if as_json:
-        about = {
-            "texts": pairs.texts,
-            "words": len(pairs.inputs),
-            "left_out": pairs.left_out,
-            "release_problem": problem,
-            "note": _OWN,
-        }
-        echo_json({**about, **{key: each.to_dict() for key, each in found.items()}})
-        return
-    size = f"{amount(pairs.texts, 'text')}, {amount(len(pairs.inputs), 'word')}"
-    head = f"{sample}: {size}; {state.stated.setting} on {loaded.name}"
-    click.echo("\n".join([head, "", *_lines(found), "", _OWN]))
+    return Made(found, about, f"{state.stated.setting} on {loaded.name}")
 
 
-def _read(
-    sample: str,
-    release: str | None,
-    columns: tuple[str, ...],
-    format: Format | None,
-    state: State,
+def _attack_policy(
+    policy: Policy,
+    settings: Settings,
+    files: Files,
     most: int,
-) -> Pairs:
-    """Read the first texts, and their releases if these are at hand."""
+    seed: int,
+    corpus: tuple[str, ...],
+    show: Callable[[str], object],
+) -> Made:
+    """Attack randomized response over the symbols of a policy."""
+    import numpy as np
+
     from mondegreen.attacks.pairs import pairs_of
+    from mondegreen.attacks.policies import attack_policy
+    from mondegreen.attacks.sensitive import InDomainReader
+    from mondegreen.privatizer.build import build_mechanism
+    from mondegreen.text.tokenizer import tokenize
+
+    law: Any = build_mechanism(settings)
+    state = law.prepare(policy.alphabet)
+    texts, releases = _read(files, state, most if corpus else 2 * most)
+    if corpus:
+        known = _public_texts(files, corpus, texts)
+    else:
+        known, texts = texts[1::2], texts[::2]
+        releases = None if releases is None else releases[::2]
+    if not known:
+        raise _without_corpus(files)
+    show("the corpus of the attacker")
+    reader = InDomainReader(policy, known, state.response)
+    pairs = pairs_of(texts, reader.lookup, releases)
+    check_words(pairs, files)
+    trouble: str | None = None
+    if releases is None:
+        pairs = pairs.drawn(state, np.random.default_rng(seed))
+    else:
+        pairs, trouble = _checked(pairs, state)
+    found = attack_policy(
+        policy,
+        state,
+        reader,
+        tokenize(_chosen(texts, pairs)),
+        pairs,
+        is_public=bool(corpus),
+        tell=show,
+    )
+    show("")
+    about = _about(pairs, trouble)
+    about["corpus"] = _corpus(known, reader.corpus_words, is_held_out=not corpus)
+    whence = "other files" if corpus else "SAMPLE, held out"
+    size = f"{amount(len(known), 'text')}, {amount(reader.corpus_words, 'word')}"
+    setting = (
+        f"{state.stated.setting} under policy {policy.name}\n"
+        f"corpus of the attacker: {size}, of {whence}"
+    )
+    return Made(found, about, setting)
+
+
+def _public_texts(
+    files: Files, corpus: tuple[str, ...], attacked: Sequence[str]
+) -> list[str]:
+    """Read the corpus of the attacker, without the texts that are attacked."""
+    # A corpus that holds SAMPLE itself would recover everything.
+    own = frozenset(attacked)
+    every = chain.from_iterable(map(files.texts, corpus))
+    known = [text for text in every if text not in own]
+    if not known:
+        raise _without_corpus(files)
+    return known
+
+
+def _without_corpus(files: Files) -> SourceError:
+    hint = "give a larger SAMPLE, or other texts with --corpus FILE"
+    problem = "it leaves no texts for the corpus of the attacker"
+    return SourceError(files.sample, problem, hint=hint)
+
+
+def _chosen(texts: list[str], pairs: Pairs) -> list[str]:
+    """Take the texts that are among the pairs."""
+    if pairs.chosen is None:
+        return texts
+    return list(compress(texts, pairs.chosen.tolist()))
+
+
+def _corpus(known: list[str], words: int, *, is_held_out: bool) -> dict[str, Any]:
+    return {"texts": len(known), "words": words, "held_out_of_sample": is_held_out}
+
+
+def _about(pairs: Pairs, problem: str | None) -> dict[str, Any]:
+    return {
+        "texts": pairs.texts,
+        "words": len(pairs.inputs),
+        "left_out": pairs.left_out,
+        "release_problem": problem,
+    }
+
+
+def _read(files: Files, state: State, most: int) -> tuple[list[str], list[str] | None]:
+    """Read the first texts, and their releases if these are at hand."""
     from mondegreen.cli.score import text_pairs
-    from mondegreen.io.open import open_source
-    from mondegreen.text.lookup import Lookup
 
-    def opened(path: str) -> AbstractSource:
-        return open_source(path, format=format, columns=columns, missing="pass")
+    if files.release is None:
+        return list(islice(files.texts(files.sample), most)), None
+    with files.open(files.sample) as mine, files.open(files.release) as theirs:
+        check_stated(theirs, state)
+        both = (zip(*chunk, strict=True) for chunk in text_pairs(mine, theirs))
+        rows = (row for row in chain.from_iterable(both) if None not in row)
+        chosen = list(islice(rows, most))
+    return [str(text) for text, _ in chosen], [str(found) for _, found in chosen]
 
-    releases = None
-    with opened(sample) as mine:
-        if release is None:
-            found = chain.from_iterable(map(mine.texts, mine.batches()))
-            texts = list(islice(found, most))
-        else:
-            with opened(release) as theirs:
-                check_stated(theirs, state)
-                both = (zip(*chunk, strict=True) for chunk in text_pairs(mine, theirs))
-                rows = (row for row in chain.from_iterable(both) if None not in row)
-                chosen = list(islice(rows, most))
-            texts = [str(text) for text, _ in chosen]
-            releases = [str(found) for _, found in chosen]
-    pairs = pairs_of(texts, Lookup(state.space), releases)
+
+def check_words(pairs: Pairs, files: Files) -> None:
+    """Refuse texts without words."""
     if not len(pairs.inputs):
-        raise SourceError(sample, "it has no words in these columns")
-    return pairs
+        raise SourceError(files.sample, "it has no words in these columns")
 
 
 def _knowledge(state: State, pairs: Pairs, language: str | None) -> Knowledge:
@@ -204,22 +379,32 @@ def _checked(pairs: Pairs, state: State) -> tuple[Pairs, str | None]:
     return pairs, problem
 
 
+def _row(name: str, attack: Attack) -> list[str]:
+    """What one attack reaches, and who attacks."""
+    is_share = attack.unit.startswith(("share", "chance"))
+    kind: Kind = "percent" if is_share else "number"
+    sign = " %" if is_share else ""
+    shown, (low, high) = "not known", (attack.low, attack.high)
+    if attack.value is not None and low is not None and high is not None:
+        shown = figure(attack.value, kind) + sign
+        if low < high:
+            shown += f" ({figure(low, kind)} to {figure(high, kind)})"
+    chance = "" if attack.chance is None else figure(attack.chance, kind) + sign
+    return [_HEADINGS.get(name, name), shown, chance, attack.adversary]
+
+
 def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
     """A row for each attack, and what is behind the largest numbers."""
     rows = [["attack", "reaches", "without release", "who attacks, and how"]]
-    for name, each in found.items():
-        is_share = each.unit.startswith(("share", "chance"))
-        kind: Kind = "percent" if is_share else "number"
-        sign = " %" if is_share else ""
-        shown = "not known"
-        if each.value is not None and each.low is not None and each.high is not None:
-            shown = figure(each.value, kind) + sign
-            if each.low < each.high:
-                ends = figure(each.low, kind), figure(each.high, kind)
-                shown += f" ({ends[0]} to {ends[1]})"
-        chance = "" if each.chance is None else figure(each.chance, kind) + sign
-        rows.append([_HEADINGS.get(name, name), shown, chance, each.adversary])
+    rows += [
+        _row(name, each)
+        for name, each in found.items()
+        # The same figure, under the name that scripts read.
+        if not (name == "reader" and each.unit == SENSITIVE)
+    ]
     yield from table(rows, align="<>><")
+    if "sensitive_words" in found:
+        yield from _of_classes(found["sensitive_words"])
     own = found.get("single_word")
     if own is not None and "exactly_these_frequencies" in own.details:
         share = figure(own.details["exactly_these_frequencies"], "percent")
@@ -231,3 +416,26 @@ def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
         chance = figure(way["chance"], "percent")
         value = figure(way["value"], "percent")
         yield f"linked by {way['by']}: {value} % (by chance {chance} %)"
+
+
+def _of_classes(attack: Attack) -> Iterator[str]:
+    """What stands behind the share of sensitive words, class by class."""
+    details, hidden = attack.details, attack.details["hidden_only"]
+    yield f"\nsensitive words: {attack.n:,}"
+    if hidden["n"] < attack.n:
+        yield (
+            f"recovered of those that the policy hides ({hidden['n']:,}): "
+            f"{figure(hidden['value'], 'percent')} %"
+        )
+    known = details["known_only"]
+    yield (
+        f"recovered of those in the corpus ({known['n']:,}): "
+        f"{figure(known['value'], 'percent')} %"
+    )
+    classes = [*details["by_class"].items()]
+    classes += [(f"{name} (not counted)", of) for name, of in details["beside"].items()]
+    rows = [["class", "recovered", "words"]]
+    for name, of in classes:
+        rows.append([name, f"{figure(of['value'], 'percent')} %", f"{of['n']:,}"])
+    yield ""
+    yield from table(rows, align="<>>")

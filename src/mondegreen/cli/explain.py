@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
 from mondegreen.cli import options
 from mondegreen.cli.options import File, argument, command, option
 from mondegreen.cli.render import (
+    describe_symbol,
     echo_json,
     echo_table,
     prepare_privatizer,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from mondegreen.guarantee import Guarantee
     from mondegreen.privatizer.privatizer import Privatizer
+    from mondegreen.scores.policy_word import PolicyOdds, PolicyWordScores
     from mondegreen.scores.word import DocumentLoss, Odds, WordScores
     from mondegreen.wording import Kind
 
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 def explain(
     word: str = argument(),
     settings: Settings = options.settings(
-        *options.LAW, "keep", "print_all", "language"
+        *options.LAW, *options.POLICY, "keep", "print_all", "language"
     ),
     words: int = option(
         "Words of a document for which the privacy loss is added up.", default=100
@@ -66,25 +68,32 @@ def explain(
     How often it stays, how many outputs are likely and which, how much an output tells
     whether the word was this one or another, and what a document adds up to. Exact
     where probabilities can be computed; else from runs, with 95 % confidence
-    intervals. Nothing is read but public data.
+    intervals. Nothing is read but public data. With --policy: the class of the word,
+    and the chances that it is printed, or a word of its group, or any other.
 
     \b
     mondegreen explain doctor --epsilon 10
+    mondegreen explain diabetes --policy sensitive --epsilon 12
     mondegreen explain doctor --epsilon 12 --mechanism laplace --plot doctor.svg
     """  # noqa: D301
     import numpy as np
 
+    from mondegreen.scores.policy_word import score_policy_word
     from mondegreen.scores.word import score_word
     from mondegreen.text.lookup import KEEP, Lookup
     from mondegreen.text.never_printed import never_printed
 
     target = _picture(plot, force=force)
     privatizer = prepare_privatizer(replace(settings, read=read), quiet=quiet)
+    if privatizer.policy is not None:
+        _refuse_picture(target, "--plot does not go with a policy: use --json")
+        scored = score_policy_word(privatizer.state, privatizer.policy, word, top=top)
+        _explain_with_policy(privatizer, word, scored, as_json=as_json)
+        return
     code, form = Lookup(privatizer.space, keep=settings.keep).code_of(word)
     facts = {"word": word, "looked_up_as": form, "is_kept": code == KEEP}
     if code == KEEP:
-        if target is not None:
-            raise ConfigurationError("--plot: a word of the keep list has one output")
+        _refuse_picture(target, "--plot: a word of the keep list has one output")
         if as_json:
             echo_json({**facts, "guarantee": None, "stay": 1.0})
         else:
@@ -128,6 +137,85 @@ def explain(
             click.echo("\n".join(["", "read by itself as", *table(rows, indent="  ")]))
         click.echo(f"\n{preview.warning or preview}")
         click.echo(f"Protection: {preview.protection(guarantee)}.")
+
+
+def _refuse_picture(target: Any, why: str) -> None:
+    if target is not None:
+        raise ConfigurationError(why)
+
+
+def _explain_with_policy(
+    privatizer: Privatizer, word: str, scores: PolicyWordScores, *, as_json: bool
+) -> None:
+    """Show what a policy and its mechanism do with one word."""
+    guarantee = privatizer.guarantee
+    preview = privatizer.preview()
+    if as_json:
+        echo_json(
+            {
+                "word": word,
+                "is_kept": False,
+                "guarantee": guarantee.to_dict(),
+                **scores.to_dict(),
+                "preview": preview.to_dict(),
+                "protection": preview.protection(guarantee),
+            }
+        )
+        return
+    click.echo("\n".join(_policy_lines(scores, guarantee)))
+    click.echo(f"\n{guarantee.summary()}\n{preview}")
+    click.echo(f"Protection: {preview.protection(guarantee)}.")
+
+
+def _policy_lines(scores: PolicyWordScores, guarantee: Guarantee) -> Iterator[str]:
+    shown, law = scores.shown, guarantee.setting
+    yield f"{shown.word}: {law} over policy {guarantee.space}; exact"
+    yield describe_symbol(shown.inside)
+    if shown.at_start is not None:
+        start = describe_symbol(shown.at_start)
+        yield f"as the first word of a sentence: {start}"
+    chances = [("printed unchanged", scores.stay)]
+    if not scores.is_ordinary:
+        chances += [("printed as another word of its group", scores.group)]
+    chances += [
+        ("printed as a word of another group", scores.sensitive),
+        (f"printed as {_other(scores)} word", scores.ordinary),
+    ]
+    rows = [
+        (text, f"{figure(chance, 'percent', digits=4)} %") for text, chance in chances
+    ]
+    yield from ["", *table(rows, indent="  "), "", "outputs, for example"]
+    listed = [
+        (each.word, f"{figure(each.probability, 'percent')} %")
+        for each in scores.outputs
+    ]
+    yield from [*table(listed, indent="  "), "", "odds"]
+    for odds in scores.odds:
+        other = _OTHERS.get(odds.pair, f"{_other(scores)} word")
+        yield f"  {shown.word} or {other}, such as {odds.other}"
+        yield f"        {_policy_limit(odds)}"
+
+
+_OTHERS: Final = {
+    "group": "another word of its group",
+    "sensitive": "a word of another group",
+}
+
+
+def _other(scores: PolicyWordScores) -> str:
+    return "another ordinary" if scores.is_ordinary else "an ordinary"
+
+
+def _policy_limit(odds: PolicyOdds) -> str:
+    """By how much an output can change odds, exactly."""
+    if odds.realised is not None and odds.realised == 0.0:
+        return "not changed by any output (0 nats)"
+    if odds.realised is not None:
+        return _limit(odds.realised, "exactly", "")
+    shown = "certainty where an ordinary word is printed"
+    if not odds.hidden:
+        return f"{shown}; not changed where a sensitive word is printed"
+    return f"{shown}; else {_limit(odds.hidden, 'exactly', '')}"
 
 
 def _readings(

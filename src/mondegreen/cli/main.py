@@ -35,13 +35,17 @@ _VERBS: Final = {
         "List, show, build and mix language models.",
     ),
     "mechanisms": ("explain", "mechanisms", "List the mechanisms."),
+    "policy": (
+        "public.policy",
+        "policy",
+        "List, show and compare policies.",
+    ),
     "privatize": ("privatize", "privatize", "Privatize a file or a stream of text."),
     "proxy": (
         "services.proxy",
         "proxy",
         "Privatize prompts to a language model.",
     ),
-    "reproduce": ("reproduce", "reproduce", "Measure a paper's experiment again."),
     "score": ("score", "score", "Judge a finished release by its originals."),
     "serve": ("services.serve", "serve", "Privatize texts that come in over HTTP."),
     "space": ("public.space", "space", "List, show, build, verify and fetch spaces."),
@@ -68,11 +72,13 @@ class _Verbs(click.Group):
     """Loads a verb when it is called, so that ``--help`` starts at once."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_VERBS)
+        return list(_helps())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _VERBS:
-            return None
+            from mondegreen.cli.plugins import load_plugin
+
+            return load_plugin(cmd_name)
         module, attribute, _ = _VERBS[cmd_name]
         loaded = importlib.import_module(f"mondegreen.cli.{module}")
         return getattr(loaded, attribute)  # type: ignore[no-any-return]
@@ -82,8 +88,11 @@ class _Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a verb; the answer to an unknown one is what it is like."""
         given = args[0]
-        near = difflib.get_close_matches(given, _VERBS, n=1)
-        if given in _VERBS or given[:1] == "-" or not near or ctx.resilient_parsing:
+        if given in _VERBS or given[:1] == "-" or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        names = _helps()
+        near = difflib.get_close_matches(given, names, n=1)
+        if given in names or not near:
             return super().resolve_command(ctx, args)
         ctx.fail(f"there is no command {given!r}; did you mean {near[0]!r}?")
 
@@ -92,15 +101,16 @@ class _Verbs(click.Group):
     ) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        found = [name for name in _VERBS if name.startswith(incomplete)]
-        verbs = [CompletionItem(name, help=_VERBS[name][2]) for name in found]
+        helps = _helps().items()
+        found = [each for each in helps if each[0].startswith(incomplete)]
+        verbs = [CompletionItem(name, help=help) for name, help in found]
         return verbs + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, help) for name, (_, _, help) in _VERBS.items()])
+            formatter.write_dl(list(_helps().items()))
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -114,6 +124,14 @@ class _Verbs(click.Group):
             if absent is None:
                 raise
             raise _Failure(absent) from None
+
+
+def _helps() -> dict[str, str]:
+    """Return the line of help for each verb, by alphabet."""
+    from mondegreen.cli.plugins import list_plugins  # reads what is installed
+
+    helps = {name: help for name, (_, _, help) in _VERBS.items()}
+    return dict(sorted({**helps, **list_plugins(_VERBS)}.items()))
 
 
 @click.group(cls=_Verbs, context_settings=_SETTINGS)

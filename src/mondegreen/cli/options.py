@@ -8,9 +8,10 @@ import io
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from types import NoneType
+from types import MappingProxyType, NoneType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -241,18 +242,29 @@ def command(**how: Any) -> Callable[[Callable[..., None]], click.Command]:
 class _SettingsOptions:
     """Stands where a command takes options that make :class:`Settings`."""
 
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], otherwise: Mapping[str, str]) -> None:
         declared = list_options()
-        self.options = [declared[name] for name in names]
+        self.options = [
+            replace(declared[name], otherwise=otherwise[name])
+            if name in otherwise
+            else declared[name]
+            for name in names
+        ]
 
 
-def settings(*names: str, without: Collection[str] = ()) -> Any:
+def settings(
+    *names: str,
+    without: Collection[str] = (),
+    otherwise: Mapping[str, str] = MappingProxyType({}),
+) -> Any:
     """Declare the options of some settings where a command has a parameter of them.
 
-    By default all of them; ``without`` leaves some out.
+    By default all of them; ``without`` leaves some out. ``otherwise`` says which
+    default a command gives to settings that are None.
     """
     named = names or tuple(list_options())
-    return _SettingsOptions(name for name in named if name not in without)
+    chosen = (name for name in named if name not in without)
+    return _SettingsOptions(chosen, otherwise)
 
 
 def _click_option(declared: Option) -> click.Option:
@@ -318,6 +330,16 @@ def _of_setting(name: str) -> Any:
     more = {} if declared.default in ((), {}) else {"default": default}
     return option(declared.help, declared.flags, **more)
 
+
+POLICY: Final = (
+    "policy",
+    "ordinary",
+    "sensitive",
+    "opened",
+    "hidden",
+    "hide_among",
+)
+"""The settings that choose a policy."""
 
 LAW: Final = ("mechanism", "epsilon", "parameters", "space", "allow_unproved")
 """The settings of a law, for commands that print no texts."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mondegreen.calibration.sample import Sample
     from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSource
+    from mondegreen.policy.shown import ShownSymbol
     from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.sampling.noise import NoiseSource
     from mondegreen.scores.preview import Preview
@@ -64,6 +65,25 @@ def _cell(value: object) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {_cell(each)}" for key, each in value.items())
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def describe_symbol(shown: ShownSymbol) -> str:
+    """Say in words what a symbol is, and among how many a word hides.
+
+    >>> from mondegreen.policy.policy import load_policy
+    >>> from mondegreen.policy.shown import PolicyView
+    >>> describe_symbol(PolicyView(load_policy("sensitive")).describe(0))
+    'ordinary, shown'
+    """
+    if shown.hides_among is None:
+        return "ordinary, shown"
+    if shown.class_name == "format":
+        among = f"hides among all {shown.outputs:,} of this format"
+        return f"{shown.class_name} {shown.group!r}; {among}"
+    return (
+        f"{shown.class_name}; group {shown.group!r}; hides among {shown.hides_among:,} "
+        f"known words and unknown ones, printed as {shown.outputs:,}"
+    )
 
 
 def say(message: str) -> None:

@@ -54,6 +54,7 @@ _REGISTRY: Final = {
     "custext": ("baselines.custext", "Custext"),
     "exponential": ("selection.exponential", "Exponential"),
     "hyperbolic": ("noise.hyperbolic", "Hyperbolic"),
+    "krr": ("symbols.krr", "Krr"),
     "laplace": ("noise.laplace", "Laplace"),
     "mahalanobis": ("noise.mahalanobis", "Mahalanobis"),
     "santext_plus": ("baselines.santext_plus", "SantextPlus"),
@@ -62,6 +63,7 @@ _REGISTRY: Final = {
     "tight": ("selection.tight", "Tight"),
     "tree": ("selection.tree", "Tree"),
     "truncated_gumbel": ("baselines.truncated_gumbel", "TruncatedGumbel"),
+    "urr": ("symbols.urr", "Urr"),
     "vickrey": ("noise.vickrey", "Vickrey"),
     "vickrey_literal": ("baselines.vickrey_literal", "VickreyLiteral"),
 }
@@ -81,6 +83,8 @@ def _find_problem(name: str, value: Any) -> str:
     for attribute in ("name", "family", "metric"):
         if not isinstance(getattr(value, attribute, None), str):
             return f"its class has no {attribute}"
+    if value.name in _REGISTRY or value.name in _ALIASES:
+        return f"mondegreen has a mechanism named {value.name!r}"
     if name not in (value.name, *value.aliases):
         return f"its class is named {value.name!r}"
     parameters: Any = getattr(value, "__dataclass_params__", None)
@@ -95,7 +99,7 @@ _PLUGINS: Final[Plugins[type[AbstractMechanism]]] = Plugins(
 )
 
 
-def register(cls: Mechanism) -> Mechanism:
+def register(mechanism_type: Mechanism) -> Mechanism:
     """Add a mechanism of your own, under its name and aliases, for this process.
 
     Then every name works as those of the package do: in :func:`mechanism`, calibration,
@@ -104,7 +108,7 @@ def register(cls: Mechanism) -> Mechanism:
 
     Parameters
     ----------
-    cls : type[AbstractMechanism]
+    mechanism_type : type[AbstractMechanism]
         A frozen dataclass with a field ``epsilon``. Unless it says
         ``is_private = True`` it counts as unproved.
 
@@ -124,8 +128,8 @@ def register(cls: Mechanism) -> Mechanism:
     Traceback (most recent call last):
     mondegreen.errors.ConfigurationError: cannot register 'tem': ...
     """
-    _PLUGINS.register(cls, *_find_names(cls))
-    return cls
+    _PLUGINS.register(mechanism_type, *_find_names(mechanism_type))
+    return mechanism_type
 
 
 def _find_names(cls: Any) -> tuple[str, ...]:
@@ -219,7 +223,7 @@ def mechanisms(tell: Tell = warnings.warn) -> Iterator[type[AbstractMechanism]]:
     --------
     >>> names = [cls.name for cls in mechanisms() if cls.is_private]
     >>> names[:4], len(names)
-    (['brr', 'calibrated', 'exponential', 'hyperbolic'], 11)
+    (['brr', 'calibrated', 'exponential', 'hyperbolic'], 13)
     >>> [cls.name for cls in mechanisms() if not cls.is_private]
     ['custext', 'santext_plus', 'truncated_gumbel', 'vickrey_literal']
     """

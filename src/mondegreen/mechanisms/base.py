@@ -42,9 +42,12 @@ class Flips(NamedTuple):
 
 
 class State(ABC):
-    """A mechanism prepared for one space. Read-only; safe to use from threads.
+    """A law from an input alphabet to an output alphabet. Read-only; safe in threads.
 
-    A new mechanism gives ``space``, ``guarantee`` (what one call promises for each
+    Mechanisms over a space take ids ``0..V`` (V is the unknown word) to ids
+    ``0..V-1``. Mechanisms over a policy take symbols ``0..m-1`` to symbols ``0..m-1``;
+    they have no ``space``, and the policy prints a word of each symbol. A new mechanism
+    over a space gives ``space``, ``guarantee`` (what one call promises for each
     word), :meth:`sample`, :meth:`log_prob` and :meth:`distances`. All else that callers
     ask has an answer here, which a state replaces where it knows better.
 
@@ -91,6 +94,16 @@ class State(ABC):
             raise NotImplementedError(f"{stated.metric} needs a method of its own")
         cutoff = stated.scale["diameter"]
         return space_distances(self.space, first, second, cutoff=cutoff)
+
+    @property
+    def input_count(self) -> int:
+        """Number of inputs: ids ``0..input_count-1``."""
+        return self.space.vocab_size + 1
+
+    @property
+    def output_count(self) -> int:
+        """Number of outputs: ids ``0..output_count-1``."""
+        return self.space.vocab_size
 
     # --- the promise and its certificate
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, Final
 
-from mondegreen.errors import LanguageError, SpaceIntegrityError
+from mondegreen.errors import ConfigurationError, LanguageError, SpaceIntegrityError
 from mondegreen.mechanisms import mechanism
 from mondegreen.mechanisms.base import AbstractMechanism, Progress, no_progress
+from mondegreen.policy.policy import policy_of
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.privatizer.reading import find_language_name, open_models
 from mondegreen.privatizer.spec import Kept, canonical_json, find_space, read_spec
@@ -16,7 +17,7 @@ from mondegreen.sampling.noise import NoiseSource
 from mondegreen.settings import Settings
 from mondegreen.space.space import Space
 
-_LAW: Final = ("mechanism", "epsilon", "parameters", "space", "policy")
+_LAW: Final = ("mechanism", "epsilon", "parameters", "space")
 """Settings that make the law, which a Privatizer takes as objects."""
 
 _BUILT: Final[Kept[Privatizer]] = Kept()
@@ -79,6 +80,9 @@ def _build(
 ) -> Privatizer:
     chosen = settings.resolve()
     law = build_mechanism(chosen)
+    policy = policy_of(chosen)
+    if policy is not None:
+        return _build_with_policy(chosen, law, policy.digest, digests)
     loaded = find_space(chosen.space) if space is None else space
     if digests and loaded.digest != digests["space"]:
         raise SpaceIntegrityError(
@@ -110,3 +114,22 @@ def _build(
         "language": [named, read_by],
     }
     return _BUILT.get(canonical_json(key), build)
+
+
+def _build_with_policy(
+    chosen: Settings,
+    law: AbstractMechanism,
+    digest: str,
+    digests: Mapping[str, str],
+) -> Privatizer:
+    """Build the privatizer of a policy, which needs no space and no language."""
+    if digests and digest != digests["policy"]:
+        raise ConfigurationError(
+            f"policy {chosen.policy!r} is another one here than the settings name: "
+            f"its digest is {digest[:12]}, not {digests['policy'][:12]}; use the "
+            "version of mondegreen that wrote them"
+        )
+    given = {f.name: getattr(chosen, f.name) for f in fields(chosen)}
+    beside = {name: value for name, value in given.items() if name not in _LAW}
+    key = {"mechanism": law.to_dict(), "policy_digest": digest, **beside}
+    return _BUILT.get(canonical_json(key), lambda: Privatizer(law, **beside))

@@ -9,11 +9,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, final
 
-from mondegreen.arrays import Ids
-from mondegreen.errors import InvalidParameterError, UnprovedGuaranteeError
+import numpy as np
+
+from mondegreen.arrays import Codes
+from mondegreen.errors import (
+    ConfigurationError,
+    InvalidParameterError,
+    UnprovedGuaranteeError,
+)
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import AbstractMechanism, State
 from mondegreen.passes import Pass
+from mondegreen.policy.lookup import PolicyLookup
+from mondegreen.policy.policy import Policy as SymbolPolicy
+from mondegreen.policy.policy import policy_of
+from mondegreen.policy.printing import PolicyPrinter
+from mondegreen.policy.scope import Scope, make_scope
 from mondegreen.privatizer.reading import Language, Reading, find_language_name
 from mondegreen.privatizer.release import (
     Release,
@@ -30,7 +41,7 @@ from mondegreen.privatizer.spec import (
 )
 from mondegreen.sampling.noise import Batch, NoiseSource, OSNoise
 from mondegreen.sampling.records import BatchNumbers, SeenIds, record_ids
-from mondegreen.settings import Case, Read, Settings, Structure, Unknown
+from mondegreen.settings import Case, Policy, Read, Same, Settings, Structure, Unknown
 from mondegreen.space.space import Space
 from mondegreen.space.store import load_space
 from mondegreen.text.detokenizer import Detokenizer
@@ -81,6 +92,16 @@ class Privatizer:
         :class:`OSNoise` if not given.
     allow_unproved : bool
         Needed for mechanisms without a proof.
+    policy : {"sensitive", "names", "all"}, optional
+        What is sensitive, for ``krr`` and ``urr``; ``all`` for the others.
+    ordinary, sensitive : iterable of str
+        *Public* words that the policy shows, and that it must hide.
+    opened, hidden : iterable of str
+        Classes of the policy that are shown, and hidden.
+    hide_among : int
+        Words that each group has at least, where its class has as many.
+    same : {"place", "record"}
+        Whether a sensitive word is replaced anew at each place of a record.
 
     Raises
     ------
@@ -120,6 +141,13 @@ class Privatizer:
         language: Language | None = Settings.language,
         noise: NoiseSource | None = None,
         allow_unproved: bool = Settings.allow_unproved,
+        policy: Policy | None = Settings.policy,
+        ordinary: Iterable[str] = Settings.ordinary,
+        sensitive: Iterable[str] = Settings.sensitive,
+        opened: Iterable[str] = Settings.opened,
+        hidden: Iterable[str] = Settings.hidden,
+        hide_among: int = Settings.hide_among,
+        same: Same = Settings.same,
     ) -> None:
         if not isinstance(mechanism, AbstractMechanism):
             raise InvalidParameterError("mechanism", mechanism, "mg.mechanism(...)")
@@ -141,34 +169,77 @@ class Privatizer:
             print_all=print_all,
             read=read,
             allow_unproved=not mechanism.is_private,
+            policy=policy,
+            ordinary=ordinary,  # type: ignore[arg-type]
+            sensitive=sensitive,  # type: ignore[arg-type]
+            opened=opened,  # type: ignore[arg-type]
+            hidden=hidden,  # type: ignore[arg-type]
+            hide_among=hide_among,
+            same=same,
         ).resolve()
         self.mechanism = mechanism
-        if not isinstance(space, Space):
-            space = load_space(space or str(self._settings.space))
-        self.space = space
         self.noise: NoiseSource = OSNoise() if noise is None else noise
-        self.state: State = mechanism.prepare(self.space)
         chosen = self._settings
-        self._lookup = Lookup(self.space, chosen.unknown, chosen.keep)
-        self.reading = Reading(self.state, chosen.read, language)
-        self._detokenizer = Detokenizer(
-            self.space.words,
-            chosen.case or "lower",
-            self._lookup.keep,
-            replaced={} if chosen.print_all else replacements(self.space),
-            structure=chosen.structure,
-            ends=self.reading.ends,
-        )
+        self._policy = policy_of(chosen)
+        self._same: Scope | None = None
+        if self._policy is not None:
+            if space is not None:
+                raise ConfigurationError("a policy has its own words: leave space out")
+            self._space: Space | None = None
+            self._same = make_scope(chosen.same, self._policy)
+            self.state: State = mechanism.prepare(self._policy.alphabet)  # type: ignore[arg-type]
+            self._lookup: Lookup | PolicyLookup = PolicyLookup(self._policy)
+            self.reading = Reading(self.state, "none", None)
+            self._detokenizer: Detokenizer | PolicyPrinter = PolicyPrinter(
+                self._policy, chosen.structure
+            )
+        else:
+            if not isinstance(space, Space):
+                space = load_space(space or str(self._settings.space))
+            self._space = space
+            self.state = mechanism.prepare(space)
+            lookup = Lookup(space, chosen.unknown, chosen.keep)
+            self._lookup = lookup
+            self.reading = Reading(self.state, chosen.read, language)
+            self._detokenizer = Detokenizer(
+                space.words,
+                chosen.case or "lower",
+                lookup.keep,
+                replaced={} if chosen.print_all else replacements(space),
+                structure=chosen.structure,
+                ends=self.reading.ends,
+            )
         self._guarantee: Guarantee | None = None
         self._stated: list[Guarantee] = []  # whatever the noise, so copies share it
         self._numbers = BatchNumbers()
+
+    @property
+    def space(self) -> Space:
+        """The space that words are drawn from.
+
+        Raises
+        ------
+        ConfigurationError
+            If words are drawn from a policy.
+        """
+        if self._space is None:
+            raise ConfigurationError(
+                f"policy {self._settings.policy!r} has no space: its words are drawn "
+                "from the policy; use policy='all' (--policy all) for this"
+            )
+        return self._space
+
+    @property
+    def policy(self) -> SymbolPolicy | None:
+        """The policy that words are drawn from; None where every word is sensitive."""
+        return self._policy
 
     @property
     def guarantee(self) -> Guarantee:
         """What every release of this privatizer promises."""
         if self._guarantee is None:
             if not self._stated:
-                parts = self._lookup, self._detokenizer, self.reading
+                parts = (self._lookup, self._detokenizer, self.reading, self._same)
                 stated = guarantee_of(self.state, *parts)
                 self._stated.append(self.mechanism.sign(stated))
             self._guarantee = self._stated[0].with_noise(
@@ -192,8 +263,10 @@ class Privatizer:
         >>> made.preview().unchanged < 0.1, made.preview().protection(made.guarantee)
         (True, 'weak')
         """
-        from mondegreen.scores.preview import preview
+        from mondegreen.scores.preview import preview, preview_policy
 
+        if isinstance(self._lookup, PolicyLookup):
+            return preview_policy(self.state, self._lookup)
         parts = self.state, self._lookup, self.reading
         return preview(*parts, with_attacker=with_attacker)
 
@@ -379,6 +452,8 @@ class Privatizer:
         ConfigurationError
             If the space or the language model is in memory alone, without a name.
         """
+        if self._policy is not None:
+            return self._settings
         language = None
         if self.reading.language is not None:
             language = find_language_name(self.reading.models)
@@ -392,6 +467,8 @@ class Privatizer:
         language model. A space of your own is named by its path; one in memory alone is
         refused. The keep-list is public and is in it. Noise is not, and no key.
         """
+        if self._policy is not None:
+            return write_spec(self.settings, {"policy": self._policy.digest})
         digests = {"space": self.space.digest}
         language = self.reading.judge or self.reading.language
         if language is not None:
@@ -443,7 +520,7 @@ class Privatizer:
         options["noise"] = self.noise
         build = functools.partial(Privatizer, **options)
         uncounted = {"_numbers": BatchNumbers(is_counting=False)}
-        return build, (self.mechanism, self.space), uncounted
+        return build, (self.mechanism, self._space), uncounted
 
     def _release(
         self,
@@ -452,17 +529,25 @@ class Privatizer:
         column: str,
         number: int | None,
         places: Sequence[int] | None = None,
-    ) -> tuple[TokenizedBatch, Ids]:
+    ) -> tuple[TokenizedBatch, Codes]:
         """Cut the texts into tokens, and draw the codes that replace them."""
         scope, number = self._scope(column), self._numbers.next(number)
         batch = Batch(number, scope, texts_of(texts), records, places)
-        tokens, codes = draw(self.state, self._lookup, self.noise, batch)
-        return tokens, self.reading(codes, tokens, self._detokenizer.structure)
+        tokens, codes = draw(self.state, self._lookup, self.noise, batch, self._same)
+        if self._policy is not None:  # sensitive places are printed as they were drawn
+            return tokens, codes
+        drawn = codes.astype(np.int32, copy=False)
+        return tokens, self.reading(drawn, tokens, self._detokenizer.structure)
 
     @functools.cached_property
     def digest(self) -> bytes:
         """Digest all that shapes a release besides column, text, id and key."""
-        parts = self._settings, self.mechanism, self.space, self.state
+        if self._policy is not None:
+            same = self._settings.same
+            named = self._policy.digest + ("" if same == "place" else f" {same}")
+        else:
+            named = self.space.digest
+        parts = self._settings, self.mechanism, named, self.state
         return settings_digest(*parts, self._lookup.keep_digest)
 
     def _scope(self, column: str) -> bytes:
@@ -471,6 +556,6 @@ class Privatizer:
 
     def __repr__(self) -> str:
         return (
-            f"Privatizer({self.mechanism!r}, {self.space.name!r}, "
+            f"Privatizer({self.mechanism!r}, {self.state.guarantee.space!r}, "
             f"unknown={self._settings.unknown!r}, case={self._settings.case!r})"
         )

@@ -5,19 +5,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Codes, Ids
 from mondegreen.errors import InvalidParameterError, MondegreenError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import State
+from mondegreen.policy.lookup import PolicyLookup
+from mondegreen.policy.printing import PolicyPrinter
+from mondegreen.policy.scope import Scope
 from mondegreen.privatizer.reading import Reading
 from mondegreen.sampling.noise import Batch, NoiseSource
 from mondegreen.text.detokenizer import Detokenizer, Span
 from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import TokenizedBatch, tokenize
+
+_NOT_DRAWN: Final = -9
 
 
 @final
@@ -47,9 +52,9 @@ class Release:
 
 
 def releases(
-    detokenizer: Detokenizer,
+    detokenizer: Detokenizer | PolicyPrinter,
     tokens: TokenizedBatch,
-    codes: Ids,
+    codes: Codes,
     guarantee: Guarantee,
     *,
     include_originals: bool,
@@ -69,13 +74,21 @@ def releases(
 
 
 def guarantee_of(
-    state: State, lookup: Lookup, detokenizer: Detokenizer, reading: Reading
+    state: State,
+    lookup: Lookup | PolicyLookup,
+    detokenizer: Detokenizer | PolicyPrinter,
+    reading: Reading,
+    scope: Scope | None = None,
 ) -> Guarantee:
     """State what is promised of texts, whatever the noise."""
+    parts = (detokenizer, *([] if scope is None else [scope]))
     return state.guarantee.with_text(
-        lookup.disclosed_in(detokenizer.structure) + detokenizer.disclosed,
-        lookup.conditions + detokenizer.conditions,
-        detokenizer.assumptions + reading.assumptions,
+        sum(
+            (part.disclosed for part in parts),
+            lookup.disclosed_in(detokenizer.structure),
+        ),
+        sum((part.conditions for part in parts), lookup.conditions),
+        sum((part.assumptions for part in parts), reading.assumptions),
     )
 
 
@@ -117,36 +130,52 @@ def texts_of(given: Sequence[Any]) -> Sequence[str | None]:
 
 
 def draw(
-    state: State, lookup: Lookup, noise: NoiseSource, batch: Batch
-) -> tuple[TokenizedBatch, Ids]:
+    state: State,
+    lookup: Lookup | PolicyLookup,
+    noise: NoiseSource,
+    batch: Batch,
+    scope: Scope | None = None,
+) -> tuple[TokenizedBatch, Codes]:
     """Cut the texts of a batch into tokens, and draw the codes that replace them.
+
+    Under a policy, ``scope`` says where equal sensitive words get equal outputs.
 
     It fails if a word got no noise, or the mechanism drew what is no word.
     """
     tokens = tokenize(batch.texts)
     codes = lookup.codes(tokens)
     ends = np.cumsum([0, *tokens.counts()])
-    out = np.full_like(codes, lookup.vocab_size)  # fits no printer
+    # No printer takes this code: whatever is left of it stops the batch.
+    kind = np.int32 if scope is None else np.int64
+    out: Any = np.full(len(codes), _NOT_DRAWN, dtype=kind)
+
+    def sample(ids: Ids, rng: np.random.Generator) -> Ids:
+        return _sampled(state, ids, rng)
+
     for covered, rng in noise.streams(batch):
         span = slice(ends[covered.start], ends[covered.stop])
         mine = codes[span]
-        drawn = np.array(mine)
-        through = mine >= 0
-        drawn[through] = _sampled(state, mine[through], rng, lookup.vocab_size)
-        out[span] = drawn
-    if len(out) and int(out.max()) >= lookup.vocab_size:
+        if scope is None:
+            drawn = np.array(mine)
+            through = mine >= 0
+            drawn[through] = sample(mine[through], rng)
+            out[span] = drawn
+        else:
+            texts = TokenizedBatch(tokens.parts[covered.start : covered.stop])
+            out[span] = scope.draw(texts, mine, sample, rng)
+    if (out == _NOT_DRAWN).any():
         raise MondegreenError("a word was not privatized; nothing was released")
     return tokens, out
 
 
-def _sampled(state: State, ids: Ids, rng: np.random.Generator, words: int) -> Ids:
-    """Let the mechanism draw, and check that all of it is words of the space.
+def _sampled(state: State, ids: Ids, rng: np.random.Generator) -> Ids:
+    """Let the mechanism draw, and check that all of it is outputs of its law.
 
     A negative number, such as a search returns that found nothing, would be read
     as the code of a kept word and print the original.
     """
     drawn = state.sample(ids, rng)
-    is_word = (drawn >= 0) & (drawn < words)
+    is_word = (drawn >= 0) & (drawn < state.output_count)
     if drawn.shape != ids.shape or not is_word.all():
         raise MondegreenError(
             f"{state.guarantee.mechanism} drew what is no word; nothing was released"

@@ -53,7 +53,8 @@ def read_spec(spec: Mapping[str, Any]) -> tuple[Settings, dict[str, str]]:
             f"settings of the format {_FORMAT!r} are whole: {', '.join(absent)} "
             "is absent"
         )
-    digests, named = spec.get("digests"), {"space"}
+    has_policy = settings.policy not in (None, "all")
+    digests, named = spec.get("digests"), {"policy" if has_policy else "space"}
     if settings.read != "none":
         named.add("language")
     if (
@@ -83,7 +84,7 @@ def find_space_name(space: Space) -> str:
 def settings_digest(
     settings: Settings,
     mechanism: AbstractMechanism,
-    space: Space,
+    words_digest: str,
     state: State,
     keep_digest: str,
 ) -> bytes:
@@ -92,12 +93,13 @@ def settings_digest(
     SHA-256 of JSON with sorted keys and no spaces. Codes, tree and integers of a law
     are public, and may come with the package and not with the space. How the sampled
     words are printed is left out, so that it can change without other noise; ``case``
-    is in the digest as far as it has always been.
+    is in the digest as far as it has always been. ``words_digest`` is that of the
+    space, or of the policy.
     """
     law = mechanism.to_dict()
     shaping = {
         "mechanism": {**law, "parameters": mechanism.digested(law["parameters"])},
-        "space": space.digest,
+        "space": words_digest,
         **dict.fromkeys(("codes", "tree", "law")),
         **state.digests,
         "unknown": settings.unknown,

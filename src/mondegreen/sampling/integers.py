@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import Final
 
 import numpy as np
@@ -24,6 +26,13 @@ def draw_uniform(rng: np.random.Generator, size: int) -> NDArray[np.int64]:
     consumes the same stream as its items one by one.
     """
     return rng.integers(0, TOTAL, size=size, dtype=np.int64)
+
+
+def log_above(ratio: Fraction) -> float:
+    """The natural logarithm of a ratio of at least 1, rounded up."""
+    if ratio == 1:
+        return 0.0
+    return math.nextafter(math.log1p(float(ratio - 1)) * (1 + 2.0**-50), math.inf)
 
 
 def quantize(

@@ -254,6 +254,10 @@ class KeyedNoise:
         source._again = (cls.from_env, (name,))
         return source
 
+    def subkey(self, purpose: bytes) -> bytes:
+        """Derive 32 secret bytes for another purpose; they do not show this key."""
+        return _digest(purpose, key=self._key, person=b"mondegreen-sub")
+
     def describe(self) -> str:
         return (
             "ChaCha20, keyed by a secret, the record id and the text: the same record "

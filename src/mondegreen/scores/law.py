@@ -143,7 +143,8 @@ def law_scores(
     --------
     >>> import mondegreen as mg
     >>> space = mg.Space.from_arrays("ab", ["a", "b"], [[0], [1]])
-    >>> (scores,) = law_scores([mg.mechanism("exponential", epsilon=2.0).prepare(space)])
+    >>> state = mg.mechanism("exponential", epsilon=2.0).prepare(space)
+    >>> (scores,) = law_scores([state])
     >>> scores.stay.round(3).tolist()
     [0.731, 0.731]
     """

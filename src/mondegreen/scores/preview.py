@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from mondegreen.arrays import Ids, slices
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import State
+from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.protection import LEVELS, Protection, protection, worst
 from mondegreen.space.metric import distances
 from mondegreen.space.space import Space
@@ -65,6 +66,9 @@ class Preview:
         Share that an attacker recovers. The attacker knows the mechanism and the public
         language model of the package, and reads whole sentences. None where nobody has
         tried: see ``mondegreen attack``.
+    shown : float or None
+        Under a policy, the share of words that are ordinary and shown; all other
+        shares are of the sensitive words then. None where every word is sensitive.
     """
 
     of: str
@@ -72,6 +76,7 @@ class Preview:
     unchanged: float
     near: float | None
     recovered: float | None = None
+    shown: float | None = None
 
     @property
     def level(self) -> Protection:
@@ -82,6 +87,14 @@ class Preview:
     def protection(self, guarantee: Guarantee) -> Protection:
         """The worst of what the guarantee proves and of what is measured here."""
         return worst((guarantee.protection, self.level))
+
+    def _of_policy(self) -> str:
+        shown = 100 * (self.shown or 0.0)
+        line = f"Preview ({self.of}): {shown:.0f} of 100 words are ordinary and shown"
+        if self.recovered is None:
+            return f"{line}. An attacker's success: mondegreen attack."
+        recovered = f"{100 * self.recovered:.0f} of 100 sensitive words"
+        return f"{line}. An attacker with an in-domain corpus recovers {recovered}."
 
     @property
     def warning(self) -> str:
@@ -99,10 +112,15 @@ class Preview:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to JSON values."""
-        return asdict(self)
+        """Convert to JSON values; ``shown`` is there under a policy alone."""
+        values = asdict(self)
+        if self.shown is None:
+            del values["shown"]
+        return values
 
     def __str__(self) -> str:
+        if self.shown is not None:
+            return self._of_policy()
         line = f"Preview ({self.of}): {_of_100(self.unchanged)} are unchanged"
         if self.near is not None:
             line += f", {100 * self.near:.0f} are unchanged or near in meaning"
@@ -112,6 +130,31 @@ class Preview:
             f"{line}. An attacker with the same language model recovers "
             f"{_of_100(self.recovered)}."
         )
+
+
+def preview_policy(state: State, lookup: PolicyLookup) -> Preview:
+    """Measure what a policy shows of public sentences, and which words are unchanged.
+
+    From one draw with a fixed seed. What an attacker recovers depends on the domain:
+    ``mondegreen attack`` measures it.
+    """
+    batch = tokenize(SENTENCES.read_text(encoding="utf-8").splitlines())
+    symbols = lookup.codes(batch)
+    policy = lookup.policy
+    rng = np.random.Generator(np.random.PCG64(_SEED))
+    outputs = policy.draw_members(state.sample(symbols, rng), rng)
+    is_hidden = policy.alphabet.is_group(symbols)
+    pairs = zip(outputs.tolist(), batch.words(), strict=True)
+    same = np.array(
+        [policy.print(code).lower() == word.lower() for code, word in pairs]
+    )
+    return Preview(
+        of="ordinary English sentences",
+        words=len(symbols),
+        unchanged=float(same[is_hidden].mean()) if is_hidden.any() else 0.0,
+        near=None,
+        shown=float((same & ~is_hidden).mean()),
+    )
 
 
 def _of_100(share: float) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from mondegreen.privatizer.privatizer import Privatizer
+from mondegreen.scores.policy_word import score_policy_word
 from mondegreen.scores.word import score_word
 from mondegreen.text.lookup import KEEP, Lookup
 
@@ -20,6 +21,10 @@ def explained(privatizer: Privatizer, word: str) -> dict[str, Any]:
     It is a function of the word and of public things alone: no noise of a release has
     a part in it.
     """
+    if privatizer.policy is not None:
+        found = score_policy_word(privatizer.state, privatizer.policy, word)
+        stated = {"is_kept": False, "guarantee": privatizer.guarantee.to_dict()}
+        return {**stated, **found.to_dict()}
     code, _ = Lookup(privatizer.space, keep=privatizer.keep).code_of(word)
     if code == KEEP:
         return {"is_kept": True, "guarantee": None, "stay": 1.0}

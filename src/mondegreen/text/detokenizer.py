@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias, final, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Codes
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.settings import Case, Structure
 from mondegreen.text.lookup import DROP, KEEP, MASK
@@ -141,7 +141,7 @@ class Detokenizer:
             f"{self.forms.digest[:16]}), made without any text that is privatized",
         )
 
-    def join(self, batch: TokenizedBatch, codes: Ids) -> list[str | None]:
+    def join(self, batch: TokenizedBatch, codes: Codes) -> list[str | None]:
         """Print texts, from one code per word, flat over all of them.
 
         A code is an id below ``V``, or one of the negative ones; that of kept words
@@ -163,7 +163,7 @@ class Detokenizer:
         return texts
 
     def spans(
-        self, parts: list[str], codes: Ids, *, include_originals: bool = False
+        self, parts: list[str], codes: Codes, *, include_originals: bool = False
     ) -> tuple[str, tuple[Span, ...]]:
         """Print one text, the same as :meth:`join`, and say where its words are.
 
@@ -184,7 +184,7 @@ class Detokenizer:
         )
         return "".join(pieces), spans
 
-    def _checked(self, codes: Ids, count: int) -> list[int]:
+    def _checked(self, codes: Codes, count: int) -> list[int]:
         """List the codes, every one of which can be printed."""
         if codes.shape != (count,):
             allowed = f"one code for each of {count} words"
@@ -201,7 +201,7 @@ class Detokenizer:
         self,
         texts: Sequence[list[str] | None],
         counts: list[int],
-        codes: Ids,
+        codes: Codes,
         flat: list[int],
     ) -> tuple[Sequence[list[str] | None], list[str]]:
         """Prepare the structure that is printed, and print each code."""

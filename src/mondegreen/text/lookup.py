@@ -37,7 +37,7 @@ MASK: Final = -2
 DROP: Final = -3
 """Code of an unknown word that is removed."""
 
-_IN_CLEAR: Final[Mapping[Structure, tuple[str, ...]]] = {
+IN_CLEAR: Final[Mapping[Structure, tuple[str, ...]]] = {
     "keep": (
         "number and places of the words: every word is replaced where it stands",
         f"white space and punctuation: {len(LISTED)} characters of a public list "
@@ -153,7 +153,7 @@ class Lookup:
 
     def disclosed_in(self, structure: Structure) -> tuple[str, ...]:
         """What passes in clear where this structure is printed."""
-        disclosed = list(_IN_CLEAR[structure])
+        disclosed = list(IN_CLEAR[structure])
         unknown = {
             "mask": "which words are unknown: outside the vocabulary, each printed as "
             "[unk]",

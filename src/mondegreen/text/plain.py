@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.arrays import Ids
+from mondegreen.arrays import Codes, Ids
 from mondegreen.errors import InvalidParameterError
 from mondegreen.text.lookup import DROP
 
@@ -31,7 +31,7 @@ def last_alone(ids: Ids, counts: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def plain_parts(
     texts: Sequence[list[str] | None],
-    codes: Ids,
+    codes: Codes,
     counts: Sequence[int],
     ends: SentenceEnds,
 ) -> list[list[str] | None]:

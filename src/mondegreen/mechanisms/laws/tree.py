@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Floats
 from mondegreen.errors import SpaceIntegrityError
-from mondegreen.sampling.integers import TOTAL
+from mondegreen.sampling.integers import TOTAL, log_above
 from mondegreen.space.tree import WordTree
 
 _FOLDER: Final = Path(__file__).parents[2] / "space" / "data" / "trees"
@@ -120,7 +120,7 @@ class TreeLaw:
         return self._losses()
 
     def _losses(self) -> tuple[float, ...]:
-        logs = [_log_above(ratio) for ratio in self.ratios()]
+        logs = [log_above(ratio) for ratio in self.ratios()]
         return tuple(np.maximum.accumulate(logs).tolist())
 
     def probabilities(self, word: int) -> Floats:
@@ -166,13 +166,6 @@ def _firsts(tree: WordTree, level: int) -> NDArray[np.int64]:
 def _children(tree: WordTree, level: int) -> NDArray[np.int64]:
     """How many nodes of the level below each node of a level has."""
     return np.diff(_firsts(tree, level))
-
-
-def _log_above(ratio: Fraction) -> float:
-    """The natural logarithm of a ratio of at least 1, rounded up."""
-    if ratio == 1:
-        return 0.0
-    return math.nextafter(math.log1p(float(ratio - 1)) * (1 + 2.0**-50), math.inf)
 
 
 def weights_of(probabilities: Sequence[float]) -> tuple[int, ...]:

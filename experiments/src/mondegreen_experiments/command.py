@@ -1,0 +1,276 @@
+"""``mondegreen reproduce``: the experiments of the papers, measured again."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from mondegreen.cli import options
+from mondegreen.cli.options import File, argument, command, option
+from mondegreen.cli.render import echo_json, echo_table, say, shower
+from mondegreen.errors import ConfigurationError, DataError, MondegreenError
+
+if TYPE_CHECKING:
+    from mondegreen_experiments.bench import Bench
+    from mondegreen_experiments.kept import Run
+    from mondegreen_experiments.recipe import Recipe, Scale
+    from mondegreen_experiments.result import Compared, Mean, Result
+    from mondegreen_experiments.run import Outcome, Shown
+
+
+@command()
+def reproduce(
+    names: tuple[str, ...] = argument(nargs=-1, metavar="[NAME]..."),
+    scale: Literal["quick", "full"] = option(
+        "How much of the grid, and how many runs."
+    ),
+    data: Path | None = option(
+        "Folder with the data sets, NAME.parquet each.",
+        "--data FOLDER",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        default=None,
+    ),
+    fetch: bool = option("Let the library datasets fetch what the folder lacks."),
+    runs: Path | None = option(
+        "Folder where finished runs are kept.  [default: in the cache]",
+        "--runs FOLDER",
+        type=click.Path(file_okay=False, path_type=Path),
+        default=None,
+    ),
+    jobs: int = option(
+        "Processes that make runs. What measures time runs alone, at the end.",
+        "-j --jobs",
+        default=1,
+    ),
+    output: File | None = option("Write every run as Parquet.", "-o --output"),
+    force: bool = options.FORCE,
+    list_all: bool = option("List the experiments.", "--list"),
+    as_json: bool = options.JSON,
+    quiet: bool = options.QUIET,
+) -> None:
+    """Reproduce an experiment from a paper, and say what agrees.
+
+    Without a NAME all are measured for which data and libraries are here. Finished
+    runs are kept: work that was interrupted goes on where it was. Numbers are means
+    over seeds with intervals of 95 %; what a paper prints agrees where it is within
+    the interval, widened by a tolerance that the experiment states. The exit code
+    tells whether all was measured, not whether it agrees.
+
+    \b
+    mondegreen reproduce --list
+    mondegreen reproduce cmp-words
+    mondegreen reproduce --jobs 2 --data shared/data
+    """  # noqa: D301
+    from mondegreen_experiments.bench import Bench
+    from mondegreen_experiments.papers import list_names, recipe_named
+
+    recipes = [recipe_named(name) for name in dict.fromkeys(names or list_names())]
+    if list_all:
+        echo_table([_row(each) for each in recipes], as_json=as_json)
+        return
+    bench = Bench(data, fetch=fetch)
+    tell: Shown = (lambda message: None) if quiet else say
+    lacks = {} if names else {each.name: _lack(each, bench) for each in recipes}
+    skipped = {name: f"no {lack}" for name, lack in lacks.items() if lack}
+    recipes = [each for each in recipes if each.name not in skipped]
+    _check(recipes, bench, output, force=force)
+    _introduce(recipes, skipped, tell)
+    done, failed = _measured(recipes, scale, bench, runs, jobs, tell, shower(quiet))
+    if output is not None:
+        _write(output, scale, done)
+    results = [result for result, _ in done]
+    if as_json:
+        told = [each.to_dict() for each in results]
+        why_not = {"skipped": skipped, "failed": dict(map(_why, failed))}
+        every = told[0] if len(names) == 1 else {"results": told, **why_not}
+        echo_json({"scale": scale, **every})
+    else:
+        _print(results, in_full=bool(names))
+    for name, why in map(_why, failed):
+        say(f"{name} FAILED: {why}")
+    if failed:
+        raise click.exceptions.Exit(
+            max(getattr(error, "exit_code", 1) for _, error in failed)
+        )
+
+
+def _introduce(
+    recipes: Sequence[Recipe], skipped: Mapping[str, str], tell: Shown
+) -> None:
+    for name, why in skipped.items():
+        tell(f"{name} is left out: {why}")
+    if len(recipes) == 1:
+        tell(f"{recipes[0].paper}: {recipes[0].title}. {recipes[0].differs}")
+
+
+def _measured(
+    recipes: Sequence[Recipe],
+    scale: Scale,
+    bench: Bench,
+    runs: Path | None,
+    jobs: int,
+    tell: Shown,
+    show: Shown,
+) -> tuple[list[tuple[Result, list[Run]]], list[tuple[str, Exception]]]:
+    """Measure, and tell of each recipe when it is done; what failed stands apart.
+
+    The error of a recipe that was alone is raised.
+    """
+    from mondegreen.files import home
+    from mondegreen_experiments.result import result_of
+    from mondegreen_experiments.run import run_all
+
+    def finished(recipe: Recipe, found: Outcome) -> None:
+        each = result_of(recipe, found)
+        if len(recipes) > 1 and not isinstance(each, Exception):
+            counts = f"claims {each.held}, numbers {each.agreed}"
+            tell(f"{recipe.name}: {counts}, {each.seconds:.0f} s")
+
+    folder = (runs or home() / "runs") / ("fetched" if bench.fetches else "")
+    try:
+        outcomes = run_all(recipes, scale, bench, folder, show, jobs, finished)
+    except KeyboardInterrupt:
+        _say_kept(folder, recipes)
+        raise
+    show("")
+    done, failed = [], []
+    for recipe in recipes:
+        found = outcomes[recipe.name]
+        result = result_of(recipe, found)
+        if isinstance(result, Exception):
+            failed.append((recipe.name, result))
+        elif not isinstance(found, Exception):
+            done.append((result, found))
+    if failed and len(recipes) == 1:
+        raise failed[0][1]
+    return done, failed
+
+
+def _say_kept(folder: Path, recipes: Sequence[Recipe]) -> None:
+    from mondegreen_experiments.kept import kept
+
+    if any(kept(folder, recipe) for recipe in recipes):
+        say(f"Finished runs are kept in {folder}; call it again to go on.")
+
+
+def _write(output: str, scale: Scale, done: Sequence[tuple[Result, list[Run]]]) -> None:
+    from mondegreen_experiments.kept import table_of, write_parquet
+
+    found = [(result.recipe, runs) for result, runs in done]
+    write_parquet(Path(output).resolve(), table_of(scale, found))  # a link stays one
+
+
+def _row(recipe: Recipe) -> dict[str, object]:
+    return {
+        "name": recipe.name,
+        "paper": recipe.paper,
+        "title": recipe.title,
+        "needs": ", ".join([*recipe.data, *recipe.needs]),
+    }
+
+
+def _lack(recipe: Recipe, bench: Bench) -> str:
+    """What a recipe needs that is not here, and what to do; nothing if all is."""
+    if absent := [library for library in recipe.needs if find_spec(library) is None]:
+        return f"{', '.join(absent)} (pip install './experiments[models]')"
+    lacks = bench.lacks(recipe.data)
+    return f"{', '.join(lacks)} ({bench.remedy(lacks)})" if lacks else ""
+
+
+def _check(
+    recipes: Sequence[Recipe], bench: Bench, output: str | None, *, force: bool
+) -> None:
+    """Refuse before anything is measured."""
+    if not recipes:
+        raise ConfigurationError("no experiment can be measured here")
+    for recipe in recipes:
+        if lack := _lack(recipe, bench):
+            raise ConfigurationError(f"{recipe.name} needs {lack}")
+    if output is not None:
+        _check_output(output, force=force)
+
+
+def _check_output(output: str, *, force: bool) -> None:
+    """Refuse what no table can be written to, as a file beside it shows."""
+    from mondegreen.io.target import Target
+
+    path = Path(output)
+    if output == "-" or (path.exists() and not (path.is_file() or path.is_dir())):
+        why = "is Parquet, never printed nor sent to a device; name a file, such as"
+        raise ConfigurationError(f"--output {output}: it {why} runs.parquet")
+    try:
+        with contextlib.closing(Target(output, force=force)) as target:
+            target.open()
+    except DataError as error:
+        raise ConfigurationError(str(error)) from None
+
+
+def _why(failed: tuple[str, Exception]) -> tuple[str, str]:
+    """What to print of an error; the message of a bug may quote a text."""
+    name, error = failed
+    if isinstance(error, MondegreenError):
+        return name, str(error)
+    return name, f"a bug, {type(error).__name__}; reproduce it alone to see where"
+
+
+def _print(results: Sequence[Result], *, in_full: bool) -> None:
+    """Print results in full, where they were asked for by name, and an overview."""
+    for result in results if in_full else ():
+        _print_one(result)
+        if len(results) > 1:
+            click.echo()
+    overview = [
+        {
+            "recipe": each.recipe.name,
+            "claims that hold": each.held,
+            "numbers that agree": each.agreed,
+            "seconds": round(each.seconds),
+        }
+        for each in results
+    ]
+    if overview and (len(results) > 1 or not in_full):
+        echo_table(overview)
+
+
+def _print_one(result: Result) -> None:
+    """Print what was measured, what was published, and the claims."""
+    from mondegreen_experiments.recipe import place
+
+    rows: list[dict[str, object]] = [
+        {
+            **point,
+            **{name: _shown(mean) for name, mean in means.items()},
+            **result.texts.get(place(point), {}),
+        }
+        for point, means in result.means
+    ]
+    columns = dict.fromkeys(name for row in rows for name in row)
+    echo_table([{name: row.get(name, "-") for name in columns} for row in rows])
+    if result.compared:
+        click.echo()
+        echo_table([_compared(each) for each in result.compared])
+    for where, claim, holds in result.shapes:
+        click.echo(f"\n{where}: {claim}: {'holds' if holds else 'does NOT hold'}")
+
+
+def _compared(each: Compared) -> dict[str, object]:
+    from mondegreen_experiments.recipe import point_key
+
+    return {
+        "where": each.published.where,
+        "point": point_key(each.published.point),
+        "measure": each.published.measure,
+        "published": each.published.value,
+        "ours": "-" if each.ours is None else _shown(each.ours),
+        "agrees": each.agrees,
+    }
+
+
+def _shown(mean: Mean) -> str:
+    value, low, high = (f"{each:.4g}" for each in (mean.value, mean.low, mean.high))
+    return value if low == high else f"{value} ({low} to {high})"

@@ -1,0 +1,70 @@
+"""A room for each paper, and a file for each of its experiments.
+
+A file holds a recipe and what it measures. Other distributions add recipes by entry
+points of the group ``mondegreen.recipes``: ``NAME = "module:RECIPE"``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Collection
+from importlib.metadata import EntryPoint, entry_points
+from typing import Final
+
+from mondegreen.errors import ConfigurationError, UnknownNameError
+from mondegreen_experiments.recipe import Recipe
+
+NAMES: Final = (
+    "cmp-answers",
+    "cmp-auditor",
+    "cmp-authorship",
+    "cmp-deniability",
+    "cmp-distances",
+    "cmp-utility",
+    "cmp-words",
+    "vickrey-lexicon",
+    "vickrey-selection",
+    "vickrey-utility",
+    "tem-cost",
+    "tem-threshold",
+    "brr-privacy-ratio",
+    "brr-sizes",
+    "benchmark-cost",
+    "benchmark-counts",
+    "benchmark-equal",
+    "benchmark-regression",
+    "benchmark-scores",
+    "across-accuracy",
+    "across-membership",
+)
+"""Names of the recipes: room and file, as ``cmp-words`` is in ``cmp/words.py``."""
+
+
+def list_names() -> tuple[str, ...]:
+    """Return the names of our recipes, then of those that others add."""
+    return tuple(dict.fromkeys([*NAMES, *(each.name for each in _installed())]))
+
+
+def recipe_named(name: str) -> Recipe:
+    """Find a recipe, or say which there are; no other can replace one of ours."""
+    if name in NAMES:
+        room, _, rest = name.partition("-")
+        module = importlib.import_module(f"{__name__}.{room}.{rest.replace('-', '_')}")
+        recipe: Recipe = module.RECIPE
+        return recipe
+    for entry in _installed():
+        if entry.name == name:
+            return _load(entry)
+    raise UnknownNameError("experiment", name, list_names())
+
+
+def _installed() -> Collection[EntryPoint]:
+    return entry_points(group="mondegreen.recipes")
+
+
+def _load(entry: EntryPoint) -> Recipe:
+    found = entry.load()
+    if not isinstance(found, Recipe) or found.name != entry.name:
+        problem = f"{entry.value} is no recipe of that name"
+        raise ConfigurationError(f"entry point {entry.name}: {problem}")
+    return found

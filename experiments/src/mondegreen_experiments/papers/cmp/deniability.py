@@ -1,0 +1,172 @@
+"""CMP, figures 2 to 4: how often words stay, and among how many outputs they hide."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+
+from mondegreen_experiments.bench import Bench
+from mondegreen_experiments.recipe import (
+    Measured,
+    Point,
+    Recipe,
+    Shape,
+    Table,
+    curve,
+    rises,
+)
+from mondegreen_experiments.releases import prepared, repeated
+
+_GRID: Final = (6, 9, 12, 17, 23, 29, 35, 41, 47, 52)
+
+
+def measure(bench: Bench, point: Point, seed: int) -> Measured:
+    """N_w and S_w of random words, each perturbed again and again.
+
+    ``s_w`` counts the different outputs, as the paper's experiments do: at most the
+    number of runs, and more with more of them. ``scaled`` is epsilon in units of
+    sqrt(n) / d, d being the median distance to the nearest word; ``formula`` is
+    2 sqrt(2 ln V), where by the theory all of V words at that distance lose.
+    """
+    space = bench.space(f"{point['vectors']}-{point['dim']}")
+    rng, epsilon = np.random.default_rng(seed), float(point["epsilon"])
+    size, runs = space.vocab_size, int(point["runs"])
+    words = rng.choice(size, min(int(point["words"]), size), replace=False)
+    state = prepared("CMP", epsilon, space)
+    outputs = repeated(state, words.astype(np.int32), runs, rng)
+    stays = (outputs == words[:, None]).mean(axis=1)
+    different = [len(np.unique(row)) for row in outputs]
+    return {
+        "n_w": float(stays.mean()),
+        "n_w_95": float(np.quantile(stays, 0.95)),
+        "s_w": float(np.mean(different)),
+        "s_w_05": float(np.quantile(different, 0.05)),
+        "scaled": epsilon * space.geometry.nearest / math.sqrt(space.dim),
+        "formula": 2 * math.sqrt(2 * math.log(size)),
+    }
+
+
+def _spaces(table: Table) -> set[tuple[str, int]]:
+    return {(p["vectors"], p["dim"]) for p, _ in table}
+
+
+def _every(test: Callable[[Table, str, int], bool]) -> Callable[[Table], bool]:
+    """The test on every space and dimension that was measured."""
+    return lambda table: all(test(table, *space) for space in _spaces(table))
+
+
+def _stays_rise(table: Table, vectors: str, dim: int) -> bool:
+    return rises(curve(table, "epsilon", "n_w", vectors=vectors, dim=dim), 0.02)
+
+
+def _support_falls(table: Table, vectors: str, dim: int) -> bool:
+    falling = curve(table, "epsilon", "s_w", vectors=vectors, dim=dim)
+    return rises(falling[::-1], 0.02 * falling[0])
+
+
+def _shifted(table: Table, vectors: str, dim: int) -> bool:
+    """Whether fewer dimensions keep more words at the same epsilon."""
+    lower = {p["dim"] for p, _ in table if p["vectors"] == vectors and p["dim"] < dim}
+    mine = curve(table, "epsilon", "n_w", vectors=vectors, dim=dim)
+    return all(
+        a >= b - 0.02
+        for each in lower
+        for a, b in zip(
+            curve(table, "epsilon", "n_w", vectors=vectors, dim=each), mine, strict=True
+        )
+    )
+
+
+def _halves(table: Table) -> list[float]:
+    """Where half of the runs keep the word in each space, in scaled epsilon."""
+    found = []
+    for vectors, dim in sorted(_spaces(table)):
+        stays, scaled = (
+            curve(table, "epsilon", name, vectors=vectors, dim=dim)
+            for name in ("n_w", "scaled")
+        )
+        found.append(float(np.interp(0.5, stays, scaled)))
+    return found
+
+
+def _collapses(table: Table) -> bool:
+    """Whether that is one number for all spaces, within a quarter."""
+    halves = _halves(table)
+    return max(halves) <= 1.25 * min(halves)
+
+
+def _as_predicted(table: Table) -> bool:
+    """Whether that is where the formula says, within a quarter."""
+    formula = max(m["formula"] for _, m in table)
+    return all(formula / 1.25 <= each <= 1.25 * formula for each in _halves(table))
+
+
+def _grid(family: str, epsilons: Sequence[int], words: int, runs: int) -> list[Point]:
+    return [
+        {
+            "vectors": family,
+            "dim": dim,
+            "epsilon": epsilon,
+            "words": words,
+            "runs": runs,
+        }
+        for dim, epsilon in itertools.product((50, 100, 300), epsilons)
+    ]
+
+
+RECIPE: Final = Recipe(
+    name="cmp-deniability",
+    shares=(
+        "n_w",
+        "n_w_95",
+    ),
+    paper="Feyisetan et al. 2020",
+    title="How often words stay, and among how many outputs they hide",
+    differs=(
+        "The paper has GloVe 6B in 50, 100, 200 and 300 dimensions, and fastText; here "
+        "are the embedded GloVe 840B, and the 20,000 most frequent words of word2vec "
+        "on film reviews, reduced to these dimensions by PCA. Their distances differ, "
+        "so the curves are shifted along epsilon. Quick: 50 random words a run and 60 "
+        "runs of each, for 100 and 1,000; the part of the grid where curves move, with "
+        "epsilon 9, which the paper has not."
+    ),
+    measure=measure,
+    points={
+        "quick": [
+            *_grid("glove", (6, 9, 12, 17, 29, 52), 50, 60),
+            *_grid("w2v_frequent", (12, 17, 23, 29, 35, 41, 52), 50, 60),
+        ],
+        "full": [
+            *_grid("glove", _GRID, 100, 1000),
+            *_grid("w2v_frequent", _GRID, 100, 1000),
+        ],
+    },
+    seeds={"quick": 3, "full": 5},
+    data=("vectors",),
+    shapes=(
+        Shape("Figures 2 to 4", "N_w rises with epsilon", _every(_stays_rise)),
+        Shape("Figures 2 to 4", "S_w falls with epsilon", _every(_support_falls)),
+        Shape(
+            "Figures 2 to 4",
+            "the same curve in more dimensions, at larger epsilon",
+            _every(_shifted),
+        ),
+        Shape(
+            "Ours, after looking",
+            "in every space half of the words stay at one multiple of sqrt(n) / d, d "
+            "being the median distance to the nearest word, within a quarter",
+            _collapses,
+        ),
+        Shape(
+            "Ours",
+            "that multiple is the 2 sqrt(2 ln V) of a vocabulary of V words all at "
+            "distance d, within a quarter",
+            _as_predicted,
+        ),
+    ),
+    axes=("epsilon", "dim", "n_w"),
+)

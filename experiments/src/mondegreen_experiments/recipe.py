@@ -1,0 +1,162 @@
+"""A recipe: one experiment of a paper, without the algorithms that it uses."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
+
+from mondegreen_experiments.code import code_of
+
+if TYPE_CHECKING:
+    from mondegreen_experiments.bench import Bench
+
+Scale = Literal["quick", "full"]
+Point: TypeAlias = Mapping[str, Any]
+"""Where on the grid: names and JSON values, such as ``{"epsilon": 6.0, "dim": 50}``."""
+
+Measured: TypeAlias = Mapping[str, float]
+Found: TypeAlias = Mapping[str, float | str]
+"""What one run gives: numbers, and texts that are shown as they are."""
+
+Table: TypeAlias = Sequence[tuple[Point, Measured]]
+"""Points, each with the means of what was measured there."""
+
+Measure: TypeAlias = Callable[["Bench", Point, int], Found]
+"""From data, a point of the grid and a seed to what is found there."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A number that a paper prints, and how near ours must come to agree with it.
+
+    It agrees where our interval, widened by ``tolerance`` on both sides, holds it.
+    ``tolerance`` is chosen before we measure: half a unit of the last printed digit,
+    and more where our data is not theirs, which ``because`` says.
+    """
+
+    where: str  # such as "Table 6, IMDb"
+    point: Point
+    measure: str
+    value: float
+    tolerance: float
+    because: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A claim in words about all points, as a function that says whether it holds."""
+
+    where: str
+    claim: str
+    holds: Callable[[Table], bool]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """One experiment: a grid, what is measured at each point, and what was published.
+
+    Attributes
+    ----------
+    name : str
+        Such as ``cmp-deniability``.
+    paper : str
+        Author and year.
+    title : str
+        What is measured, in a few words.
+    differs : str
+        Where this is not the paper's experiment: data, sizes, models; and why.
+    measure : callable
+        Takes the bench, a point and a seed.
+    points : mapping from scale to points
+        The grid.
+    seeds : mapping from scale to int
+        How many runs of each point; 1 where nothing is random.
+    data : sequence of str
+        Names of the data sets that it reads.
+    alone : bool
+        Whether it measures time, so that nothing else may run beside it.
+    axes : (str, str, str)
+        Name of the point's value along the axis, or of a measure there, of the value
+        that tells curves apart, and of the measure that is drawn; none where no figure
+        is drawn.
+    shares : sequence of str
+        Measures in [0, 1], such as accuracies: their intervals end there.
+    version : int
+        Raised when what is measured changes: kept results of another are not used.
+    """
+
+    name: str
+    paper: str
+    title: str
+    differs: str
+    measure: Measure
+    points: Mapping[Scale, Sequence[Point]]
+    seeds: Mapping[Scale, int]
+    data: Sequence[str] = ()
+    published: Sequence[Published] = ()
+    shapes: Sequence[Shape] = ()
+    axes: tuple[str, str, str] | None = None
+    shares: Sequence[str] = ()
+    needs: Sequence[str] = field(default=())  # libraries, such as torch
+    version: int = 1
+    alone: bool = False
+
+    def key(self, point: Point, seed: int) -> str:
+        """Name a run by what decides what it gives.
+
+        The version need not be raised where the code of recipes, their data, attacks
+        or scores changes: that is part of the name. Mechanisms, spaces and the files of
+        data are not, nor is the scale: what differs by scale stands in the point.
+        """
+        what = [self.name, self.version, code_of(self.measure), place(point), seed]
+        return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
+
+
+def point_key(point: Point) -> str:
+    """Write a point on one line.
+
+    >>> point_key({"epsilon": 6.0, "dim": 50})
+    'epsilon=6.0, dim=50'
+    """
+    return ", ".join(f"{name}={value}" for name, value in point.items())
+
+
+def place(point: Point) -> str:
+    """Name a point whatever the order of its names, and however numbers are written.
+
+    >>> place({"epsilon": 6.0, "dim": 50}) == place({"dim": 50, "epsilon": 6})
+    True
+    """
+    numbers = {
+        name: value if isinstance(value, str | bool) else float(value)
+        for name, value in point.items()
+        if isinstance(value, str | int | float)
+    }
+    return json.dumps({**point, **numbers}, sort_keys=True)
+
+
+def curve(table: Table, x: str, y: str, **fixed: Any) -> list[float]:
+    """Values of a measure along one coordinate, the others being fixed.
+
+    >>> table = [({"e": 2, "d": 1}, {"n": 0.2}), ({"e": 1, "d": 1}, {"n": 0.1})]
+    >>> curve(table, "e", "n", d=1)
+    [0.1, 0.2]
+    """
+    found = [
+        (point[x], measured[y])
+        for point, measured in table
+        if all(point[name] == value for name, value in fixed.items())
+    ]
+    return [value for _, value in sorted(found)]
+
+
+def rises(values: Sequence[float], slack: float = 0.0) -> bool:
+    """Whether no value is below the one before it, but for noise of this size."""
+    return all(b >= a - slack for a, b in itertools.pairwise(values))

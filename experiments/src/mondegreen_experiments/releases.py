@@ -1,0 +1,106 @@
+"""Releases of texts by the mechanisms that recipes compare."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.random import Generator
+
+from mondegreen.arrays import Ids
+from mondegreen.calibration.monte_carlo import sampled
+from mondegreen.mechanisms import mechanism, mechanism_class
+from mondegreen.mechanisms.base import State
+from mondegreen.space.space import Space
+from mondegreen.space.store import codes_of
+from mondegreen_experiments.bench import Labelled
+from mondegreen_experiments.recipe import Point
+
+LAWS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "CMP": ("laplace", {}),
+    "Mahalanobis": ("mahalanobis", {"lambda_": 0.2}),
+    "Vickrey": ("vickrey", {"t": 0.5}),
+    "TEM": ("tem", {}),
+    "SanText": ("exponential", {}),
+    "SynTF": ("syntf", {}),
+    "truncated Gumbel": ("truncated_gumbel", {}),
+    "BRR": ("brr", {}),
+    "calibrated": ("calibrated", {}),
+    "tree": ("tree", {}),
+}
+"""Mechanisms by the names that the papers give them, with the settings of these."""
+
+NO_NOISE: Final = "none"
+"""Stands for a mechanism that releases texts as they are."""
+
+BY_RATIO: Final = "BRR by ratio"
+"""BRR at the epsilon that its paper's privacy ratio calls equal to one of CMP."""
+
+
+def prepared(law: str, epsilon: float, space: Space, *, fast: bool = False) -> State:
+    """A mechanism by the name in the papers, ready for a space.
+
+    ``fast`` finds the word nearest to a noisy point, the same one, in half the time;
+    it needs torch.
+    """
+    name, parameters = LAWS[law]
+    if fast and mechanism_class(name).family == "noise":
+        parameters = {**parameters, "decoder": "fast"}
+    return mechanism(name, epsilon=float(epsilon), **parameters).prepare(space)
+
+
+def repeated(state: State, words: Ids, runs: int, rng: Generator) -> Ids:
+    """Outputs of each word, run again and again, (words, runs)."""
+    outputs = sampled(state, np.repeat(words, runs).astype(np.int32), rng)
+    return outputs.reshape(len(words), runs)
+
+
+def released(texts: Labelled, state: State | None, rng: Generator) -> Labelled:
+    """Release every word of the texts by itself; without a state, as they are."""
+    if state is None or not len(texts):
+        return texts
+    return texts.with_words(sampled(state, texts.flat, rng))
+
+
+def equal_by_ratio(space: Space, by: str) -> tuple[float, float]:
+    """Euclidean and Hamming distances whose products with epsilon are set equal.
+
+    ``by`` is "mean", over all pairs of words, those of a word with itself included, or
+    "largest". The ratio equals bounds of the loss, not what becomes of words.
+    """
+    binary, others = codes_of(space).geometry, (space.vocab_size - 1) / space.vocab_size
+    if by == "mean":
+        return space.geometry.mean * others, binary.mean * others
+    return space.geometry.diameter, binary.diameter
+
+
+def release_at(point: Point, space: Space, *, fast: bool = False) -> State | None:
+    """The mechanism ``law`` of a point at its ``epsilon``; None for no noise.
+
+    It is kept, with the laws of words that it has computed, for the seeds of a point.
+    """
+    law, epsilon = str(point["law"]), float(point["epsilon"])
+    if law == NO_NOISE:
+        return None
+    if law == BY_RATIO:
+        euclidean, hamming = equal_by_ratio(space, "mean")
+        law, epsilon = "BRR", epsilon * euclidean / hamming
+    return _kept(law, epsilon, space, fast)
+
+
+@functools.lru_cache(maxsize=1)
+def _kept(law: str, epsilon: float, space: Space, fast: bool) -> State:
+    return prepared(law, epsilon, space, fast=fast)
+
+
+def laws_by_epsilon(
+    laws: Sequence[str], epsilons: Sequence[float], **same: Any
+) -> list[Point]:
+    """A grid of laws by epsilon, and one point without noise, which comes first."""
+    noisy = [(law, epsilon) for law in laws for epsilon in epsilons]
+    return [
+        {"law": law, "epsilon": epsilon, **same}
+        for law, epsilon in [(NO_NOISE, 0), *noisy]
+    ]

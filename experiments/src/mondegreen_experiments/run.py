@@ -1,0 +1,237 @@
+"""Recipes are run: here or in processes, and each run is kept as soon as it is done."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import active_children
+from pathlib import Path
+from typing import TypeAlias, final
+
+from mondegreen.errors import ConfigurationError
+from mondegreen.processes import SPAWN, one_thread, without_interrupts
+from mondegreen_experiments.bench import Bench
+from mondegreen_experiments.kept import Run, check, keep, kept
+from mondegreen_experiments.recipe import Measure, Point, Recipe, Scale, point_key
+
+Shown: TypeAlias = Callable[[str], None]
+Outcome: TypeAlias = list[Run] | Exception
+"""All runs of a recipe at a scale, or the error that ended it."""
+
+Finished: TypeAlias = Callable[[Recipe, Outcome], None]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Task:
+    recipe: Recipe
+    point: Point
+    seed: int
+    key: str
+
+
+def runs_of(
+    recipe: Recipe, scale: Scale, bench: Bench, folder: Path, show: Shown
+) -> list[Run]:
+    """Run a recipe, but for what the folder holds already.
+
+    Interrupted work goes on where it was; quick and full share their runs.
+    """
+    (found,) = run_all([recipe], scale, bench, folder, show).values()
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
+def run_all(
+    recipes: Sequence[Recipe],
+    scale: Scale,
+    bench: Bench,
+    folder: Path,
+    show: Shown,
+    jobs: int = 1,
+    finished: Finished = lambda recipe, outcome: None,
+) -> dict[str, Outcome]:
+    """Run recipes, but for what the folder holds already; by the name of each.
+
+    With several ``jobs`` each run is made by one of so many processes, which read data
+    for themselves and compute with one thread. Recipes that are measured ``alone``
+    come last, one run at a time. This process alone writes to the folder. An error
+    ends its recipe and no other. ``finished`` is told of each recipe at its end.
+    """
+    work, outcomes = _Work(recipes, scale, folder, jobs), dict[str, Outcome]()
+
+    def end(recipe: Recipe, error: Exception | None = None) -> None:
+        if recipe.name not in outcomes and (error or not work.missing(recipe)):
+            outcomes[recipe.name] = error or work.runs(recipe)
+            finished(recipe, outcomes[recipe.name])
+
+    for recipe in recipes:
+        end(recipe)
+    for is_alone in (False, True):
+        some = [each for each in recipes if each.alone is is_alone]
+        tasks = [task for recipe in some for task in work.missing(recipe)]
+        show(work.says(outcomes))
+        if jobs == 1 and not is_alone:
+            done = _here(tasks, bench, outcomes)
+        else:
+            done = _in_processes(tasks, bench, 1 if is_alone else jobs, outcomes)
+        for task, found in done:
+            if isinstance(found, Run):
+                work.add(task, found)
+            end(task.recipe, found if isinstance(found, Exception) else None)
+            show(f"{work.says(outcomes)}: {task.recipe.name}, {point_key(task.point)}")
+    return {recipe.name: outcomes[recipe.name] for recipe in recipes}
+
+
+@final
+class _Work:
+    """What is to be run, what is known of it, and how long the rest may take."""
+
+    def __init__(
+        self, recipes: Sequence[Recipe], scale: Scale, folder: Path, jobs: int
+    ) -> None:
+        self._recipes, self._folder, self._jobs = recipes, folder, jobs
+        self._known = {recipe.name: kept(folder, recipe) for recipe in recipes}
+        self._tasks = {
+            recipe.name: [
+                _Task(recipe, point, seed, recipe.key(point, seed))
+                for point in recipe.points[scale]
+                for seed in range(recipe.seeds[scale])
+            ]
+            for recipe in recipes
+        }
+        for recipe in filter(self.missing, recipes):
+            check(folder, recipe)
+
+    def missing(self, recipe: Recipe) -> list[_Task]:
+        known = self._known[recipe.name]
+        return [task for task in self._tasks[recipe.name] if task.key not in known]
+
+    def runs(self, recipe: Recipe) -> list[Run]:
+        """In the order of the grid."""
+        known = self._known[recipe.name]
+        return [known[task.key] for task in self._tasks[recipe.name]]
+
+    def add(self, task: _Task, run: Run) -> None:
+        self._known[task.recipe.name][task.key] = run
+        keep(self._folder, task.recipe, task.key, run)
+
+    def says(self, ended: Collection[str]) -> str:
+        """How far it is, as runs of the same recipe took so far, or of any."""
+        took = {
+            name: [run.seconds for run in runs.values()]
+            for name, runs in self._known.items()
+        }
+        every = [seconds for each in took.values() for seconds in each]
+        left, seconds = 0, 0.0
+        for recipe in self._recipes:
+            if recipe.name not in ended:
+                count, like = len(self.missing(recipe)), took[recipe.name] or every
+                left += count
+                jobs = 1 if recipe.alone else self._jobs
+                seconds += count * math.fsum(like) / max(len(like), 1) / jobs
+        whole = sum(map(len, self._tasks.values()))
+        minutes = max(1, math.ceil(seconds / 60))
+        about = f", about {minutes} min left" if left and every else ""
+        return f"{whole - left} of {whole} runs{about}"
+
+
+def _here(
+    tasks: Sequence[_Task], bench: Bench, ended: Collection[str]
+) -> Iterator[tuple[_Task, Run | Exception]]:
+    for task in tasks:
+        if task.recipe.name not in ended:
+            try:
+                yield task, _run(bench, task.recipe.measure, task.point, task.seed)
+            except Exception as error:
+                yield task, error
+
+
+def _in_processes(
+    tasks: Sequence[_Task], bench: Bench, jobs: int, ended: Collection[str]
+) -> Iterator[tuple[_Task, Run | Exception]]:
+    """The same by processes that an interrupt ends; runs come as they are done.
+
+    A process stays with a recipe as long as it can: recipes keep what several of their
+    runs need, such as a model that was trained on clear texts.
+    """
+    others, left = set(active_children()), list(tasks)
+    every = [_Worker(bench) for _ in range(min(jobs, len(tasks)))]
+    idle, busy = list(every), dict[Future[Run], tuple[_Worker, _Task]]()
+    try:
+        while left or busy:
+            while left and idle:
+                worker = idle.pop()
+                taken = {task.recipe.name for _, task in busy.values()}
+                task = _next(left, worker.recipe, taken)
+                left.remove(task)
+                busy[worker.run(task)] = worker, task
+            for future in wait(busy, return_when=FIRST_COMPLETED).done:
+                worker, task = busy.pop(future)
+                idle.append(worker)
+                yield task, worker.end(future)
+            left = [task for task in left if task.recipe.name not in ended]
+    except BaseException:
+        for child in set(active_children()) - others:
+            child.terminate()
+        raise
+    finally:
+        for worker in every:
+            worker.pool.shutdown(cancel_futures=True)
+
+
+def _next(left: Sequence[_Task], own: str, taken: Collection[str]) -> _Task:
+    """What goes on with a worker's own recipe, or begins one; else what helps."""
+    for task in left:
+        if task.recipe.name == own:
+            return task
+    return next((task for task in left if task.recipe.name not in taken), left[-1])
+
+
+@final
+class _Worker:
+    """One process; another takes its place if it is killed, as where memory ends."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench, self.recipe = bench, ""
+        self.pool = ProcessPoolExecutor(1, SPAWN, _begin, (bench,))
+
+    def run(self, task: _Task) -> Future[Run]:
+        self.recipe = task.recipe.name
+        with one_thread(), without_interrupts():
+            measure, point = task.recipe.measure, dict(task.point)
+            return self.pool.submit(_work, measure, point, task.seed)
+
+    def end(self, future: Future[Run]) -> Run | Exception:
+        error = future.exception()
+        if isinstance(error, BrokenProcessPool):
+            self.pool = ProcessPoolExecutor(1, SPAWN, _begin, (self._bench,))
+            why = "its process was killed, as where memory ends: try fewer jobs"
+            return ConfigurationError(f"{self.recipe}: {why}")
+        return error if isinstance(error, Exception) else future.result()
+
+
+_own: Bench  # of a process that makes runs
+
+
+def _begin(bench: Bench) -> None:
+    global _own
+    _own = bench
+
+
+def _work(measure: Measure, point: Point, seed: int) -> Run:
+    return _run(_own, measure, point, seed)
+
+
+def _run(bench: Bench, measure: Measure, point: Point, seed: int) -> Run:
+    begun = time.perf_counter()
+    measured = {
+        name: value if isinstance(value, str) else float(value)
+        for name, value in measure(bench, point, seed).items()
+    }
+    return Run(point, seed, measured, round(time.perf_counter() - begun, 3))

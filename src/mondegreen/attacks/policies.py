@@ -1,0 +1,110 @@
+"""All attacks on a release under a policy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from mondegreen.attacks.attack import Attack
+from mondegreen.attacks.information import mutual_information
+from mondegreen.attacks.linkage import linkage
+from mondegreen.attacks.outputs import outputs_of
+from mondegreen.attacks.pairs import Pairs
+from mondegreen.attacks.run import Tell
+from mondegreen.attacks.sensitive import (
+    InDomainReader,
+    guess_hidden_words,
+    sensitive_words,
+    single_guess,
+)
+from mondegreen.mechanisms.symbols.response import ResponseState
+from mondegreen.policy.policy import Policy
+from mondegreen.scores.risk import frequency_prior
+from mondegreen.text.tokenizer import TokenizedBatch
+
+_LISTED: Final = 10
+
+
+def attack_policy(
+    policy: Policy,
+    state: ResponseState,
+    reader: InDomainReader,
+    batch: TokenizedBatch,
+    pairs: Pairs,
+    *,
+    is_public: bool = False,
+    tell: Tell = lambda line: None,
+) -> dict[str, Attack]:
+    """Make every attack on a release under a policy.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy of the release.
+    state : ResponseState
+        The mechanism that released.
+    reader : InDomainReader
+        The attacker, with a corpus of the same domain.
+    batch : TokenizedBatch
+        The originals.
+    pairs : Pairs
+        The symbols of the originals, and the released ones.
+    is_public : bool
+        Whether the corpus is public, so that words may be named.
+    tell : callable
+        Told what is being done.
+
+    Returns
+    -------
+    dict of str to Attack
+        ``sensitive_words``, and the keys that scripts read of every mechanism:
+        ``single_word`` (the guess from the group alone), ``reader`` (the same figure as
+        ``sensitive_words``: of sensitive words, not of all words), ``worst_word``,
+        ``mutual_information`` and ``linkage``. Those that need a release are left out
+        where its words are not those of the originals.
+    """
+    found: list[Attack] = []
+    if pairs.released is not None:
+        tell("hidden words")
+        guesses = guess_hidden_words(reader, batch, pairs.released)
+        hidden = policy.alphabet.is_group(pairs.inputs)
+        read = sensitive_words(batch, guesses, hidden)
+        found += [read, single_guess(batch, guesses), replace(read, name="reader")]
+    found.append(worst_guesses(policy, reader, named=is_public))
+    tell("information")
+    counts = pairs.frequencies(policy.alphabet.size), reader.symbol_counts
+    own, known = outputs_of(state, [frequency_prior(c, smoothing=0.0) for c in counts])
+    found.append(mutual_information(own, known, len(pairs.inputs)))
+    tell("linkage")
+    found.append(linkage(state, pairs))
+    return {each.name: each for each in found}
+
+
+def worst_guesses(
+    policy: Policy, reader: InDomainReader, *, named: bool = False
+) -> Attack:
+    """Find the hidden words that are guessed most often from their group alone; exact.
+
+    The most frequent word of each group in the corpus is guessed whenever the group
+    shows, and no other word of the group ever is. Words are ``named`` only where the
+    corpus is public, and only those of the shipped lexicon.
+    """
+    guesses, chances = reader.best_guesses()
+    summed: dict[str, float] = {}
+    for word, chance in zip(guesses, chances.tolist(), strict=True):
+        if policy.symbols.get(word, -1) >= len(policy.ordinary):
+            summed[word] = summed.get(word, 0.0) + chance
+    worst = sorted(summed, key=lambda word: (-round(summed[word], 12), word))
+    most = summed[worst[0]] if worst else 0.0
+    return Attack(
+        "worst_word",
+        "guesses each word from its group alone, at the hidden word that is guessed "
+        "most often: the most frequent one of its group",
+        most,
+        most,
+        most,
+        0.0,
+        len(summed),
+        "chance that the word is guessed",
+        {"words": [[word, summed[word]] for word in worst[:_LISTED] if named]},
+    )

@@ -1,0 +1,406 @@
+r"""Sensitive words that an attacker recovers from a release.
+
+The attacker knows the law and has an in-domain corpus: texts from the same domain as
+the release. Under a policy the attacker sees the ordinary words in plain text. From the
+corpus the attacker knows how often each word has each symbol, and which words stand
+together (trigrams, forward-backward over the hidden places).
+
+Which words count as sensitive is one frozen list, whatever made the release: see
+:func:`is_counted`. So no policy chooses its own denominator.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Floats, Ids, Weights
+from mondegreen.attacks.attack import Attack, by_texts
+from mondegreen.attacks.pairs import Pairs
+from mondegreen.attacks.reader import Knowledge, Reader, TableReader
+from mondegreen.decode.channel import kept_channel
+from mondegreen.decode.decoder import Decoder
+from mondegreen.decode.released import Released
+from mondegreen.language.build import build_language, read_words
+from mondegreen.language.counts import Counter as TripleCounter
+from mondegreen.language.mix import mix
+from mondegreen.language.ngrams import NGrams
+from mondegreen.language.store import load_language
+from mondegreen.mechanisms.base import State
+from mondegreen.mechanisms.channel import Channel
+from mondegreen.mechanisms.symbols.response import Response
+from mondegreen.policy.lexicon import load_lexicon
+from mondegreen.policy.lookup import PolicyLookup
+from mondegreen.policy.policy import Policy, load_policy
+from mondegreen.sampling.integers import TOTAL
+from mondegreen.scores.interval import Ends
+from mondegreen.space.space import WordSpace
+from mondegreen.text.sentences import ends_of
+from mondegreen.text.tokenizer import TokenizedBatch, canonical, tokenize
+
+_CANDIDATES: Final = 48
+_STRAYS: Final = 8
+"""Words that are tried besides: the most frequent of all, which may have strayed."""
+
+_BEAM: Final = 12
+_BATCH: Final = 4096
+_HELD: Final = 10  # one in so many texts of a corpus weighs two language models
+
+NUMBER: Final = "number"
+"""The class of numbers, codes and parts of addresses in :func:`word_classes`."""
+
+_NOT_COUNTED: Final = ("ordinary", "rest", NUMBER)
+
+Marks = NDArray[np.bool_]
+
+
+def word_classes(batch: TokenizedBatch) -> NDArray[np.str_]:
+    """Name the class of every word, by the shipped lexicon alone.
+
+    ``ordinary``; a class of sensitive words such as ``health``; ``other_name`` for
+    unknown words with a capital; ``rest`` for rare words and other unknown ones; or
+    ``number``. The same for every policy and mechanism.
+
+    >>> word_classes(tokenize(["Ann has diabetes and 3 zorbles."])).tolist()
+    ['first_name', 'ordinary', 'health', 'ordinary', 'number', 'rest']
+    """
+    policy, own = load_policy("sensitive"), _own_classes()
+    codes = PolicyLookup(policy).codes(batch)
+    found = []
+    for word, symbol in zip(batch.words(), codes.tolist(), strict=True):
+        name = policy.describe(symbol)[0]
+        if name not in ("ordinary", "shape"):
+            # Small classes share a group, which is called after the largest.
+            name = own.get(canonical(word), name)
+        found.append(NUMBER if name in ("shape", "number_word") else name)
+    return np.array(found, dtype=np.str_)
+
+
+@functools.cache
+def _own_classes() -> Mapping[str, str]:
+    lexicon = load_lexicon()
+    lists = (*lexicon.words.items(), *lexicon.unprinted.items())
+    return {word: name for (name, _), words in lists for word in words}
+
+
+def is_counted(batch: TokenizedBatch) -> Marks:
+    """Tell which words count as sensitive when releases are compared.
+
+    One frozen list for all policies and mechanisms: the classes of the shipped lexicon
+    (names, places, organizations, dates, health, family, ...) and unknown words with a
+    capital. Numbers and the class ``rest`` do not count, and are reported beside it.
+
+    Parameters
+    ----------
+    batch : TokenizedBatch
+        The original texts; see :func:`mondegreen.text.tokenizer.tokenize`.
+
+    Returns
+    -------
+    bool array, shape (words,)
+        Flat over all texts.
+
+    Examples
+    --------
+    >>> is_counted(tokenize(["Ann has diabetes and 3 zorbles."])).tolist()
+    [True, False, True, False, False, False]
+    """
+    return ~np.isin(word_classes(batch), _NOT_COUNTED)
+
+
+@final
+class InDomainReader:
+    """Guesses hidden words from symbols and neighbors, by a corpus of the same domain.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy of the release.
+    corpus : iterable of str
+        Texts of other people from the same domain; none of those attacked.
+    response : Response
+        The law of the release, so that the reader allows for words that strayed.
+    candidates : int
+        Words that are tried for each hidden place: the most frequent of its symbol.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        corpus: Iterable[str],
+        response: Response,
+        *,
+        candidates: int = _CANDIDATES,
+    ) -> None:
+        self.lookup = PolicyLookup(policy)
+        seen: Counter[tuple[int, str]] = Counter()
+        chunks = []
+        for texts in _chunks(corpus):
+            batch = tokenize(texts)
+            folded = [canonical(word) for word in batch.words()]
+            codes = self.lookup.codes(batch)
+            seen.update(zip(codes.tolist(), folded, strict=True))
+            chunks.append((folded, ends_of(batch)))
+        self.corpus_words = sum(seen.values())
+        self.symbol_counts: Weights = np.zeros(policy.alphabet.size, dtype=np.int64)
+        for (symbol, _), times in seen.items():
+            self.symbol_counts[symbol] += times
+        found = {word for _, word in seen} | set(policy.ordinary)
+        words = sorted(w for w in found if w.isprintable() and " " not in w)
+        self.index = {word: i for i, word in enumerate(words)}
+        self.unknown = len(words)
+        counter = TripleCounter(len(words))
+        for folded, ends in chunks:
+            counter.add(self.ids(folded), ends.tolist())
+        space = WordSpace("in-domain", tuple(words))
+        self.language = NGrams.from_counts(counter.finish(), space)
+        self._seen, self._candidates = seen, candidates
+        self._set_channel(response)
+
+    def _set_channel(self, response: Response) -> None:
+        self._channel = self._make_channel(response)
+        every = np.ones(len(self.index) + 1, dtype=np.bool_)
+        self._decoder = Decoder(
+            self._channel, self.language, printable=every, beam=_BEAM
+        )
+
+    def under(self, response: Response) -> InDomainReader:
+        """Return the same attacker on a release by another law."""
+        found = copy(self)
+        found._set_channel(response)
+        return found
+
+    def ids(self, folded: Sequence[str]) -> Ids:
+        """Number words by the vocabulary of the attacker."""
+        get, unknown = self.index.get, self.unknown
+        return np.fromiter((get(w, unknown) for w in folded), np.int32, len(folded))
+
+    def _make_channel(self, response: Response) -> Channel:
+        """List the most likely words of each symbol, with P(symbol | word)."""
+        totals: Counter[str] = Counter()
+        by_symbol: dict[int, list[tuple[int, str]]] = {}
+        symbols, count = len(self.symbol_counts), self._candidates
+        for (symbol, word), times in self._seen.items():
+            totals[word] += times
+            if word in self.index:
+                by_symbol.setdefault(symbol, []).append((times, word))
+        frequent = [w for w, _ in totals.most_common(2 * _STRAYS) if w in self.index]
+        kept, stray = response.kept / TOTAL, response.stray / TOTAL
+        targets = range(response.first, response.first + response.count)
+        candidates = np.zeros((symbols, count + _STRAYS), dtype=np.int32)
+        law = np.full(candidates.shape, -np.inf)
+        candidates[:, 0], law[:, 0] = self.unknown, 0.0
+        for symbol in range(symbols):
+            own = sorted(by_symbol.get(symbol, ()), reverse=True)[:count]
+            if not own:
+                continue
+            # P(symbol | word): the word has this symbol and stays, or strays to it.
+            strays = stray if symbol in targets else 0.0
+            share = {word: times / totals[word] for times, word in own}
+            if strays:
+                share |= dict.fromkeys(frequent[:_STRAYS], 0.0) | share
+            chances = {w: s * kept + (1 - s) * strays for w, s in share.items()}
+            ranked = sorted(chances, key=lambda w: (-chances[w] * totals[w], w))
+            candidates[symbol, : len(ranked)] = [self.index[w] for w in ranked]
+            with np.errstate(divide="ignore"):
+                law[symbol, : len(ranked)] = np.log([chances[w] for w in ranked])
+        return Channel(np.arange(symbols, dtype=np.int32), candidates, law, "exact")
+
+    def guess_alone(self, symbols: Ids) -> Ids:
+        """Guess the most frequent word of each symbol: its neighbors are not seen."""
+        return np.asarray(self._channel.candidates[symbols, 0])
+
+    def best_guesses(self) -> tuple[list[str], Floats]:
+        """Return the guess at each symbol alone, and P(symbol | that word)."""
+        names = [*self.index, ""]  # the unknown word has no name
+        guesses = [names[i] for i in self._channel.candidates[:, 0].tolist()]
+        return guesses, np.exp(self._channel.log_law[:, 0])
+
+    def guess(self, symbols: Ids, ends: NDArray[np.bool_]) -> Ids:
+        """Guess the most likely word at each place, given the whole sentence."""
+        return self._decoder.guesses(Released(symbols, ends))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Guesses:
+    """What an attacker guesses at each word, and which guesses are right.
+
+    ``hits`` are those of the reader, ``alone`` of the best guess from the output of
+    the word itself. ``known`` tells which words the attacker has in its vocabulary: no
+    other word can be recovered. All have the shape (words,), flat over all texts.
+    """
+
+    hits: Marks
+    alone: Marks
+    known: Marks
+    knows: str
+    corpus_words: int
+
+
+def guess_hidden_words(
+    reader: InDomainReader, batch: TokenizedBatch, released: Ids
+) -> Guesses:
+    """Read a release under a policy: one released symbol for each word of ``batch``."""
+    truth = reader.ids([canonical(word) for word in batch.words()])
+    known = truth < reader.unknown
+    return Guesses(
+        (reader.guess(released, ends_of(batch)) == truth) & known,
+        (reader.guess_alone(released) == truth) & known,
+        known,
+        "sees ordinary words, knows policy and law",
+        reader.corpus_words,
+    )
+
+
+def guess_words_of_space(
+    reader: Reader, alone: Reader, pairs: Pairs, unknown: int, corpus_words: int
+) -> Guesses:
+    """Read a release of words of a space; ``unknown`` is the id of unknown words.
+
+    ``alone`` is a reader that looks at one output at a time.
+    """
+    known = pairs.inputs < unknown
+    return Guesses(
+        (reader.guesses(pairs.outputs, pairs.ends) == pairs.inputs) & known,
+        (alone.guesses(pairs.outputs, pairs.ends) == pairs.inputs) & known,
+        known,
+        "knows the law",
+        corpus_words,
+    )
+
+
+def attack_with_corpus(
+    state: State, pairs: Pairs, batch: TokenizedBatch, corpus: Sequence[str]
+) -> Attack:
+    """Attack the sensitive words of a release by a mechanism over a space.
+
+    The attacker mixes a language model of the corpus with the embedded one, where that
+    is of the same space; so the axis is the same as that of a policy.
+    """
+    held = max(1, len(corpus) // _HELD)
+    model = build_language([corpus[held:] or corpus], state.space)
+    public = load_language()
+    if public.is_for(state.space):
+        ids, ends = read_words([corpus[:held]], state.space)
+        model = mix(public, model, ids, ends).model
+    knowledge = Knowledge.of_language(state, model)
+    (reader,) = knowledge.readers.values()
+    channel = kept_channel(state, model, 1)
+    alone = TableReader(channel.candidates[channel.observation, 0])
+    words = sum(tokenize(corpus).counts())
+    unknown = state.space.vocab_size
+    guesses = guess_words_of_space(reader, alone, pairs, unknown, words)
+    return sensitive_words(batch, guesses)
+
+
+def sensitive_words(
+    batch: TokenizedBatch, guesses: Guesses, hidden: Marks | None = None
+) -> Attack:
+    """Measure which share of the sensitive words an attacker recovers.
+
+    Parameters
+    ----------
+    batch : TokenizedBatch
+        The originals. :func:`is_counted` says which of their words are sensitive.
+    guesses : Guesses
+        What the attacker makes of a release of them.
+    hidden : bool array, shape (words,), optional
+        Which words the policy hides; all if not given. A policy may show some that
+        count as sensitive.
+
+    Returns
+    -------
+    Attack
+        ``value`` is the share of all counted words, those outside the vocabulary of
+        the attacker included. Details: ``known_only`` (those outside left out),
+        ``hidden_only`` (those that the policy shows left out), ``group_alone`` (the
+        guess from the output of the word alone), ``by_class``, and ``beside``: numbers
+        and rare words, which are not counted.
+    """
+    classes = word_classes(batch)
+    counted = ~np.isin(classes, _NOT_COUNTED)
+    if hidden is None:
+        hidden = np.ones(len(counted), dtype=np.bool_)
+    hits, alone = guesses.hits, guesses.alone
+    low, high = _bounds(batch, hits, counted)
+    names = sorted(set(classes[counted].tolist()))
+    beside = {name: _share(hits, classes == name) for name in (NUMBER, "rest")}
+    return Attack(
+        "sensitive_words",
+        f"{guesses.knows}, has an in-domain corpus of {guesses.corpus_words:,} words "
+        "(trigrams, forward-backward)",
+        _share(hits, counted)["value"],
+        low,
+        high,
+        _most_frequent(batch, counted),
+        int(counted.sum()),
+        "share of sensitive words",
+        {
+            "list": f"shipped lexicon, SHA-256 {load_lexicon().digest}",
+            "corpus_words": guesses.corpus_words,
+            "known_only": _share(hits, counted & guesses.known),
+            "hidden_only": _share(hits, counted & hidden),
+            "group_alone": _share(alone, counted),
+            "by_class": {name: _share(hits, classes == name) for name in names},
+            "beside": beside,
+        },
+    )
+
+
+def single_guess(batch: TokenizedBatch, guesses: Guesses) -> Attack:
+    """Measure the best guess of each sensitive word from its own output alone."""
+    counted = is_counted(batch)
+    low, high = _bounds(batch, guesses.alone, counted)
+    return Attack(
+        "single_word",
+        "guesses each sensitive word from its group alone; knows policy, law and how "
+        "frequent each word is in the corpus",
+        _share(guesses.alone, counted)["value"],
+        low,
+        high,
+        _most_frequent(batch, counted),
+        int(counted.sum()),
+        "share of sensitive words",
+    )
+
+
+def _share(hits: Marks, among: Marks) -> dict[str, Any]:
+    """The share of some words that is recovered, and how many words there are."""
+    count = int(among.sum())
+    return {"value": float(hits[among].mean()) if count else 0.0, "n": count}
+
+
+def _bounds(batch: TokenizedBatch, hits: Marks, counted: Marks) -> Ends:
+    """Bound the share of counted words, 95 %, by texts."""
+    owners = np.repeat(np.arange(len(batch.parts)), batch.counts())
+    sums = [
+        np.bincount(owners, marks, len(batch.parts)).astype(np.float64)
+        for marks in (hits & counted, counted)
+    ]
+    return by_texts(*sums)
+
+
+def _most_frequent(batch: TokenizedBatch, counted: Marks) -> float:
+    """The share of the most frequent sensitive word: a guess that sees no release."""
+    pairs = zip(batch.words(), counted.tolist(), strict=True)
+    words = Counter(canonical(word) for word, is_in in pairs if is_in)
+    return max(words.values(), default=0) / max(1, words.total())
+
+
+def _chunks(texts: Iterable[str]) -> Iterable[list[str]]:
+    chunk: list[str] = []
+    for text in texts:
+        chunk.append(text)
+        if len(chunk) == _BATCH:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk

@@ -1,0 +1,185 @@
+"""``mondegreen policy``: list, describe and compare policies, and look up words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+
+import click
+
+from mondegreen.cli import options
+from mondegreen.cli.options import argument, command
+from mondegreen.cli.render import describe_symbol, echo_facts, echo_json, echo_table
+from mondegreen.errors import ConfigurationError
+from mondegreen.settings import Policy as PolicyName
+from mondegreen.settings import Settings
+
+if TYPE_CHECKING:
+    from mondegreen.policy.policy import Policy
+    from mondegreen.policy.shown import ShownWord
+
+_DEFAULT: Final = "sensitive"
+
+_CHOSEN: Final = options.settings(*options.POLICY, otherwise={"policy": _DEFAULT})
+
+_BESIDE: Final = options.settings(
+    *(name for name in options.POLICY if name != "policy")
+)
+
+_ABOUT: Final = {
+    "sensitive": "hides names, places, numbers, personal facts and rare words",
+    "names": "hides who, where, when, numbers and unknown words",
+    "all": "hides every word, in the groups of the word tree",
+}
+
+_SHOWN: Final = 10
+
+
+@click.group()
+def policy() -> None:
+    """List, show and compare policies.
+
+    A policy says which words are ordinary and shown, and which are sensitive and
+    replaced by another word of their group.
+
+    Example: mondegreen policy show diabetes Anna 4711
+    """
+
+
+@command(name="list")
+def list_policies(as_json: bool = options.JSON) -> None:
+    """List the policies that come with the package.
+
+    Example: mondegreen policy list --json
+    """
+    rows: list[dict[str, Any]] = []
+    for name in get_args(PolicyName):
+        counts = dict.fromkeys(("ordinary", "groups", "hides_among"))
+        if name != "all":
+            found = _load(Settings(policy=name)).alphabet
+            counts = {key: getattr(found, key) for key in counts}
+        rows.append({"name": name, "about": _ABOUT[name], **counts})
+    echo_table(rows, as_json=as_json)
+
+
+@command()
+def info(
+    name: Literal["sensitive", "names"] = argument(default=_DEFAULT),
+    settings: Settings = _BESIDE,
+    as_json: bool = options.JSON,
+) -> None:
+    """Describe a policy: its classes, its groups, its sources and its digest.
+
+    \b
+    mondegreen policy info names
+    mondegreen policy info --open health
+    """  # noqa: D301
+    from mondegreen.policy.shown import PolicyView
+
+    found = _load(replace(settings, policy=name))
+    facts = {
+        "policy": found.name,
+        "digest": found.digest,
+        "ordinary": len(found.ordinary),
+        "groups": found.alphabet.groups,
+        "hides_among": found.alphabet.hides_among,
+        "lexicon": dict(found.lexicon.header),
+        "lexicon_digest": found.lexicon.digest,
+    }
+    rows = PolicyView(found).classes()
+    if as_json:
+        echo_json({**facts, "classes": rows})
+        return
+    echo_facts(facts)
+    click.echo()
+    echo_table(rows)
+
+
+@command(short_help="Show what a policy does with words.")
+def show(
+    words: tuple[str, ...] = argument(nargs=-1, required=True),
+    settings: Settings = _CHOSEN,
+    as_json: bool = options.JSON,
+) -> None:
+    """Show what a policy does with each WORD, as spelled.
+
+    Is it ordinary, or of which class, how many words does it hide among, and which
+    words may be printed? Capital letters and digits matter. A WORD may hold several,
+    such as an e-mail address. Nothing is read but the public policy.
+
+    \b
+    mondegreen policy show diabetes May "anna@example.org" "+49 170 5551234"
+    mondegreen policy show diabetes --open health --json
+    """  # noqa: D301
+    from mondegreen.policy.shown import PolicyView
+
+    view = PolicyView(_load(settings))
+    found = [each for word in words for each in view.words(word)]
+    if not found:
+        raise ConfigurationError("no word is given: punctuation is shown as it is")
+    if as_json:
+        echo_json([each.to_dict() for each in found])
+        return
+    for each in found:
+        click.echo("\n".join(_lines(each)))
+
+
+@command(short_help="Compare two policies.")
+def diff(
+    first: Literal["sensitive", "names"] = argument(metavar="A"),
+    second: Literal["sensitive", "names"] = argument(metavar="B"),
+    settings: Settings = _BESIDE,
+    as_json: bool = options.JSON,
+) -> None:
+    """List the words whose class differs between policies A and B.
+
+    The options change B, not A. Words are compared as they are, and with a capital.
+    The table shows ten words of each change, and --json all of them.
+
+    \b
+    mondegreen policy diff sensitive names
+    mondegreen policy diff sensitive sensitive --open health --json
+    """  # noqa: D301
+    from mondegreen.policy.shown import compare
+
+    one = _load(Settings(policy=first))
+    other = _load(replace(settings, policy=second))
+    changes = sorted(compare(one, other).items(), key=lambda each: -len(each[1]))
+    rows: list[dict[str, Any]] = [
+        {"from": kinds[0], "to": kinds[1], "count": len(found), "words": found}
+        for kinds, found in changes
+    ]
+    if as_json:
+        echo_json(rows)
+    elif rows:
+        shown = [{**row, "words": " ".join(row["words"][:_SHOWN])} for row in rows]
+        echo_table(shown)
+    else:
+        click.echo("no word changes its class")
+
+
+for _verb in (list_policies, info, show, diff):
+    policy.add_command(_verb)
+
+
+def _load(settings: Settings) -> Policy:
+    """Make the policy that the options choose; ``all`` has no words of its own."""
+    from mondegreen.policy.policy import policy_of
+
+    found = policy_of(replace(settings, policy=settings.policy or _DEFAULT).resolve())
+    if found is None:
+        raise ConfigurationError(
+            "policy 'all' replaces every word by the word tree, and has no classes: "
+            "use mondegreen explain WORD, or mondegreen space info --branch WORD"
+        )
+    return found
+
+
+def _lines(shown: ShownWord) -> list[str]:
+    lines = [f"{shown.word}: {describe_symbol(shown.inside)}"]
+    if shown.inside.hides_among is not None:
+        lines.append(f"  printed, for example: {', '.join(shown.examples)}")
+    if shown.at_start is not None:
+        start = describe_symbol(shown.at_start)
+        lines.append(f"  as the first word of a sentence: {start}")
+    return lines

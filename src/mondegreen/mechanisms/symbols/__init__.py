@@ -1,0 +1,1 @@
+"""Mechanisms over the symbols of a policy: randomized response."""

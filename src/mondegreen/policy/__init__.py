@@ -1,0 +1,1 @@
+"""What is ordinary, what is sensitive, and among which words a sensitive one hides."""

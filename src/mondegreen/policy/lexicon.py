@@ -1,0 +1,107 @@
+"""The public list behind the policies: ordinary words, and classes of others."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, final
+
+from mondegreen.errors import SourceError
+from mondegreen.files import read_bytes
+
+_FORMAT: Final = "mondegreen-lexicon 1"
+_SHIPPED: Final = Path(__file__).parent / "data" / "english.policy"
+
+Kind = tuple[str, str]
+"""A class of words, and a grammatical form: ``("health", "s")``."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Words by class and form, each list with the most frequent words first.
+
+    Parameters
+    ----------
+    header : mapping
+        Name, version, sources and licenses.
+    digest : str
+        SHA-256 of the file, in hex.
+    ordinary : tuple of str
+        Harmless words, folded, the most frequent first.
+    capital : mapping of str to tuple of str
+        Ordinary words that are names of a class where they have a capital.
+    upper : mapping of (class, form) to tuple of str
+        Ordinary words that are names of a class where all their letters are capitals.
+    cased : frozenset of str
+        Ordinary words that stay ordinary where they have a capital inside a sentence.
+    start : frozenset of str
+        Those of ``capital`` that count as names as first words of sentences too.
+    words : mapping of (class, form) to tuple of str
+        Sensitive words that may be printed.
+    unprinted : mapping of (class, form) to tuple of str
+        Sensitive words that are never printed: slurs and obscenities.
+    """
+
+    header: Mapping[str, Any]
+    digest: str
+    ordinary: tuple[str, ...]
+    capital: Mapping[str, tuple[str, ...]]
+    upper: Mapping[Kind, tuple[str, ...]]
+    cased: frozenset[str]
+    start: frozenset[str]
+    words: Mapping[Kind, tuple[str, ...]]
+    unprinted: Mapping[Kind, tuple[str, ...]]
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes of sensitive words, sorted."""
+        return tuple(sorted({name for name, _ in (*self.words, *self.unprinted)}))
+
+
+@functools.cache
+def load_lexicon(path: Path = _SHIPPED) -> Lexicon:
+    """Read a lexicon: UTF-8, a header of two lines, then sections of words.
+
+    Raises
+    ------
+    SourceError
+        If the file cannot be read as a lexicon, with its line.
+
+    Examples
+    --------
+    >>> lexicon = load_lexicon()
+    >>> "the" in lexicon.ordinary, "diabetes" in lexicon.words["health", "s"]
+    (True, True)
+    """
+    data = read_bytes(path)
+    try:
+        lines = data.decode("utf-8").split("\n")
+        header = json.loads(lines[1]) if lines[0] == _FORMAT else None
+    except (ValueError, IndexError):
+        header = None
+    if not isinstance(header, dict):
+        hint = "build one with: mondegreen policy build"
+        raise SourceError(path, "the file is no lexicon of a policy", row=1, hint=hint)
+    tables: dict[str, dict[Any, tuple[str, ...]]] = {}
+    for place in range(2, len(lines) - 1, 2):
+        title, *key = lines[place].strip("[]").split(" ")
+        if lines[place][:1] != "[" or len(key) > 2:
+            raise SourceError(path, "a section must begin with [NAME]", row=place + 1)
+        name: Any = tuple(key) if len(key) > 1 else "".join(key)
+        tables.setdefault(title, {})[name] = tuple(lines[place + 1].split())
+    return Lexicon(
+        header=header,
+        digest=hashlib.sha256(data).hexdigest(),
+        ordinary=tables.get("ordinary", {}).get("", ()),
+        capital=tables.get("capital", {}),
+        upper=tables.get("upper", {}),
+        cased=frozenset(tables.get("cased", {}).get("", ())),
+        start=frozenset(tables.get("start", {}).get("", ())),
+        words=tables.get("words", {}),
+        unprinted=tables.get("unprinted", {}),
+    )

@@ -1,0 +1,282 @@
+"""From tokens to symbols of a policy: own spelling, and structure in clear, alone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from itertools import chain
+from typing import ClassVar, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Ids, Weights
+from mondegreen.policy.policy import ADDRESS_PARTS, Policy, form_of
+from mondegreen.policy.shapes import PLACES, mixed_shape, number_shape
+from mondegreen.settings import Structure
+from mondegreen.text.lookup import IN_CLEAR
+from mondegreen.text.sentences import sentence_ends
+from mondegreen.text.tokenizer import LONGEST, TokenizedBatch, canonical
+
+Flags = NDArray[np.int8]
+Marks = NDArray[np.bool_]
+
+_ENTRIES: Final = 1 << 17
+_JOINERS: Final = frozenset("@._-/:~+%=&?#\\'’")
+_OPENERS: Final = frozenset('":;([{“”«‹*•|>–—')
+"""A quotation, a list or a title may begin behind one of these."""
+
+_STARTS, _JOINS, _MARKS, _DOT, _SLASH, _ENDS_LINE = 1, 2, 4, 8, 16, 32
+
+_TITLE: Final = 0.6
+_TITLE_WORDS: Final = 6
+"""A line is in title case if this share of so many words or more has a capital."""
+
+_SMALL, _CAPITAL = 1, 2  # how a word is written, beside its symbol in a memo
+
+
+class _Memo(dict[str, int]):
+    """What a function gives for strings seen before, at the speed of C; bounded."""
+
+    __slots__ = ("_function",)
+
+    def __init__(self, function: Callable[[str], int]) -> None:
+        self._function = function
+
+    def __missing__(self, text: str) -> int:
+        found = self._function(text)
+        if len(text) <= LONGEST:
+            if len(self) >= _ENTRIES:
+                self.clear()
+            self[text] = found
+        return found
+
+    def __repr__(self) -> str:
+        return f"_Memo(entries={len(self)})"
+
+
+def _fold(word: str) -> str:
+    """Fold a word; an ending such as n't is a word of its own here."""
+    folded = canonical(word) if "'" not in word and "’" not in word else word
+    return folded.lower().replace("’", "'")
+
+
+def flags_of(gap: str) -> int:
+    """Tell of the structure between two words what decides the symbols beside it."""
+    is_start = sentence_ends([gap, ""])[0] or not _OPENERS.isdisjoint(gap)
+    found = _STARTS * is_start | _ENDS_LINE * ("\n" in gap or "\r" in gap)
+    if gap and _JOINERS.issuperset(gap):
+        found |= _JOINS | _DOT * (gap == ".") | _SLASH * (gap == "/")
+        found |= _MARKS * ("@" in gap or "_" in gap or "//" in gap or "\\" in gap)
+    elif gap.endswith("@"):
+        found |= _MARKS
+    return found
+
+
+def _case_of(word: str) -> int:
+    """Tell whether a word of several letters is small, or has a capital first."""
+    if len(word) < 2 or not word[0].isalpha():
+        return 0
+    return _CAPITAL if word[0].isupper() else _SMALL
+
+
+def _in_title_case(cases: Ids, flags: Flags, begins: Weights) -> Marks:
+    """Tell which words are in a line whose words mostly have capitals."""
+    is_first = np.zeros(len(cases) + 1, dtype=np.bool_)
+    is_first[1:] = (flags & _ENDS_LINE) > 0
+    is_first[begins] = True
+    firsts = np.flatnonzero(is_first[:-1])
+    if not len(firsts):
+        return np.zeros(0, dtype=np.bool_)
+    capitals = np.add.reduceat(cases == _CAPITAL, firsts, dtype=np.int64)
+    written = np.add.reduceat(cases > 0, firsts, dtype=np.int64)
+    is_title = (capitals >= _TITLE * written) & (written >= _TITLE_WORDS)
+    lengths = np.diff(np.append(firsts, len(cases)))
+    return np.asarray(np.repeat(is_title, lengths))
+
+
+def _run_at(gap: int, flags: Flags, count: int) -> tuple[int, int]:
+    """Find the first and the last word of the run of joined words at a gap.
+
+    A gap such as ``" @"`` joins nothing, and marks the run behind it.
+    """
+    start = stop = gap + 1
+    if gap >= 0 and flags[gap] & _JOINS:
+        start = gap
+        while start and flags[start - 1] & _JOINS:
+            start -= 1
+    while stop < count - 1 and flags[stop] & _JOINS:
+        stop += 1
+    return start, stop
+
+
+def _is_address(gap: int, start: int, stop: int, flags: Flags) -> bool:
+    """Whether a run has the signs of an address, or two full stops."""
+    signs = flags[max(start - 1, 0) : stop] & _MARKS
+    is_marked = gap < 0 or bool(signs.any())
+    return is_marked or int(np.count_nonzero(flags[start:stop] & _DOT)) > 1
+
+
+@final
+class PolicyLookup:
+    """Turns the words of texts into symbols of a policy.
+
+    The symbol of a word is a function of its own spelling and of the structure around
+    it, which passes in clear: whether it begins a sentence, whether it is a part of an
+    address (a run of words joined by signs, with ``@``, ``_``, ``//`` or two full
+    stops), whether a slash touches it, and whether most words of its line have
+    capitals, which is disclosed too. Never of any one other word.
+
+    >>> from mondegreen.policy.policy import load_policy
+    >>> from mondegreen.text.tokenizer import tokenize
+    >>> policy = load_policy("sensitive")
+    >>> symbols = PolicyLookup(policy).codes(tokenize(["I have diabetes."]))
+    >>> [policy.describe(symbol)[0] for symbol in symbols.tolist()]
+    ['ordinary', 'ordinary', 'health']
+    """
+
+    conditions: ClassVar[tuple[str, ...]] = ()
+    keep_digest: ClassVar[str] = hashlib.sha256(b"").hexdigest()  # there is no list
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self._make_memos()
+
+    def disclosed_in(self, structure: Structure) -> tuple[str, ...]:
+        """What passes unchanged besides ordinary words, as ``name: explanation``."""
+        lines = (
+            "lines in title case: which lines have capitals on most of their words",
+        )
+        return IN_CLEAR[structure] + lines
+
+    def _make_memos(self) -> None:
+        self._flags = _Memo(flags_of)
+        self._inside = _Memo(lambda word: 4 * self.symbol_of(word) + _case_of(word))
+        self._start = _Memo(lambda word: self.symbol_of(word, starts=True))
+
+    def codes(self, batch: TokenizedBatch) -> Ids:
+        """Look up all words of all texts, flat and in order."""
+        words = batch.words()
+        count = len(words)
+        found = np.fromiter(map(self._inside.__getitem__, words), np.int32, count)
+        codes, cases = found >> 2, found & 3
+        behind = chain.from_iterable(p[2::2] for p in batch.parts if p)
+        flags = np.fromiter(map(self._flags.__getitem__, behind), np.int8, count)
+        begins = np.cumsum([0, *batch.counts()])
+        is_start = np.zeros(count + 1, dtype=np.bool_)
+        is_start[1:] = (flags & _STARTS) > 0
+        is_start[begins] = True
+        is_start[:-1] |= _in_title_case(cases, flags, begins) & (cases == _CAPITAL)
+        starts = np.flatnonzero(is_start[:count])
+        first_words = [words[i] for i in starts.tolist()]
+        codes[starts] = list(map(self._start.__getitem__, first_words))
+        self._recode_joined(batch, codes, flags)
+        return codes
+
+    def printed_codes(self, batch: TokenizedBatch) -> Ids:
+        """Look up the symbols of words that were printed by this policy.
+
+        What is printed of a symbol is printed of no other, however it is spelled: the
+        capital of a first word, or of a name, tells nothing.
+        """
+        codes = self.codes(batch)
+        known = self.policy.symbols
+        for i, word in enumerate(batch.words()):
+            codes[i] = known.get(_fold(word), codes[i])
+        return codes
+
+    def _recode_joined(self, batch: TokenizedBatch, codes: Ids, flags: Flags) -> None:
+        """Look words up anew that are parts of addresses or dates."""
+        interesting = (flags & (_MARKS | _DOT | _SLASH)) > 0
+        first = 0
+        for parts, count in zip(batch.parts, batch.counts(), strict=True):
+            mine = slice(first, first + count)
+            marked = np.flatnonzero(interesting[mine]).tolist() if parts else []
+            if parts and parts[0].endswith("@"):
+                marked.insert(0, -1)
+            if marked and parts:
+                self._recode_text(parts[1::2], codes[mine], flags[mine], marked)
+            first += count
+
+    def _recode_text(
+        self, words: list[str], codes: Ids, flags: Flags, marked: list[int]
+    ) -> None:
+        """Look up anew what a marked gap of one text touches.
+
+        ``flags[i]`` tells of the gap behind word i; gap -1 is before the first.
+        """
+        done = -1
+        for gap in marked:
+            if gap >= 0 and flags[gap] & _SLASH:
+                self._recode_date(words, codes, gap)
+            if gap >= done:
+                start, done = _run_at(gap, flags, len(words))
+                if _is_address(gap, start, done, flags):
+                    for i in range(start, min(done + 1, len(words))):
+                        codes[i] = self.symbol_of(words[i], in_address=True)
+
+    def _recode_date(self, words: list[str], codes: Ids, gap: int) -> None:
+        """Look up the numbers on both sides of a slash."""
+        for i in (gap, gap + 1):
+            if i < len(words) and words[i].isascii() and words[i].isdigit():
+                codes[i] = self.symbol_of(words[i], in_date=True)
+
+    def symbol_of(
+        self,
+        word: str,
+        *,
+        starts: bool = False,
+        in_address: bool = False,
+        in_date: bool = False,
+    ) -> int:
+        """The symbol of one token, by its own spelling and what stands around it."""
+        policy = self.policy
+        if word.isascii() and word.isdigit():
+            return self._shape(number_shape(word, in_date=in_date))
+        folded = _fold(word)
+        known = policy.symbols.get(folded)
+        if in_address and (known is None or folded not in ADDRESS_PARTS):
+            return self._shape("part of an address")
+        if known is None:
+            return self._unknown(word, folded)
+        is_ordinary = known < len(policy.ordinary)
+        is_name = not (starts or word.isupper()) and folded in policy.capitals
+        if word.islower() or not (is_ordinary or is_name):
+            return known
+        return self._capital(word, folded, known, starts=starts)
+
+    def _unknown(self, word: str, folded: str) -> int:
+        """The symbol of a token that no list has, by its shape."""
+        has_digit = any(map(str.isdigit, folded))
+        if not any(map(str.isalpha, folded)):
+            return self._shape("code" if has_digit else "sign")
+        if has_digit:
+            return self._shape(mixed_shape(folded))
+        if len(folded) == 1:
+            return self._shape("letter")
+        if word.islower():
+            return self.policy.find_group("rest", form_of(folded))
+        return self.policy.find_group("other_name", "s")
+
+    def _capital(self, word: str, folded: str, known: int, *, starts: bool) -> int:
+        """The symbol of an ordinary word with capitals."""
+        policy = self.policy
+        if len(word) > 1 and word.isupper():
+            return policy.upper.get(folded, known)
+        if starts and folded not in policy.starts:
+            return known
+        return policy.capitals.get(folded, known)
+
+    def _shape(self, name: str) -> int:
+        return self.policy.shape_symbol(PLACES[name])
+
+    def __getstate__(self) -> dict[str, object]:
+        # The memos hold words of private texts, which must not travel.
+        return {"policy": self.policy}
+
+    def __setstate__(self, state: dict[str, Policy]) -> None:
+        self.policy = state["policy"]
+        self._make_memos()
+
+    def __repr__(self) -> str:
+        return f"PolicyLookup({self.policy!r})"

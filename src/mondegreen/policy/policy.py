@@ -1,0 +1,415 @@
+"""A policy: the symbol of every word, the words of every symbol, and a digest."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Any, Final, final
+
+import numpy as np
+
+from mondegreen.arrays import Ids, Weights
+from mondegreen.errors import InvalidParameterError, UnknownNameError
+from mondegreen.policy.alphabet import Alphabet
+from mondegreen.policy.lexicon import Kind, Lexicon, load_lexicon
+from mondegreen.policy.shapes import SHAPES
+from mondegreen.sampling.integers import draw_uniform
+from mondegreen.settings import Settings
+from mondegreen.text.print_forms import public_cases
+from mondegreen.text.tokenizer import CLITICS, canonical, tokenize
+
+HIDE_AMONG: Final = 100
+"""Words that a sensitive word hides among at least, where its class has as many."""
+
+_FEWEST: Final = 20
+"""Fewer words are no group, whatever their grammar."""
+
+_BAND: Final = 5
+"""Large lists of unrelated words are cut into bands of this many times HIDE_AMONG."""
+
+_OPEN: Final[Mapping[str, frozenset[str]]] = {
+    "sensitive": frozenset(),
+    "names": frozenset(
+        "activity animal belief body crime education event family food health home "
+        "money nature number_word occupation origin people politics product rest "
+        "sexuality".split()
+    ),
+}
+"""Classes that each shipped policy shows."""
+
+# Classes that lend each other words where one has too few: alike in what they tell.
+_SIMILAR: Final = (
+    ("family", "people", "occupation", "education"),
+    ("health", "body", "sexuality"),
+    ("belief", "politics"),
+    ("crime", "money", "home", "event"),
+    ("activity", "product", "food", "animal", "nature", "rest"),
+    ("place", "organization"),
+)
+
+_NAMES: Final = ("first_name", "surname", "place", "organization", "other_name")
+"""Classes that are one group each, and are printed with a capital."""
+
+ADDRESS_PARTS: Final = frozenset(
+    "com org net edu gov io co www http https html htm pdf php jpg png txt csv doc "
+    "docx".split()
+)
+"""Ordinary parts of addresses and file names."""
+
+_FORMS: Final = {"s": "singular", "p": "plural", "b": "verb", "z": "verb, -s"} | {
+    "d": "past", "g": "-ing", "j": "adjective", "r": "adverb",
+}  # fmt: skip
+
+_UNKNOWN: Final = (("ing", "g"), ("ed", "d"), ("ly", "r"), ("s", "p"))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Words that cannot be told from each other: any of ``words`` is printed for all.
+
+    ``inputs`` counts the known words that are of the group; unknown ones may be, too.
+    """
+
+    class_name: str
+    form: str
+    words: tuple[str, ...]
+    inputs: int
+
+
+@final
+class Policy:
+    """What is ordinary, what is sensitive, and among which words a sensitive one hides.
+
+    A public function from tokens to symbols, fixed before any text is seen. Symbols
+    ``0..|O|-1`` are ordinary words, then come the groups of words, then the shapes.
+
+    Parameters
+    ----------
+    lexicon : Lexicon
+        The words.
+    name : str
+        ``sensitive`` or ``names``.
+    opened, hidden : iterable of str
+        Classes that are shown, and hidden, whatever the policy of that name does.
+    ordinary, sensitive : iterable of str
+        PUBLIC words that are ordinary in this field, and that must hide.
+    hide_among : int, at least 2
+        Words that each group has at least, where its class and similar ones have them.
+
+    Examples
+    --------
+    >>> policy = load_policy("sensitive")
+    >>> policy.class_of("the"), policy.class_of("diabetes")
+    ('ordinary', 'health')
+    """
+
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        name: str = "sensitive",
+        *,
+        opened: Iterable[str] = (),
+        hidden: Iterable[str] = (),
+        ordinary: Iterable[str] = (),
+        sensitive: Iterable[str] = (),
+        hide_among: int = HIDE_AMONG,
+    ) -> None:
+        if name not in _OPEN:
+            raise UnknownNameError("policy", name, sorted(_OPEN))
+        self.name, self.lexicon, self.hide_among = name, lexicon, hide_among
+        self.opened = frozenset(opened) | _OPEN[name] - frozenset(hidden)
+        for each in (*opened, *hidden):
+            if each not in lexicon.classes:
+                raise UnknownNameError("class", each, list(lexicon.classes))
+        own = _check_words("ordinary", ordinary)
+        never = _check_words("sensitive", sensitive)
+        self._own = own
+        self.digest = _digest_of(
+            lexicon=lexicon.digest,
+            opened=sorted(self.opened),
+            ordinary=sorted(own),
+            sensitive=sorted(never),
+            hide_among=hide_among,
+        )
+        shown = [*lexicon.ordinary, *CLITICS, *sorted(own), *sorted(ADDRESS_PARTS)]
+        for (kind, _), words in lexicon.words.items():
+            shown += words if kind in self.opened else ()
+        self.ordinary = tuple(w for w in dict.fromkeys(shown) if w not in never)
+        self.symbols: dict[str, int] = {
+            word: symbol for symbol, word in enumerate(self.ordinary)
+        }
+        self.groups = self._make_groups(never)
+        self.alphabet = Alphabet(
+            name,
+            self.digest,
+            len(self.ordinary),
+            len(self.groups) + len(SHAPES),
+            min(group.inputs for group in self.groups),
+        )
+        self._index_capitals()
+        self._index_outputs()
+
+    # --- which symbol
+
+    def _make_groups(self, never: frozenset[str]) -> tuple[Group, ...]:
+        """Cut the sensitive words into groups, and give them their symbols."""
+        known = self.symbols
+        lists = {
+            kind: [word for word in words if word not in known]
+            for kind, words in self.lexicon.words.items()
+            if kind[0] not in self.opened
+        }
+        lists = _merge_small(lists, self.hide_among)
+        found: list[Group] = []
+        self.group_of: dict[Kind, int] = {}  # the group of unknown words of a kind
+        for kind, words in sorted(lists.items()):
+            for band in self._bands(kind, words):
+                symbol = len(self.ordinary) + len(found)
+                known.update(dict.fromkeys(band, symbol))
+                self.group_of[kind] = symbol
+                found.append(
+                    Group(*kind, tuple(map(_printed(kind[0]), band)), len(band))
+                )
+        shown = frozenset(self.ordinary)
+        for (name, form), hidden in self.lexicon.unprinted.items():
+            symbol = self.find_group(name, form)
+            known.update(dict.fromkeys(frozenset(hidden) - shown, symbol))
+        for word in never:
+            known[word] = known.get(word, self.find_group("rest", form_of(word)))
+        return tuple(found)
+
+    def _bands(self, kind: Kind, words: list[str]) -> list[list[str]]:
+        """Cut a long list of unrelated words into bands of like frequency."""
+        size = _BAND * self.hide_among
+        if kind[0] in _NAMES or len(words) < 2 * size:
+            return [words]
+        count = len(words) // size
+        edges = [len(words) * i // count for i in range(count + 1)]
+        return [words[a:b] for a, b in pairwise(edges)]
+
+    def find_group(self, kind: str, form: str) -> int:
+        """The symbol of the group that unknown words of a class and form belong to."""
+        wanted = ((kind, form), (kind, "s"), *_pool(kind, form), ("rest", form))
+        spare = (("rest", "s"), ("other_name", "s"), next(iter(self.group_of)))
+        return next(self.group_of[k] for k in (*wanted, *spare) if k in self.group_of)
+
+    def _index_capitals(self) -> None:
+        """Index ordinary words that are names where they have capitals."""
+        lexicon, known = self.lexicon, self.symbols
+        # "Massive Dynamic": an ordinary word with a capital is a part of some name.
+        usual = lexicon.cased.union(self._own, *lexicon.capital.values())
+        name = self.find_group("other_name", "s")
+        self.capitals: dict[str, int] = {
+            word: name for word in lexicon.ordinary if word not in usual
+        }
+        self.upper: dict[str, int] = {}
+        tables: list[tuple[Kind, tuple[str, ...], dict[str, int]]] = [
+            ((kind, "s"), words, self.capitals)
+            for kind, words in lexicon.capital.items()
+        ]
+        tables += [(kind, words, self.upper) for kind, words in lexicon.upper.items()]
+        for kind, words, table in tables:
+            if kind[0] not in self.opened:
+                symbol = self.find_group(*kind)
+                table.update((word, symbol) for word in words if word in known)
+        self.starts = lexicon.start
+
+    # --- which output
+
+    def _index_outputs(self) -> None:
+        """Number the outputs: ordinary words, words of groups, tokens of shapes."""
+        sizes = [1] * len(self.ordinary)
+        sizes += [len(group.words) for group in self.groups]
+        sizes += [shape.size for shape in SHAPES]
+        self.sizes: Weights = np.array(sizes, dtype=np.int64)
+        self.first: Weights = np.array([0, *accumulate(sizes)][:-1], dtype=np.int64)
+        self.output_count = sum(sizes)
+        words = [word for group in self.groups for word in group.words]
+        self.words = (*map(_printed(""), self.ordinary), *words)
+
+    def draw_members(self, symbols: Ids, rng: np.random.Generator) -> Weights:
+        """Draw an output of each symbol; one 64-bit word of ``rng`` each, in order.
+
+        All inputs share this law, so whatever bias it has costs no privacy.
+        """
+        draws = draw_uniform(rng, len(symbols))
+        return np.asarray(self.first[symbols] + draws % self.sizes[symbols])
+
+    def print(self, code: int) -> str:
+        """The token of an output number; later laps of all outputs have a suffix."""
+        lap, code = divmod(code, self.output_count)
+        # No output of a policy ends in xx and digits.
+        suffix = f"xx{lap + 1}" if lap else ""
+        if code < len(self.words):
+            return f"{self.words[code]}{suffix}"
+        symbol = self.symbol_at(code)
+        shape = SHAPES[symbol - len(self.ordinary) - len(self.groups)]
+        return shape.print(code - int(self.first[symbol])) + suffix
+
+    def symbol_at(self, code: int) -> int:
+        """The symbol that an output number belongs to, in any lap."""
+        code %= self.output_count
+        return int(np.searchsorted(self.first, code, side="right")) - 1
+
+    def shape_symbol(self, place: int) -> int:
+        """The symbol of a shape by its place."""
+        return len(self.ordinary) + len(self.groups) + place
+
+    # --- for people
+
+    def class_of(self, word: str) -> str:
+        """Name the class of a folded word that the policy knows, or ``unknown``."""
+        symbol = self.symbols.get(word)
+        return "unknown" if symbol is None else self.describe(symbol)[0]
+
+    def describe(self, symbol: int) -> tuple[str, str, int]:
+        """Class, form and number of outputs of a symbol."""
+        size = int(self.sizes[symbol])
+        place = symbol - len(self.ordinary)
+        if place < 0:
+            return "ordinary", "", size
+        if place < len(self.groups):
+            group = self.groups[place]
+            return group.class_name, _FORMS.get(group.form, group.form), size
+        return "shape", SHAPES[place - len(self.groups)].name, size
+
+    def __repr__(self) -> str:
+        return f"Policy({self.name!r}, {self.digest[:12]})"
+
+
+@functools.lru_cache(maxsize=8)
+def load_policy(
+    name: str = "sensitive",
+    *,
+    opened: tuple[str, ...] = (),
+    hidden: tuple[str, ...] = (),
+    ordinary: tuple[str, ...] = (),
+    sensitive: tuple[str, ...] = (),
+    hide_among: int = HIDE_AMONG,
+) -> Policy:
+    """Make a shipped policy, once in a process; parameters as of :class:`Policy`."""
+    return Policy(
+        load_lexicon(),
+        name,
+        opened=opened,
+        hidden=hidden,
+        ordinary=ordinary,
+        sensitive=sensitive,
+        hide_among=hide_among,
+    )
+
+
+def policy_of(settings: Settings) -> Policy | None:
+    """Make the policy that resolved settings name; None where every word is sensitive.
+
+    >>> policy_of(Settings(policy="names", epsilon=12.0).resolve())
+    Policy('names', ...)
+    >>> policy_of(Settings(epsilon=12.0).resolve()) is None
+    True
+    """
+    if settings.policy in (None, "all"):
+        return None
+    return load_policy(
+        str(settings.policy),
+        opened=settings.opened,
+        hidden=settings.hidden,
+        ordinary=settings.ordinary,
+        sensitive=settings.sensitive,
+        hide_among=settings.hide_among,
+    )
+
+
+def form_of(word: str) -> str:
+    """The grammatical form that the ending of an unknown word shows.
+
+    >>> [form_of(word) for word in ("blorping", "blorps", "glass", "blorp")]
+    ['g', 'p', 's', 's']
+    """
+    for ending, form in _UNKNOWN:
+        if word.endswith(ending) and not word.endswith("ss") and len(word) > 4:
+            return form
+    return "s"
+
+
+def _pool(kind: str, form: str) -> list[Kind]:
+    return [(k, form) for pool in _SIMILAR if kind in pool for k in pool]
+
+
+def _merge_small(lists: dict[Kind, list[str]], least: int) -> dict[Kind, list[str]]:
+    """Merge lists that are too short: first of similar classes, then of one form."""
+    found = dict(lists)
+    for pool in _SIMILAR:
+        for form in sorted({form for kind, form in found if kind in pool}):
+            _merge_into_one(found, [(kind, form) for kind in pool], least)
+    # Grammar before kind: "arrested" hides among past forms of rare words.
+    for key in sorted(found):
+        other = ("rest", key[1])
+        is_bound = key[1] != "s" and key[1] in _FORMS and key != other
+        if is_bound and len(found[key]) < least and other in found:
+            found[other] = found[other] + found.pop(key)
+    found = {key: words for key, words in found.items() if words}
+    for key in sorted(found):
+        if len(found[key]) < min(least, _FEWEST):
+            _merge_anywhere(found, key)
+    return found
+
+
+def _merge_anywhere(found: dict[Kind, list[str]], key: Kind) -> None:
+    """Put a list into the largest of its class, of similar ones, or of any other.
+
+    A group of one word would print it again, as if it were ordinary.
+    """
+    others = [other for other in found if other != key]
+    alike = {kind for pool in _SIMILAR if key[0] in pool for kind in pool}
+    nearest = (
+        [other for other in others if other[0] == key[0]],
+        [other for other in others if other[0] in alike],
+        [other for other in others if other[0] not in _NAMES],
+        others,
+    )
+    pool = next((some for some in nearest if some), None)
+    if pool is not None:
+        target = max(pool, key=lambda other: len(found[other]))
+        found[target] = found[target] + found.pop(key)
+
+
+def _merge_into_one(found: dict[Kind, list[str]], keys: list[Kind], least: int) -> None:
+    """Put the short ones of some lists into the smallest long one, or into one."""
+    mine = [key for key in keys if key in found]
+    small = [key for key in mine if len(found[key]) < least]
+    large = [key for key in mine if key not in small]
+    if not small or len(mine) < 2:
+        return
+    target = min(large, key=lambda key: len(found[key])) if large else small[0]
+    for key in small:
+        if key != target:
+            found[target] = found[target] + found.pop(key)
+
+
+def _printed(kind: str) -> Any:
+    """How words of a class are printed: by public statistics, names with a capital."""
+    cases = public_cases()
+    if kind in _NAMES:
+        return lambda word: cases.get(word) or word[:1].upper() + word[1:]
+    return lambda word: cases.get(word, word)
+
+
+def _check_words(name: str, words: Iterable[str]) -> frozenset[str]:
+    """Fold single words of a user's public list."""
+    found = set()
+    for word in words:
+        if tokenize([word]).words() != [word]:
+            raise InvalidParameterError(name, word, "single words, one a line")
+        found.add(canonical(word))
+    return frozenset(found)
+
+
+def _digest_of(**parts: Any) -> str:
+    shapes = [[shape.name, shape.size] for shape in SHAPES]
+    text = json.dumps({"format": 1, "shapes": shapes, **parts}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,143 @@
+"""Prints output numbers of a policy in place of the words of the input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Final, final
+
+import numpy as np
+
+from mondegreen.arrays import Codes
+from mondegreen.errors import InvalidParameterError
+from mondegreen.policy.policy import Policy
+from mondegreen.settings import Structure
+from mondegreen.text.detokenizer import Span
+from mondegreen.text.plain import last_alone, plain_parts
+from mondegreen.text.print_forms import STARTS, TOUCHING, GapFlags, set_apart
+from mondegreen.text.tokenizer import CLITICS, TokenizedBatch
+
+_VOWELS: Final = frozenset("aeiou8")
+
+
+@final
+class PolicyPrinter:
+    """Prints released outputs of a policy: a function of them and of the structure.
+
+    Names and the first words of sentences get capitals, by public rules. An ending such
+    as ``n't`` is joined to an ordinary word, and spelled out behind any other.
+
+    Parameters
+    ----------
+    policy : Policy
+        What the numbers mean.
+    structure : {"keep", "plain"}
+        Copy punctuation and spaces, or print single spaces and a full stop.
+    """
+
+    case: Final = "truecase"
+
+    def __init__(self, policy: Policy, structure: Structure = "keep") -> None:
+        self.policy, self.structure = policy, structure
+        words = policy.words
+        self._words = len(words)
+        # A list for words inside of sentences, and behind it one for first words.
+        self._printed = [*words, *map(_capitalize, words)]
+        self._flags = GapFlags()
+        known = policy.symbols
+        self._clitics = {known[word]: spelled for word, spelled in CLITICS.items()}
+        self._ordinary = len(policy.ordinary)
+        self._articles = [known[word] for word in ("a", "an") if word in known]
+
+    disclosed: Final[tuple[str, ...]] = ()
+    conditions: Final[tuple[str, ...]] = ()
+    assumptions: Final[tuple[str, ...]] = ()
+
+    def join(self, batch: TokenizedBatch, codes: Codes) -> list[str | None]:
+        """Print texts, from one output number per word, flat over all of them."""
+        counts = batch.counts()
+        everything, printed = self._print_codes(batch.parts, counts, codes)
+        texts: list[str | None] = []
+        end = 0
+        for parts, count in zip(everything, counts, strict=True):
+            start, end = end, end + count
+            if parts is None:
+                texts.append(None)
+            else:
+                mine = codes[start:end]
+                texts.append("".join(self._pieces(parts, printed[start:end], mine)))
+        return texts
+
+    def spans(
+        self, parts: list[str], codes: Codes, *, include_originals: bool = False
+    ) -> tuple[str, tuple[Span, ...]]:
+        """Print one text, the same as :meth:`join`, and say where its words are."""
+        (given,), printed = self._print_codes([parts], [len(parts) // 2], codes)
+        pieces = self._pieces(given or [], printed, codes)
+        ends = list(accumulate(map(len, pieces)))
+        spans = tuple(
+            Span(
+                ends[2 * k],
+                ends[2 * k + 1],
+                "replaced",
+                parts[2 * k + 1] if include_originals else None,
+            )
+            for k in range(len(codes))
+        )
+        return "".join(pieces), spans
+
+    def _print_codes(
+        self, texts: Sequence[list[str] | None], counts: list[int], codes: Codes
+    ) -> tuple[Sequence[list[str] | None], list[str]]:
+        if codes.shape != (sum(counts),):
+            allowed = f"one output for each of {sum(counts)} words"
+            raise InvalidParameterError("codes", f"shape {codes.shape}", allowed)
+        if len(codes) and codes.min() < 0:
+            raise InvalidParameterError("codes", int(codes.min()), "at least 0")
+        if self.structure == "plain":
+            texts = plain_parts(texts, codes, counts, last_alone)
+        gaps = [gap for parts in texts if parts for gap in parts[2::2]]
+        flags = np.fromiter(map(self._flags.__getitem__, gaps), np.int8, len(gaps))
+        is_first = np.zeros(len(codes) + 1, dtype=np.bool_)
+        is_first[1:] = (flags & STARTS) > 0
+        is_first[np.cumsum([0, *counts])] = True
+        is_word = codes < self._words
+        index = np.where(is_word, codes + self._words * is_first[:-1], 0)
+        printed = list(map(self._printed.__getitem__, index.tolist()))
+        for i in np.flatnonzero(~is_word).tolist():
+            printed[i] = self.policy.print(int(codes[i]))
+        self._choose_articles(codes, printed)
+        return texts, printed
+
+    def _choose_articles(self, codes: Codes, printed: list[str]) -> None:
+        """Print "a" or "an" as the sensitive word asks that is printed behind it."""
+        is_article = np.isin(codes[:-1], self._articles)
+        for i in np.flatnonzero(is_article & (codes[1:] >= self._ordinary)).tolist():
+            vowel = printed[i + 1][:1].lower() in _VOWELS
+            article = "an" if vowel else "a"
+            printed[i] = article.capitalize() if printed[i][0] == "A" else article
+
+    def _pieces(self, parts: list[str], printed: list[str], codes: Codes) -> list[str]:
+        pieces = parts.copy()
+        pieces[1::2] = printed
+        apart = {" "} if self.structure == "plain" else TOUCHING
+        gaps = enumerate(parts[2:-1:2], 1)
+        for i in [i for i, gap in gaps if gap in apart]:
+            self._join_ending(pieces, i, int(codes[i - 1]), int(codes[i]))
+        return pieces
+
+    def _join_ending(self, pieces: list[str], i: int, before: int, code: int) -> None:
+        """Join an ending to an ordinary word; set apart what else would touch."""
+        gap, spelled = pieces[2 * i], self._clitics.get(code)
+        if spelled is not None and gap in ("", " "):
+            if before < self._ordinary and before not in self._clitics:
+                pieces[2 * i] = ""
+            else:
+                pieces[2 * i], pieces[2 * i + 1] = " ", spelled
+        elif gap in TOUCHING:
+            pieces[2 * i] = set_apart(gap)
+
+
+def _capitalize(word: str) -> str:
+    """Write a word as the first of a sentence; iPhone and n't stay."""
+    return word[:1].upper() + word[1:] if word.islower() else word

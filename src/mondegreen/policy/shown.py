@@ -1,0 +1,205 @@
+"""What a policy does with a token, as spelled: its class, its group, its company."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from itertools import chain
+from typing import Any, Final, final
+
+from mondegreen.policy.lookup import PolicyLookup
+from mondegreen.policy.policy import Policy
+from mondegreen.text.tokenizer import canonical, tokenize
+
+_BEFORE: Final = "and"
+"""A word in front of a text, so that its first word is inside a sentence."""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownSymbol:
+    """A symbol of a policy, for people.
+
+    Parameters
+    ----------
+    symbol : int
+        Its number.
+    class_name, group : str
+        ``health`` and ``health, plural``; ``ordinary`` and ``""``; a format such as
+        ``year`` has the class ``format``.
+    hides_among : int or None
+        Known words that are of the group; for a format, its tokens. None for an
+        ordinary word, which does not hide.
+    outputs : int
+        Words that may be printed for it.
+    """
+
+    symbol: int
+    class_name: str
+    group: str
+    hides_among: int | None
+    outputs: int
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownWord:
+    """One token: what it is inside a sentence, and as its first word if that differs.
+
+    ``is_known`` says that the lists hold its folded spelling; the group of other words
+    follows from their spelling alone. ``examples`` are words that may be printed.
+    """
+
+    word: str
+    is_known: bool
+    inside: ShownSymbol
+    at_start: ShownSymbol | None
+    examples: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert to JSON values."""
+        start = self.at_start
+        return {
+            "word": self.word,
+            "is_known": self.is_known,
+            **_symbol_values(self.inside),
+            "examples": list(self.examples),
+            "at_start": None if start is None else _symbol_values(start),
+        }
+
+
+@final
+class PolicyView:
+    """Describes the symbols of one policy, and the tokens of texts.
+
+    Examples
+    --------
+    >>> from mondegreen.policy.policy import load_policy
+    >>> view = PolicyView(load_policy("sensitive"))
+    >>> the, illness = view.words("the diabetes")
+    >>> the.inside.class_name, illness.inside.class_name
+    ('ordinary', 'health')
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy, self._lookup = policy, PolicyLookup(policy)
+        self._inputs = Counter(policy.symbols.values())
+        tables = policy.lexicon.unprinted, policy.lexicon.words
+        listed = chain.from_iterable(table.items() for table in tables)
+        self._kinds = {word: kind for (kind, _), words in listed for word in words}
+        kinds = [(group.class_name, group.form) for group in policy.groups]
+        self._bands = Counter(kinds)
+        self._places = [kinds[: i + 1].count(kind) for i, kind in enumerate(kinds)]
+
+    def words(self, text: str) -> list[ShownWord]:
+        """Describe each token of a text, by its own spelling and what joins them."""
+        batch = tokenize([f"{_BEFORE} {text}"])
+        symbols = self._lookup.codes(batch)[1:].tolist()
+        return [
+            self._word(word, symbol)
+            for word, symbol in zip(batch.words()[1:], symbols, strict=True)
+        ]
+
+    def _word(self, word: str, symbol: int) -> ShownWord:
+        start = symbol
+        # A part of an address or of a date is one at the start of a sentence too.
+        if symbol == self._lookup.symbol_of(word):
+            start = self._lookup.symbol_of(word, starts=True)
+        return ShownWord(
+            word=word,
+            is_known=_fold(word) in self.policy.symbols,
+            inside=self.describe(symbol, word),
+            at_start=None if start == symbol else self.describe(start, word),
+            examples=self.examples(symbol),
+        )
+
+    def class_of(self, word: str) -> str:
+        """Name the class of a token inside a sentence."""
+        return self.describe(self._lookup.symbol_of(word), word).class_name
+
+    def describe(self, symbol: int, word: str = "") -> ShownSymbol:
+        """Describe a symbol: its class, its group, and how many words are in it.
+
+        Words of a small class hide in the group of another one: the class is that of
+        the word, which ``--open`` names.
+        """
+        policy = self.policy
+        kind, form, outputs = policy.describe(symbol)
+        place = symbol - len(policy.ordinary)
+        inputs: int | None = self._inputs[symbol]
+        group = f"{kind}, {form}"
+        if place < 0:
+            group, inputs = "", None
+        elif place >= len(policy.groups):
+            kind, group, inputs = "format", form, outputs
+        else:
+            own = policy.groups[place]
+            bands = self._bands[own.class_name, own.form]
+            group += f" ({self._places[place]} of {bands})" if bands > 1 else ""
+            folded = _fold(word)
+            if policy.symbols.get(folded) == symbol:
+                kind = self._kinds.get(folded, kind)
+        return ShownSymbol(
+            symbol=symbol,
+            class_name=kind,
+            group=group,
+            hides_among=inputs,
+            outputs=outputs,
+        )
+
+    def examples(self, symbol: int, count: int = 10) -> tuple[str, ...]:
+        """Words that may be printed for a symbol, spread evenly over its list."""
+        first, size = int(self.policy.first[symbol]), int(self.policy.sizes[symbol])
+        shown = min(count, size)
+        return tuple(self.policy.print(first + i * size // shown) for i in range(shown))
+
+    def classes(self) -> list[dict[str, Any]]:
+        """Count the words and groups of each class; formats are one class."""
+        policy, words = self.policy, Counter[str]()
+        for (kind, _), listed in policy.lexicon.words.items():
+            words[kind] += len(listed)
+        found: dict[str, list[ShownSymbol]] = {name: [] for name in words}
+        for symbol in range(len(policy.ordinary), policy.alphabet.size):
+            shown = self.describe(symbol)
+            found.setdefault(shown.class_name, []).append(shown)
+        return [
+            {
+                "class": name,
+                "is_open": name in policy.opened,
+                "words": words[name] or None,
+                "groups": len(groups),
+                "least": min((group.outputs for group in groups), default=None),
+            }
+            for name, groups in sorted(found.items())
+        ]
+
+
+def compare(one: Policy, other: Policy) -> dict[tuple[str, str], list[str]]:
+    """List the spellings whose class differs, by the classes in both policies.
+
+    Known words are compared as they are, and with a capital; the frequent ones come
+    first.
+    """
+    first, second = PolicyView(one), PolicyView(other)
+    known = one.symbols.keys() | other.symbols.keys()
+    frequent = chain(one.lexicon.ordinary, *one.lexicon.words.values())
+    words = dict.fromkeys(word for word in frequent if word in known)
+    found: dict[tuple[str, str], list[str]] = {}
+    for word in (*words, *sorted(known - words.keys())):
+        for spelled in dict.fromkeys((word, word.capitalize())):
+            kinds = first.class_of(spelled), second.class_of(spelled)
+            if kinds[0] != kinds[1]:
+                found.setdefault(kinds, []).append(spelled)
+    return found
+
+
+def _fold(word: str) -> str:
+    """The form in which the lists hold a word; endings such as n't stay."""
+    is_ending = "'" in word or "’" in word
+    return (word.replace("’", "'") if is_ending else canonical(word)).lower()
+
+
+def _symbol_values(symbol: ShownSymbol) -> dict[str, Any]:
+    values = asdict(symbol)
+    del values["symbol"]
+    return {"class": values.pop("class_name"), **values}

@@ -1,0 +1,158 @@
+"""``mondegreen policy`` and ``explain --policy``: lists, and exact odds."""
+
+import json
+import math
+
+import pytest
+from click.testing import CliRunner
+
+from mondegreen.cli.main import cli
+from mondegreen.policy.policy import load_policy
+
+KEYS = {"word", "class", "group", "hides_among", "outputs", "examples", "at_start"}
+
+
+def run(*arguments, expect=0):
+    done = CliRunner().invoke(cli, [str(each) for each in arguments])
+    assert done.exit_code == expect, (done.output, done.exception)
+    return done
+
+
+def found(*arguments):
+    return json.loads(run(*arguments, "--json").stdout)
+
+
+def show(*words, **options):
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    given = ["policy", "show", "--json", *flags, "--", *words]
+    return json.loads(run(*given).stdout)
+
+
+def test_list_counts_what_each_policy_shows():
+    rows = {row["name"]: row for row in found("policy", "list")}
+    assert set(rows) == {"sensitive", "names", "all"}
+    for name in ("sensitive", "names"):
+        assert rows[name]["ordinary"] == len(load_policy(name).ordinary)
+    assert rows["sensitive"]["ordinary"] < rows["names"]["ordinary"]
+    assert "sensitive" in run("policy", "list").stdout
+
+
+def test_info_has_every_class_with_its_groups():
+    facts = found("policy", "info", "names")
+    assert facts["digest"] == load_policy("names").digest
+    classes = {row["class"]: row for row in facts["classes"]}
+    assert classes["health"]["is_open"]
+    assert not classes["surname"]["is_open"]
+    assert sum(row["groups"] for row in classes.values()) == facts["groups"]
+    assert "digest" in run("policy", "info").stdout
+
+
+def test_show_says_of_tokens_as_spelled_what_they_are():
+    the, illness, may, unknown = show("the", "diabetes", "May", "zorblax")
+    assert set(the) >= KEYS
+    assert (the["class"], the["hides_among"], the["examples"]) == (
+        "ordinary",
+        None,
+        ["the"],
+    )
+    assert illness["class"] == "health"
+    assert illness["hides_among"] >= illness["outputs"] >= len(illness["examples"])
+    assert len(illness["examples"]) == 10
+    assert may["class"] == "time"
+    assert may["at_start"]["class"] == "ordinary"
+    assert not unknown["is_known"]
+    assert unknown["class"] == "rest"
+
+
+def test_show_looks_at_each_token_of_an_argument():
+    words = [each["word"] for each in show("anna@example.org", "+49 170", "12/05/2021")]
+    assert words == ["anna", "example", "org", "49", "170", "12", "05", "2021"]
+    groups = [each["group"] for each in show("12/05/2021", "12")]
+    assert groups[0] != groups[3]  # the slash tells a date from a number
+
+
+def test_show_takes_the_options_of_a_policy(tmp_path):
+    (tmp_path / "own.txt").write_text("zorblax\n")
+    (opened,) = show("diabetes", open="health")
+    (added,) = show("zorblax", ordinary=tmp_path / "own.txt")
+    (hidden,) = show("zorblax", sensitive=tmp_path / "own.txt")
+    (names,) = show("diabetes", policy="names")
+    assert {opened["class"], added["class"], names["class"]} == {"ordinary"}
+    assert hidden["class"] == "rest"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["policy", "show", "x", "--policy", "all"], "mondegreen explain WORD"),
+        (["policy", "show", "..."], "no word"),
+        (["policy", "show", "x", "--open", "illness"], "choose one of"),
+        (["explain", "the cat", "--policy", "names", "-e", "12"], "policy show"),
+        (["explain", "x", "--policy", "names", "-e", "12", "--read", "words"], "guess"),
+        (
+            ["explain", "x", "--policy", "names", "-e", "12", "--plot", "x.svg"],
+            "--json",
+        ),
+        (["explain", "x", "--policy", "names", "-e", "12", "--space", "x"], "policy"),
+    ],
+)
+def test_what_a_policy_does_not_have_is_refused(arguments, says):
+    assert says in run(*arguments, expect=2).stderr
+
+
+def test_diff_lists_the_words_that_change_class():
+    rows = found("policy", "diff", "sensitive", "sensitive", "--open", "health")
+    assert {(row["from"], row["to"]) for row in rows} == {("health", "ordinary")}
+    assert "diabetes" in rows[0]["words"]
+    assert rows[0]["count"] == len(rows[0]["words"])
+    assert "no word changes" in run("policy", "diff", "names", "names").stdout
+    names = found("policy", "diff", "sensitive", "names")
+    assert ("ordinary", "rest") not in {(row["from"], row["to"]) for row in names}
+
+
+def explain(word, mechanism="urr", policy="sensitive"):
+    flags = ["--policy", policy, "-m", mechanism, "-e", "12"]
+    return found("explain", word, *flags)
+
+
+@pytest.mark.parametrize("mechanism", ["urr", "krr"])
+@pytest.mark.parametrize("word", ["diabetes", "the", "Okafor", "4711", "7", "ab12"])
+def test_chances_of_a_word_sum_to_one(word, mechanism):
+    law = explain(word, mechanism)
+    assert law["stay"] + sum(law["become"].values()) == pytest.approx(1)
+    listed = {each["word"].lower(): each["probability"] for each in law["outputs"]}
+    assert listed.get(word.lower(), law["stay"]) == pytest.approx(law["stay"])
+    assert len(listed) == 10
+
+
+def test_odds_are_those_of_the_guarantee():
+    for mechanism in ("urr", "krr"):
+        odds = {each["pair"]: each for each in explain("diabetes", mechanism)["odds"]}
+        assert odds["group"]["realised"] == odds["group"]["promised"] == 0
+        for pair in ("sensitive", "ordinary"):
+            assert odds[pair]["hidden"] <= odds[pair]["promised"] <= 12
+            assert odds[pair]["hidden"] == pytest.approx(12)
+        # Under urr an ordinary word that is printed was that word.
+        shows = odds["ordinary"]["realised"] is None
+        assert shows == (mechanism == "urr")
+    (_, ordinary) = explain("the")["odds"]
+    assert (ordinary["realised"], ordinary["promised"]) == (None, None)
+
+
+def test_the_chance_to_stay_is_that_of_the_draw():
+    policy = load_policy("sensitive")
+    law = explain("diabetes", "krr")
+    m = policy.alphabet.size
+    kept = math.exp(12) / (math.exp(12) + m - 1)
+    size = policy.sizes[policy.symbols["diabetes"]]
+    assert law["stay"] == pytest.approx(kept / size, rel=1e-9)
+    assert explain("Okafor-free".split("-")[0])["become"]["group"] > 0.99
+    assert explain("7")["stay"] == pytest.approx(0.1, rel=0.01)
+
+
+def test_people_read_the_class_the_chances_and_the_guarantee():
+    shown = run("explain", "diabetes", "--policy", "sensitive", "-e", "12").stdout
+    for text in ("health", "printed unchanged", "not changed by any output", "Preview"):
+        assert text in shown
+    start = run("explain", "May", "--policy", "sensitive", "-e", "12").stdout
+    assert "as the first word of a sentence: ordinary, shown" in start

@@ -1,0 +1,293 @@
+"""Policies: symbols by own spelling, outputs apart, and nothing else shown."""
+
+from __future__ import annotations
+
+import string
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mondegreen as mg
+from benchmarks.pages.policy_page import look_alike, misspellings
+from mondegreen.errors import (
+    ConfigurationError,
+    InvalidParameterError,
+    UnknownNameError,
+)
+from mondegreen.policy.lookup import PolicyLookup
+from mondegreen.policy.policy import Policy, load_policy
+from mondegreen.policy.printing import PolicyPrinter
+from mondegreen.policy.shapes import SHAPES
+from mondegreen.settings import Settings
+from mondegreen.text.tokenizer import canonical, tokenize
+
+NAMES = ("sensitive", "names")
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def policy(request) -> Policy:
+    return load_policy(request.param)
+
+
+@pytest.fixture(scope="module")
+def sensitive() -> PolicyLookup:
+    return PolicyLookup(load_policy("sensitive"))
+
+
+def symbols(lookup, text):
+    return lookup.codes(tokenize([text])).tolist()
+
+
+def shows(lookup, text):
+    """Tell of each word of a text whether it is ordinary, and so printed."""
+    known = len(lookup.policy.ordinary)
+    words = tokenize([text]).words()
+    found = zip(words, symbols(lookup, text), strict=True)
+    return [word for word, symbol in found if symbol < known]
+
+
+# --- outputs
+
+
+def test_words_of_different_symbols_never_print_alike_when_folded(policy):
+    owners: dict[str, int] = {}
+    for symbol in range(len(policy.ordinary) + len(policy.groups)):
+        first, size = int(policy.first[symbol]), int(policy.sizes[symbol])
+        for code in range(first, first + size):
+            printed = policy.print(code).casefold()
+            assert owners.setdefault(printed, symbol) == symbol, printed
+
+
+def test_tokens_of_formats_are_no_words_and_of_one_format_each(policy):
+    rng = np.random.default_rng(24)
+    words = {policy.print(code).casefold() for code in range(len(policy.words))}
+    owners: dict[str, str] = {}
+    for shape in SHAPES:
+        places = range(shape.size)
+        if shape.size > 2000:
+            places = rng.integers(shape.size, size=2000).tolist()
+        for printed in {shape.print(place).casefold() for place in places}:
+            assert printed not in words
+            # A year is four digits too; the formats in clear text tell them apart.
+            owners.setdefault(printed, shape.name)
+    assert len(set(owners.values())) > len(SHAPES) / 2
+
+
+def test_a_printed_word_of_a_group_reads_as_a_word_of_that_group(policy):
+    """Else a second pass, or a reader, would take it for another symbol."""
+    lookup, moved = PolicyLookup(policy), Counter()
+    for place, group in enumerate(policy.groups):
+        symbol = len(policy.ordinary) + place
+        for word in group.words:
+            moved[group.class_name] += lookup.symbol_of(word) != symbol
+    assert sum(moved.values()) <= 0.01 * sum(len(g.words) for g in policy.groups), moved
+
+
+def test_no_group_prints_few_words_whatever_is_opened_or_hidden():
+    """A group of one word would print it again: it would pass unchanged."""
+    lexicon, make = load_policy("sensitive").lexicon, Policy
+    made = [make(lexicon, name) for name in NAMES]
+    made += [make(lexicon, "names", hidden=[kind]) for kind in lexicon.classes]
+    made += [make(lexicon, "sensitive", opened=[kind]) for kind in lexicon.classes]
+    made += [make(lexicon, "sensitive", hide_among=count) for count in (50, 200, 1000)]
+    for each in made:
+        few = [group for group in each.groups if len(group.words) < 20]
+        assert [(group.class_name, group.form, group.words) for group in few] == []
+
+
+# --- symbols by own spelling
+
+
+WORDS = st.sampled_from(
+    "the doctor Anna anna ANNA Rose may May US us 7 07 1985 4711 iPhone zorblax "
+    "Zorblax diabetes arrested x Q don't isn't 😀 naïve Müller שלום 5kg 21st".split()
+)
+GAPS = st.sampled_from(
+    [" ", ", ", ". ", "! ", "\n", ": ", " (", "/", "@", ".", "-", "'"]
+)
+
+
+def pieces_of(text):
+    (parts,) = tokenize([text]).parts
+    return parts[0::2], parts[1::2]
+
+
+def case_of(word):
+    has_case = len(word) > 1 and word[0].isalpha()
+    return word[0].isupper() if has_case else None
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.tuples(WORDS, GAPS), min_size=1, max_size=12), st.data())
+def test_one_changed_word_moves_no_other_symbol(sensitive, drawn, data):
+    """Where the structure, and the title-case bit of its line, stay as they were."""
+    place = data.draw(st.integers(0, len(drawn) - 1))
+    other = data.draw(WORDS)
+    changed = [*drawn]
+    changed[place] = (other, drawn[place][1])
+    one, two = ("".join(map("".join, each)) for each in (drawn, changed))
+    (gaps, words), (other_gaps, others) = pieces_of(one), pieces_of(two)
+    if gaps != other_gaps:
+        return  # words cut anew: what is disclosed has changed
+    lines = [sum("\n" in gap for gap in gaps[: i + 1]) for i in range(len(words))]
+    differs = {i for i in range(len(words)) if words[i] != others[i]}
+    if any(case_of(words[i]) != case_of(others[i]) for i in differs):
+        # The bit of the line may turn: the other lines still stay as they were.
+        touched = {lines[i] for i in differs}
+        differs = {i for i in range(len(words)) if lines[i] in touched}
+    first, second = symbols(sensitive, one), symbols(sensitive, two)
+    for i in set(range(len(words))) - differs:
+        assert first[i] == second[i], (one, two, i)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=40))
+def test_symbols_do_not_depend_on_what_was_seen_before(text):
+    known = load_policy("sensitive")
+    used = PolicyLookup(known)
+    used.codes(tokenize(["Anna has May in US", text.upper(), text[::-1]]))
+    assert symbols(used, text) == symbols(PolicyLookup(known), text)
+
+
+def test_the_start_of_a_sentence_comes_from_punctuation_alone(sensitive):
+    inside = symbols(sensitive, "so May came")[1]
+    start = symbols(sensitive, "so. May came")[1]
+    assert inside != start
+    # The word before never decides, not even one with a dot of its own.
+    for word in ("Dr", "so", "Anna", "etc"):
+        assert symbols(sensitive, f"a {word}. May")[2] == start
+        assert symbols(sensitive, f"a {word} May")[2] == inside
+
+
+# --- spellings that could open a hole
+
+SECRETS = (
+    "diabetes cancer depression hiv pregnant anna schmidt boston oslo muslim lesbian "
+    "arrested bankrupt nurse divorced chemotherapy asthma stroke christian mexican "
+    "okafor zorblax nguyen leeds heroin abortion"
+).split()
+
+
+def test_lower_case_title_case_and_capitals_hide_the_same_secrets(sensitive):
+    for word in SECRETS:
+        for spelled in (word, word.capitalize(), word.upper(), word.title()):
+            assert shows(sensitive, f"so {spelled} it is")[1:2] == ["it"], spelled
+            assert spelled not in shows(sensitive, spelled), spelled
+
+
+def test_single_letters_hide_but_for_a_and_i(sensitive):
+    shown = shows(sensitive, " ".join(string.ascii_lowercase))
+    assert set(shown) <= {"a", "i"}
+    assert set(shows(sensitive, "d i a b e t e s")) <= {"a", "i"}
+
+
+def test_look_alike_letters_hide(sensitive):
+    for word in SECRETS:
+        spelled = look_alike(word)
+        assert spelled == word or shows(sensitive, f"so {spelled}") == ["so"]
+    for word in (
+        "dia\u00adbetes",
+        "dia\u200bbetes",
+        "ｄｉａｂｅｔｅｓ",
+        "dïabetes",
+        "d1abetes",
+    ):
+        hidden = {"diabetes", canonical(word), word}
+        assert not hidden & set(shows(sensitive, f"so {word}"))
+
+
+def test_a_misspelling_shows_only_where_it_is_an_ordinary_word(sensitive):
+    known = sensitive.policy.symbols
+    tried = shown = 0
+    for word in SECRETS:
+        for spelled in misspellings(word):
+            tried += 1
+            if spelled in shows(sensitive, f"so {spelled}"):
+                shown += 1
+                assert known[spelled] < len(sensitive.policy.ordinary)
+    assert shown <= 0.03 * tried, (shown, tried)
+
+
+def test_what_shows_is_always_an_ordinary_word(sensitive):
+    ordinary = frozenset(sensitive.policy.ordinary)
+    made = [f"{word}{tail}" for word in SECRETS for tail in ("s", "'s", "ic", "-free")]
+    for text in (*made, *map(str.upper, made), *map(str.title, made)):
+        for word in shows(sensitive, text):
+            assert word.lower() in ordinary
+
+
+# --- settings that do not go together
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"policy": "sensitive", "mechanism": "tree"}, "use urr or krr"),
+        ({"policy": "all", "mechanism": "krr"}, "use --policy sensitive"),
+        ({"policy": "all", "opened": ["health"]}, "use --policy sensitive"),
+        ({"ordinary": ["router"]}, "needs a policy"),
+        ({"hide_among": 50}, "needs a policy"),
+        ({"policy": "names", "keep": ["Oslo"]}, "--ordinary FILE"),
+        ({"policy": "names", "unknown": "mask"}, "unknown words are hidden"),
+        ({"policy": "names", "case": "restore"}, "by public rules"),
+        ({"policy": "names", "read": "words"}, "best guess"),
+        ({"policy": "names", "space": "glove-840b-34k"}, "come from the policy"),
+        ({"policy": "names", "print_all": True}, "never printed"),
+    ],
+    ids=str,
+)
+def test_settings_that_do_not_go_together_are_refused(given, says):
+    with pytest.raises(ConfigurationError, match=says):
+        Settings(epsilon=12.0, **given).resolve()
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "says"),
+    [
+        ({"opened": ["illness"]}, UnknownNameError, "health"),
+        ({"hidden": ["illness"]}, UnknownNameError, "health"),
+        ({"ordinary": ["two words"]}, InvalidParameterError, "single words"),
+        ({"sensitive": ["a-b"]}, InvalidParameterError, "single words"),
+    ],
+    ids=str,
+)
+def test_classes_and_words_that_do_not_exist_are_refused(given, error, says):
+    with pytest.raises(error, match=says):
+        mg.Privatizer(mg.mechanism("urr", epsilon=12.0), policy="sensitive", **given)
+
+
+def test_a_policy_that_opens_or_adds_has_another_digest():
+    plain = load_policy("sensitive")
+    others = (
+        load_policy("names"),
+        load_policy("sensitive", opened=("health",)),
+        load_policy("sensitive", ordinary=("zorblax",)),
+        load_policy("sensitive", sensitive=("router",)),
+        load_policy("sensitive", hide_among=60),
+    )
+    assert len({plain.digest, *(each.digest for each in others)}) == 6
+    classes = plain.lexicon.classes
+    assert load_policy("names", hidden=classes).opened.isdisjoint(classes)
+
+
+def test_opened_classes_show_and_added_words_hide_or_show():
+    changed = load_policy(
+        "sensitive", opened=("health",), ordinary=("zorblax",), sensitive=("router",)
+    )
+    lookup = PolicyLookup(changed)
+    text = "the router has diabetes and zorblax but not Anna"
+    assert set(shows(lookup, text)) >= {"the", "has", "diabetes", "zorblax", "not"}
+    assert not {"router", "Anna"} & set(shows(lookup, text))
+
+
+def test_printed_texts_have_the_structure_of_the_input(sensitive):
+    text = "Anna met Bo in Oslo, at 7pm; didn't she?\n\nYes: 12/05/2021."
+    batch = tokenize([text])
+    rng = np.random.default_rng(1)
+    codes = sensitive.policy.draw_members(sensitive.codes(batch), rng)
+    (printed,) = PolicyPrinter(sensitive.policy).join(batch, codes)
+    (before,), (after,) = batch.parts, tokenize([printed]).parts
+    assert after[0::2] == before[0::2]

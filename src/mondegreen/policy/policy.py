@@ -19,6 +19,7 @@ from mondegreen.policy.lexicon import Kind, Lexicon, load_lexicon
 from mondegreen.policy.shapes import SHAPES
 from mondegreen.sampling.integers import draw_uniform
 from mondegreen.settings import Settings
+from mondegreen.text.never_printed import never_printed
 from mondegreen.text.print_forms import public_cases
 from mondegreen.text.tokenizer import CLITICS, canonical, tokenize
 
@@ -63,6 +64,17 @@ ADDRESS_PARTS: Final = frozenset(
 _FORMS: Final = {"s": "singular", "p": "plural", "b": "verb", "z": "verb, -s"} | {
     "d": "past", "g": "-ing", "j": "adjective", "r": "adverb",
 }  # fmt: skip
+
+_FORM_NAMES: Final[Mapping[str, str]] = {
+    **_FORMS,
+    "a": "adjective of a field",
+    "m": "noun without a plural",
+    "n": "country",
+    "t": "state or region",
+}
+
+_RULES: Final = 1
+"""Number of the rules of lookup, shapes and printing: a change of them is another."""
 
 _UNKNOWN: Final = (("ing", "g"), ("ed", "d"), ("ly", "r"), ("s", "p"))
 
@@ -129,21 +141,22 @@ class Policy:
         own = _check_words("ordinary", ordinary)
         never = _check_words("sensitive", sensitive)
         self._own = own
-        self.digest = _digest_of(
-            lexicon=lexicon.digest,
-            opened=sorted(self.opened),
-            ordinary=sorted(own),
-            sensitive=sorted(never),
-            hide_among=hide_among,
-        )
         shown = [*lexicon.ordinary, *CLITICS, *sorted(own), *sorted(ADDRESS_PARTS)]
         for (kind, _), words in lexicon.words.items():
             shown += words if kind in self.opened else ()
+        banned = never_printed()
+        for (kind, _), words in lexicon.unprinted.items():
+            # Known words, which would be odd as surrogates; those of rest may be names.
+            if kind in self.opened - {"rest"}:
+                shown += (word for word in words if word not in banned)
         self.ordinary = tuple(w for w in dict.fromkeys(shown) if w not in never)
         self.symbols: dict[str, int] = {
             word: symbol for symbol, word in enumerate(self.ordinary)
         }
         self.groups = self._make_groups(never)
+        self._index_capitals()
+        self._index_outputs()
+        self.digest = self._make_digest()
         self.alphabet = Alphabet(
             name,
             self.digest,
@@ -151,8 +164,6 @@ class Policy:
             len(self.groups) + len(SHAPES),
             min(group.inputs for group in self.groups),
         )
-        self._index_capitals()
-        self._index_outputs()
 
     # --- which symbol
 
@@ -178,8 +189,8 @@ class Policy:
         shown = frozenset(self.ordinary)
         for (name, form), hidden in self.lexicon.unprinted.items():
             symbol = self.find_group(name, form)
-            known.update(dict.fromkeys(frozenset(hidden) - shown, symbol))
-        for word in never:
+            known.update((word, symbol) for word in hidden if word not in shown)
+        for word in sorted(never):  # an order that every process has
             known[word] = known.get(word, self.find_group("rest", form_of(word)))
         return tuple(found)
 
@@ -194,7 +205,9 @@ class Policy:
 
     def find_group(self, kind: str, form: str) -> int:
         """The symbol of the group that unknown words of a class and form belong to."""
-        wanted = ((kind, form), (kind, "s"), *_pool(kind, form), ("rest", form))
+        # Grammar before kind: a verb comes out as a verb.
+        same_form = ((kind, form), *_pool(kind, form), ("rest", form))
+        wanted = (*same_form, (kind, "s"), *_pool(kind, "s"))
         spare = (("rest", "s"), ("other_name", "s"), next(iter(self.group_of)))
         return next(self.group_of[k] for k in (*wanted, *spare) if k in self.group_of)
 
@@ -205,7 +218,7 @@ class Policy:
         usual = lexicon.cased.union(self._own, *lexicon.capital.values())
         name = self.find_group("other_name", "s")
         self.capitals: dict[str, int] = {
-            word: name for word in lexicon.ordinary if word not in usual
+            word: name for word in self.ordinary if word not in usual
         }
         self.upper: dict[str, int] = {}
         tables: list[tuple[Kind, tuple[str, ...], dict[str, int]]] = [
@@ -231,6 +244,18 @@ class Policy:
         self.output_count = sum(sizes)
         words = [word for group in self.groups for word in group.words]
         self.words = (*map(_printed(""), self.ordinary), *words)
+
+    def _make_digest(self) -> str:
+        """SHA-256, in hex, of what decides the symbol of a token, and its outputs."""
+        found = hashlib.sha256(json.dumps([_RULES, self.name]).encode())
+        for table in (self.symbols, self.capitals, self.upper):
+            found.update("\n".join([*table, ""]).encode("utf-8", "surrogatepass"))
+            found.update(np.array(list(table.values()), dtype="<i4").tobytes())
+        for words in (sorted(self.starts), self.words):
+            found.update("\n".join([*words, ""]).encode("utf-8", "surrogatepass"))
+        shapes = [[shape.name, shape.size] for shape in SHAPES]
+        found.update(json.dumps([shapes, self.sizes.tolist()]).encode())
+        return found.hexdigest()
 
     def draw_members(self, symbols: Ids, rng: np.random.Generator) -> Weights:
         """Draw an output of each symbol; one 64-bit word of ``rng`` each, in order.
@@ -275,7 +300,7 @@ class Policy:
             return "ordinary", "", size
         if place < len(self.groups):
             group = self.groups[place]
-            return group.class_name, _FORMS.get(group.form, group.form), size
+            return group.class_name, _FORM_NAMES.get(group.form, group.form), size
         return "shape", SHAPES[place - len(self.groups)].name, size
 
     def __repr__(self) -> str:
@@ -394,7 +419,7 @@ def _merge_into_one(found: dict[Kind, list[str]], keys: list[Kind], least: int) 
 def _printed(kind: str) -> Any:
     """How words of a class are printed: by public statistics, names with a capital."""
     cases = public_cases()
-    if kind in _NAMES:
+    if kind in (*_NAMES, "origin"):
         return lambda word: cases.get(word) or word[:1].upper() + word[1:]
     return lambda word: cases.get(word, word)
 
@@ -407,9 +432,3 @@ def _check_words(name: str, words: Iterable[str]) -> frozenset[str]:
             raise InvalidParameterError(name, word, "single words, one a line")
         found.add(canonical(word))
     return frozenset(found)
-
-
-def _digest_of(**parts: Any) -> str:
-    shapes = [[shape.name, shape.size] for shape in SHAPES]
-    text = json.dumps({"format": 1, "shapes": shapes, **parts}, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -105,7 +105,7 @@ def run(space, tmp_path, monkeypatch, caplog):
     """Return a function that runs privatize and gives all that came out of it."""
     monkeypatch.chdir(tmp_path)
     # loaded and checked once, not 120 times
-    monkeypatch.setattr("mondegreen.space.store.load_space", lambda name: space)
+    monkeypatch.setattr("mondegreen.privatizer.build.find_space", lambda name: space)
     caplog.set_level(logging.DEBUG)
 
     def invoke(name, *args, expect=0):
@@ -180,7 +180,7 @@ def test_the_search_for_survivors_finds_them(canaries, run):
 @pytest.mark.slow("every mechanism on words that must not survive")
 def test_no_canary_survives_any_mechanism(part, canaries, run, monkeypatch, name):
     used = fitting(name, part)
-    monkeypatch.setattr("mondegreen.space.store.load_space", lambda name: used)
+    monkeypatch.setattr("mondegreen.privatizer.build.find_space", lambda name: used)
     cls = type(mg.mechanism(name, epsilon=1))
     # prepared once for each epsilon, not once for each policy and case
     monkeypatch.setattr(cls, "prepare", functools.lru_cache(None)(cls.prepare))

@@ -59,8 +59,3 @@ def test_a_script_runs_and_prints_no_review(name, tmp_path):
     shown = run(ROOT / f"examples/{name}.py", tmp_path, library)
     assert expected in shown
     assert "Abernathy" not in shown
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_is_short(page):
-    assert len((ROOT / f"docs/how-to/{page}.md").read_text("utf-8").split()) <= 500

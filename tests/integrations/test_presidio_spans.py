@@ -376,7 +376,7 @@ def test_a_key_gives_each_piece_its_own_noise_and_repeats(also_rest):
 def test_the_guarantee_says_what_is_in_clear(private):
     spans = privatize(TEXT, [of("Ann")], private).guarantee
     assert spans == guarantee_of(private)
-    assert "In clear: " in spans.summary()
+    assert "Disclosed: " in spans.summary()
     assert "text outside of detected spans" in spans.summary()
     assert spans.conditions[-2:] == (
         "are found by the analyzer",

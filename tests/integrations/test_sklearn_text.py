@@ -206,7 +206,7 @@ def test_parameters_are_set_and_cloned():
         ({"keep": ["two words"]}, "keep"),
         ({"parameters": {"epsilon": 3.0}}, "besides epsilon"),
         ({"parameters": {"no_such": 3.0}}, "no_such"),
-        ({"mechanism": "custext"}, "keep a metric-privacy promise"),
+        ({"mechanism": "custext"}, "has no proof of metric privacy"),
         ({"key_env": "ABSENT_KEY"}, "ABSENT_KEY"),
         ({"id_column": "id"}, "key"),
         ({"spec": {}}, "epsilon"),

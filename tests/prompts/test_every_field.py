@@ -11,8 +11,6 @@ pytest.importorskip("httpx")
 pytest.importorskip("uvicorn")
 
 from language_model import Model, running  # noqa: E402
-from mondegreen.prompts.proxy import ProxySettings, create_proxy  # noqa: E402
-from mondegreen.prompts.upstream import Upstream  # noqa: E402
 from openai.types import completion_create_params, embedding_create_params  # noqa: E402
 from openai.types.chat import completion_create_params as chat_create_params  # noqa: E402
 from openai.types.responses import response_create_params  # noqa: E402
@@ -20,6 +18,8 @@ from requests_to_models import CANARY, PUBLIC  # noqa: E402
 from starlette.testclient import TestClient  # noqa: E402
 
 from mondegreen.prompts.guard import PromptGuard  # noqa: E402
+from mondegreen.serve.proxy import ProxySettings, create_proxy  # noqa: E402
+from mondegreen.serve.upstream import Upstream  # noqa: E402
 
 TELEPHONE = 4155550123
 OPENAI = {

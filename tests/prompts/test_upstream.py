@@ -9,7 +9,7 @@ from mondegreen.cli.main import cli
 
 pytest.importorskip("httpx")
 
-from mondegreen.prompts.upstream import Upstream
+from mondegreen.serve.upstream import Upstream
 
 
 def times(upstream):

@@ -58,8 +58,10 @@ def test_no_path_is_a_fifth_slower_than_recorded(
 
 @pytest.mark.parametrize("path", PATHS)
 def test_the_record_is_not_so_old_that_it_would_hide_a_slowdown(
-    path: str, ratios: dict[str, list[float]]
+    path: str, ratios: dict[str, list[float]], margin: float
 ) -> None:
+    if margin != MARGIN:  # one path is 1.8 times as quick there, with the same code
+        pytest.skip("the record was made on another processor")
     # If this fails code got much faster: python tests/speed/ratios.py --record
     assert max(ratios[path]) > REFERENCE["ratios"][path] / ELSEWHERE
 

@@ -209,6 +209,7 @@ def test_what_is_measured_of_it_is_not_kept(installed, space, monkeypatch, tmp_p
 
 
 def test_scikit_learn_takes_it(installed, space):
+    pytest.importorskip("sklearn")
     sklearn = pytest.importorskip("mondegreen.integrations.sklearn")
     options = {"mechanism": "coin", "epsilon": 40.0, "space": str(space.path)}
     made = sklearn.PrivateText(**options)

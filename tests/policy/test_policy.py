@@ -291,3 +291,14 @@ def test_printed_texts_have_the_structure_of_the_input(sensitive):
     (printed,) = PolicyPrinter(sensitive.policy).join(batch, codes)
     (before,), (after,) = batch.parts, tokenize([printed]).parts
     assert after[0::2] == before[0::2]
+
+
+@pytest.mark.parametrize("letter", ["a", "é", "ㅎ"])
+def test_a_long_word_is_not_remembered_under_a_policy_either(letter):
+    lookup = PolicyLookup(load_policy("sensitive"))
+    short, long = letter * 32, letter * 33
+    for _ in range(2):
+        lookup.codes(tokenize([f"{short} {long}", f"{long} {short}"]))
+        for memo in (lookup._inside, lookup._start):
+            assert short in memo
+            assert long not in memo

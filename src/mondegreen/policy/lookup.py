@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from itertools import chain
 from typing import ClassVar, Final, final
 
@@ -14,14 +13,13 @@ from mondegreen.arrays import Ids, Weights
 from mondegreen.policy.policy import ADDRESS_PARTS, Policy, form_of
 from mondegreen.policy.shapes import PLACES, mixed_shape, number_shape
 from mondegreen.settings import Structure
-from mondegreen.text.lookup import IN_CLEAR
+from mondegreen.text.lookup import IN_CLEAR, Memo
 from mondegreen.text.sentences import sentence_ends
-from mondegreen.text.tokenizer import LONGEST, TokenizedBatch, canonical
+from mondegreen.text.tokenizer import TokenizedBatch, canonical
 
 Flags = NDArray[np.int8]
 Marks = NDArray[np.bool_]
 
-_ENTRIES: Final = 1 << 17
 _JOINERS: Final = frozenset("@._-/:~+%=&?#\\'’")
 _OPENERS: Final = frozenset('":;([{“”«‹*•|>–—')
 """A quotation, a list or a title may begin behind one of these."""
@@ -33,26 +31,6 @@ _TITLE_WORDS: Final = 6
 """A line is in title case if this share of so many words or more has a capital."""
 
 _SMALL, _CAPITAL = 1, 2  # how a word is written, beside its symbol in a memo
-
-
-class _Memo(dict[str, int]):
-    """What a function gives for strings seen before, at the speed of C; bounded."""
-
-    __slots__ = ("_function",)
-
-    def __init__(self, function: Callable[[str], int]) -> None:
-        self._function = function
-
-    def __missing__(self, text: str) -> int:
-        found = self._function(text)
-        if len(text) <= LONGEST:
-            if len(self) >= _ENTRIES:
-                self.clear()
-            self[text] = found
-        return found
-
-    def __repr__(self) -> str:
-        return f"_Memo(entries={len(self)})"
 
 
 def _fold(word: str) -> str:
@@ -150,9 +128,9 @@ class PolicyLookup:
         return IN_CLEAR[structure] + lines
 
     def _make_memos(self) -> None:
-        self._flags = _Memo(flags_of)
-        self._inside = _Memo(lambda word: 4 * self.symbol_of(word) + _case_of(word))
-        self._start = _Memo(lambda word: self.symbol_of(word, starts=True))
+        self._flags = Memo(flags_of)
+        self._inside = Memo(lambda word: 4 * self.symbol_of(word) + _case_of(word))
+        self._start = Memo(lambda word: self.symbol_of(word, starts=True))
 
     def codes(self, batch: TokenizedBatch) -> Ids:
         """Look up all words of all texts, flat and in order."""

@@ -14,7 +14,13 @@ from mondegreen.policy.policy import Policy
 from mondegreen.settings import Structure
 from mondegreen.text.detokenizer import Span
 from mondegreen.text.plain import last_alone, plain_parts
-from mondegreen.text.print_forms import STARTS, TOUCHING, GapFlags, set_apart
+from mondegreen.text.print_forms import (
+    STARTS,
+    TOUCHING,
+    GapFlags,
+    capitalize,
+    set_apart,
+)
 from mondegreen.text.tokenizer import CLITICS, TokenizedBatch
 
 _VOWELS: Final = frozenset("aeiou8")
@@ -42,7 +48,7 @@ class PolicyPrinter:
         words = policy.words
         self._words = len(words)
         # A list for words inside of sentences, and behind it one for first words.
-        self._printed = [*words, *map(_capitalize, words)]
+        self._printed = [*words, *map(capitalize, words)]
         self._flags = GapFlags()
         known = policy.symbols
         self._clitics = {known[word]: spelled for word, spelled in CLITICS.items()}
@@ -136,8 +142,3 @@ class PolicyPrinter:
                 pieces[2 * i], pieces[2 * i + 1] = " ", spelled
         elif gap in TOUCHING:
             pieces[2 * i] = set_apart(gap)
-
-
-def _capitalize(word: str) -> str:
-    """Write a word as the first of a sentence; iPhone and n't stay."""
-    return word[:1].upper() + word[1:] if word.islower() else word

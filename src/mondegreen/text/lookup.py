@@ -58,8 +58,11 @@ _MEMO_ENTRIES: Final = 1 << 18
 _MEMO_LONGEST: Final = 32
 
 
-class _Memo(dict[str, int]):
-    """Codes of words seen before, so that ``map`` looks them up at the speed of C."""
+class Memo(dict[str, int]):
+    """What a function gives for words seen before, at the speed of C under ``map``.
+
+    It is bounded, and holds no long word: see the threat model on time.
+    """
 
     __slots__ = ("_code_of",)
 
@@ -75,7 +78,7 @@ class _Memo(dict[str, int]):
         return code
 
     def __repr__(self) -> str:
-        return f"_Memo(entries={len(self)})"
+        return f"Memo(entries={len(self)})"
 
 
 @final
@@ -115,7 +118,7 @@ class Lookup:
         self.keep = _spellings(keep)
         self._index = space.index
         self._absent = {"mask": MASK, "drop": DROP}.get(unknown, space.vocab_size)
-        self._memo = _Memo(self._code_of)
+        self._memo = Memo(self._code_of)
 
     def codes(self, batch: TokenizedBatch) -> Ids:
         """Look up all words of all texts, flat and in order."""
@@ -209,7 +212,7 @@ class Lookup:
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
-        self._memo = _Memo(self._code_of)
+        self._memo = Memo(self._code_of)
 
 
 def _spellings(entries: Iterable[str]) -> dict[str, str]:

@@ -93,7 +93,7 @@ class PrintForms:
             forms = {**public_cases(), **mended}
             shown = [forms.get(word, word) for word in shown]
         self.inside = tuple(shown)
-        self.first = tuple(map(_capital, shown)) if truecase else self.inside
+        self.first = tuple(map(capitalize, shown)) if truecase else self.inside
         self.refuses_genitive = np.zeros(len(shown), dtype=np.bool_)
         if truecase:
             self.refuses_genitive[:] = list(map(_refuses, shown))
@@ -105,7 +105,7 @@ class PrintForms:
         return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _capital(word: str) -> str:
+def capitalize(word: str) -> str:
     """Write a word as the first of a sentence; a name such as iPhone stays."""
     first = word[:1].upper()
     return first + word[1:] if word.islower() and len(first) == 1 else word

@@ -1,6 +1,19 @@
 # Recipes of the project; `just` lists them. They expect the environment of the README.
 python := ".venv/bin/python"
 
+# Lint, types and the default tests.
+default: check test
+
+# Environment, tools and hooks of a fresh clone.
+setup:
+    python3 -m venv .venv
+    {{python}} -m pip install -e ".[dev]"
+    .venv/bin/pre-commit install
+
+# Move the notes of `changes/` into the changelog.
+changelog version:
+    .venv/bin/towncrier build --version {{version}}
+
 # Lint, types and formatting.
 check:
     {{python}} -m ruff check .

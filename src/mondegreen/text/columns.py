@@ -181,7 +181,7 @@ def restore(text: pa.Array, kind: pa.DataType) -> pa.Array:
     if not types.is_dictionary(kind):
         return text.cast(kind)
     coded = text.cast(kind.value_type).dictionary_encode()
-    largest = np.iinfo(kind.index_type.to_pandas_dtype()).max
+    largest = np.iinfo(str(kind.index_type)).max  # Arrow and NumPy name them alike
     if len(coded.dictionary) - 1 > largest:
         kind = pa.dictionary(pa.int32(), kind.value_type, ordered=kind.ordered)
     return coded.cast(kind)

@@ -100,6 +100,7 @@ def test_what_a_policy_does_not_have_is_refused(arguments, says):
     assert says in run(*arguments, expect=2).stderr
 
 
+@pytest.mark.slow("two policies of the whole vocabulary")
 def test_diff_lists_the_words_that_change_class():
     rows = found("policy", "diff", "sensitive", "sensitive", "--open", "health")
     changes = {(row["from"], row["to"]): row for row in rows}

@@ -183,6 +183,7 @@ def _child(source: NoiseSource, end: object) -> None:
     end.close()
 
 
+@pytest.mark.slow("starts processes")
 def test_fresh_noise_differs_after_spawn():
     context = multiprocessing.get_context("spawn")
     source, found = OSNoise(), [_first()]

@@ -530,6 +530,7 @@ def test_jobs_change_neither_order_nor_keyed_nor_seeded_noise(make, batches, tmp
         assert one[:37] == again
 
 
+@pytest.mark.slow("starts workers")
 def test_workers_take_order_and_fresh_noise(make, batches):
     privatizer = make(mechanism="laplace", epsilon=1e6, unknown="mask")
     words = released_texts(privatizer, batches, jobs=2)

@@ -202,6 +202,7 @@ def test_fresh_noise_differs_after_spawn():
     assert len(set(found)) == 7
 
 
+@pytest.mark.slow("starts workers of joblib")
 def test_fresh_noise_differs_under_joblib():
     joblib = pytest.importorskip("joblib")
     job = joblib.delayed(_first)

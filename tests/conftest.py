@@ -13,6 +13,11 @@ from hypothesis import HealthCheck, settings
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
+# To prepare thousands of asserts takes longer than to run many of them. What is made
+# once serves later runs and processes, also where the environment wants no such files.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # The same examples in every run, so that a red run is always about the change under
 # test. HYPOTHESIS_PROFILE=explore looks for new ones (`just explore`).
 # How long an example takes to make depends on what else the machine does.

@@ -127,6 +127,7 @@ def test_a_file_larger_than_the_allowance_passes_within_it(growth, large, tmp_pa
     assert 0.95 * size < (tmp_path / "out").stat().st_size < 1.05 * size
 
 
+@pytest.mark.slow("a large file")
 def test_the_allowance_is_broken_by_a_program_that_holds_the_file(growth, tmp_path):
     path = tmp_path / "in.csv"
     write(path, 260 * MEGABYTE)

@@ -48,6 +48,7 @@ def test_the_vectors_are_what_the_package_derives_and_releases():
         assert made == kept, "python tests/vectors/keyed.py, if it is meant to differ"
 
 
+@pytest.mark.slow("a whole process")
 def test_the_vectors_do_not_hang_on_the_process():
     done = subprocess.run([sys.executable, keyed.__file__, "--check"], check=False)
     assert done.returncode == 0

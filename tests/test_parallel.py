@@ -35,6 +35,7 @@ def outputs(jobs):
     return [batch.column("text").to_pylist() for batch, _ in done]
 
 
+@pytest.mark.slow("starts workers")
 @pytest.mark.parametrize("room", [1 << 40, 0])
 def test_laws_are_shared_in_memory_only_and_outputs_are_the_same(monkeypatch, room):
     fake = SimpleNamespace(f_bavail=room, f_frsize=1)

@@ -516,6 +516,7 @@ def released_texts(privatizer, batches, jobs):
     return [t for batch, _ in parts for t in batch.column("text").to_pylist()]
 
 
+@pytest.mark.slow("starts workers")
 def test_jobs_change_neither_order_nor_keyed_nor_seeded_noise(make, batches, tmp_path):
     path = tmp_path / "key"
     path.write_bytes(KEY)
@@ -529,6 +530,7 @@ def test_jobs_change_neither_order_nor_keyed_nor_seeded_noise(make, batches, tmp
         assert one[:37] == again
 
 
+@pytest.mark.slow("starts workers")
 def test_workers_take_order_and_fresh_noise(make, batches):
     privatizer = make(mechanism="laplace", epsilon=1e6, unknown="mask")
     words = released_texts(privatizer, batches, jobs=2)
@@ -708,6 +710,7 @@ def test_a_seed_needs_numbers_in_a_fork(make):
     os.waitpid(child, 0)
 
 
+@pytest.mark.slow("starts workers of joblib")
 def test_a_seed_needs_numbers_under_joblib(make):
     joblib = pytest.importorskip("joblib")
     given = make(noise=mg.Seeded(5))

@@ -160,6 +160,7 @@ def test_the_command_says_what_it_reads_and_how_not_to(command):
     assert command("--epsilon", "10", "--read", "sentence", "--quiet")[1] == ""
 
 
+@pytest.mark.slow("reads four releases by a language model")
 @pytest.mark.parametrize("mechanism", [("10", "tree"), ("2.5", "tem")], ids=str)
 @pytest.mark.parametrize("read", [(), ("--read", "none")], ids=str)
 def test_the_command_prints_the_sampled_words_unless_it_is_told_to_read(

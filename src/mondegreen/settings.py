@@ -187,8 +187,8 @@ class Settings:
         None,
         "What is sensitive, and so replaced by another word of its kind. sensitive: "
         "names, places, numbers, health, family, work, belief, money, crime and all "
-        "rare words; names: who, where, when, numbers and unknown words; all: every "
-        "word. See: mondegreen policy list.",
+        "rare words; names: who, where, when, numbers in digits and unknown words; "
+        "all: every word. See: mondegreen policy list.",
         otherwise="sensitive with krr or urr, else all",
     )
     ordinary: tuple[str, ...] = setting(

@@ -109,6 +109,7 @@ def test_a_target_that_hangs_is_a_usage_error_that_says_so(line, tmp_path, monke
     assert "--timeout" in str(done.exception) + done.stderr
 
 
+@pytest.mark.slow("a whole audit")
 def test_vickrey_as_printed_is_broken_by_its_outputs_alone():
     done = run("-m", "vickrey_literal", "-e", "0.1", "--words", "40", "--runs", "4000",
                "--allow-unproved")  # fmt: skip

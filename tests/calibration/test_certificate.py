@@ -55,6 +55,7 @@ mechanisms = st.one_of(
 )
 
 
+@pytest.mark.slow("many spaces")
 @settings(max_examples=150, deadline=None)
 @given(
     mechanism=mechanisms,

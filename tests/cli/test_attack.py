@@ -206,6 +206,7 @@ def test_what_cannot_be_attacked_is_refused(run, arguments, code, problem):
     assert problem in done.output
 
 
+@pytest.mark.slow("learns a model")
 def test_who_learns_from_the_release_is_an_adversary_of_its_own(run, model):
     found = attacked(run, "--epsilon", "800", *model)["learning_reader"]
     assert found["value"] > 0.9

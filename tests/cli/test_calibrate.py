@@ -307,6 +307,7 @@ def test_a_report_is_written_whole_and_holds_no_text(run, folder):
     run(*arguments, "--force")
 
 
+@pytest.mark.slow("calibrates")
 def test_sentences_are_shown_before_and_after(run, folder):
     (folder / "public.txt").write_text("bad bed\n\nkum fog\n")
     run("-m", "tem", "-e", 9, "--html", "r.html", "--sentences", "public.txt")
@@ -327,6 +328,7 @@ def test_sentences_are_shown_at_the_ends_of_a_curve_and_between(run, folder):
     assert rows == ["1", "3", "5", "7"] * 2
 
 
+@pytest.mark.slow("calibrates")
 def test_neither_the_cache_nor_the_report_holds_the_sample(run, folder):
     run("-t", "n_w=0.5", "-m", "tem", "--html", "r.html", "-e", 2)
     kept = [path for path in (folder / "home").rglob("*") if path.is_file()]

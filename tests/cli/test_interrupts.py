@@ -6,7 +6,10 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -183,3 +186,35 @@ def test_a_run_can_be_interrupted_at_any_time(tmp_path, space_file):
         assert (process.returncode, err.strip()) == (130, INTERRUPTED)
         assert [path.name for path in tmp_path.iterdir()] == ["in.fifo"]
     os.close(writer)
+
+
+@pytest.mark.slow("interrupts a process in many places")
+def test_a_start_can_be_interrupted_at_any_time(start_process):
+    """From the first statement of the entry on, while modules load."""
+    code = "from mondegreen.__main__ import main\nprint('began', flush=True)\nmain()"
+    command = [sys.executable, "-c", code, "privatize", "-", "-e", "10"]
+    delays = np.random.default_rng(0).uniform(0.002, 0.3, 20)
+    for delay in [0.002, *delays]:
+        process = start_process(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )  # fmt: skip
+        assert process.stdout.readline() == "began\n"
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        # Nothing is written to it, so that it waits for input where it is not stopped.
+        out, err = process.stdout.read(), process.stderr.read()
+        assert (process.wait(120), out, err.strip()) == (130, "", INTERRUPTED)
+
+
+def test_both_entries_listen_before_they_load_the_command():
+    code = "import sys, mondegreen.__main__; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert not {"click", "numpy", "mondegreen.cli.main"} & loaded
+    project = Path(__file__).parents[2] / "pyproject.toml"
+    scripts = tomllib.loads(project.read_text("utf-8"))["project"]["scripts"]
+    assert scripts == {"mondegreen": "mondegreen.__main__:main"}

@@ -62,6 +62,7 @@ def adapted(run, *more, source="raw.csv"):
     return run("language", "adapt", source, *SETTING, *model, "--json", *more)
 
 
+@pytest.mark.slow("learns a model")
 def test_a_model_learns_from_a_release_and_reads_its_very_draws(run, folder):
     done = adapted(run)
     assert "never an original" in done.stderr

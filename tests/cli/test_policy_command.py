@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -100,6 +101,7 @@ def test_what_a_policy_does_not_have_is_refused(arguments, says):
     assert says in run(*arguments, expect=2).stderr
 
 
+@pytest.mark.slow("two policies of the whole vocabulary")
 def test_diff_lists_the_words_that_change_class():
     rows = found("policy", "diff", "sensitive", "sensitive", "--open", "health")
     changes = {(row["from"], row["to"]): row for row in rows}
@@ -159,3 +161,49 @@ def test_people_read_the_class_the_chances_and_the_guarantee():
         assert text in shown
     start = run("explain", "May", "--policy", "sensitive", "-e", "12").stdout
     assert "as the first word of a sentence: ordinary, shown" in start
+
+
+def test_names_shows_numbers_in_words_and_says_so():
+    words = ("five", "twenty", "thousand")
+    by_names = show(*words, policy="names")
+    assert {row["class"] for row in by_names} == {"ordinary"}
+    hidden = show(*words, policy="names", hide="number_word")
+    assert {row["class"] for row in hidden} == {"number_word"}
+    assert "numbers in digits" in run("policy", "list").stdout
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "choose-a-policy.md"
+    assert "`--hide number_word`" in page.read_text("utf-8")
+
+
+DISGUISES = [
+    "J\u200bonathan",
+    "Jo\xadnathan",
+    "Jon\u0430than",
+    "JONATHAN",
+    "jonathan",
+    "J\xf3nath\xe1n",
+    "Jon\u0336athan",
+    "\u200fJonathan",
+    "J0nathan",
+    "JonathanSmith",
+    "nahtanoJ",
+    "am9uYXRoYW4",
+    "\U0001d409\U0001d428\U0001d427\U0001d41a\U0001d42d\U0001d421\U0001d41a\U0001d427",
+    "\u24bf\u24de\u24dd\u24d0\u24e3\u24d7\u24d0\u24dd",
+    "\uff2a\uff4f\uff4e\uff41\uff54\uff48\uff41\uff4e",
+    "https://example.com/jonathan-smith",
+    "jonathan.smith@example.com",
+    "#JonathanSmith",
+    "@jonathan_smith",
+    "jonathan_smith.pdf",
+]
+
+
+@pytest.mark.parametrize("policy", ["sensitive", "names"])
+def test_a_disguised_name_is_never_shown(policy):
+    """What is ordinary in a disguise is of the address, not of the name."""
+    passes = {"https", "com", "pdf"}
+    for disguise in DISGUISES:
+        shown = [
+            r["word"] for r in show(disguise, policy=policy) if r["class"] == "ordinary"
+        ]
+        assert set(shown) <= passes, (disguise, shown)

@@ -526,6 +526,7 @@ def test_an_interrupt_leaves_no_output_no_file_and_no_worker(
     wait_until(lambda: not any(is_running(worker) for worker in workers))
 
 
+@pytest.mark.slow("whole processes")
 @posix
 def test_workers_end_when_their_parent_is_killed(space_file, folder, start_process):
     Path("in.txt").write_text("\n".join(sentences(20_000)) + "\n")

@@ -212,6 +212,7 @@ def test_json_that_comes_through_a_slow_pipe_is_refused_at_its_first_line(
     assert process.stdout.read() == b""
 
 
+@pytest.mark.slow("whole processes")
 def test_text_that_is_followed_line_by_line_loses_nothing(command, start_process):
     process = start_process(command("-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     for line in (b"bad,dag\n", b"fad,gag\n", b'{"bad": 1}\n'):
@@ -357,6 +358,7 @@ def test_what_is_no_encoding_of_files_is_refused(run, given):
 # --- outputs that are the input -------------------------------------------------------
 
 
+@pytest.mark.slow("whole processes")
 def test_the_input_is_never_an_output_by_another_name(run, command):
     Path("in.csv").write_text("text\nbad\n")
     os.link("in.csv", "hard.csv")
@@ -497,6 +499,7 @@ def test_many_runs_into_one_folder_do_not_sweep_each_other(
     assert names(folder) == ["in.txt", *(f"out{i}.txt" for i in range(6))]
 
 
+@pytest.mark.slow("200,000 rows")
 def test_an_interrupt_in_the_middle_of_200_000_rows_leaves_released_text_alone(
     command, start_process
 ):

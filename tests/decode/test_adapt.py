@@ -72,6 +72,7 @@ def test_likelihoods_of_sentences_of_any_length_add_up(language, channel):
     assert together == pytest.approx(sum(single) / 13, abs=1e-5)
 
 
+@pytest.mark.slow("learns a model")
 def test_who_learns_from_a_release_recovers_more(public, private):
     plain, learned = attacked([0.5, 0.2, 0.1, 0.2], public, private)
     assert learned.value > plain.value + 0.03
@@ -81,6 +82,7 @@ def test_who_learns_from_a_release_recovers_more(public, private):
     assert "3,500 released words" in learned.adversary
 
 
+@pytest.mark.slow("learns two models")
 def test_without_noise_it_recovers_all_and_without_information_nothing(public, private):
     _, clear = attacked(small.EXACT, public, private)
     assert clear.value > 0.99

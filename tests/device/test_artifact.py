@@ -98,6 +98,7 @@ def test_the_same_input_gives_the_same_bytes():
     assert subprocess.run(run, capture_output=True, check=True).stdout == tiny
 
 
+@pytest.mark.slow("writes a whole artifact")
 def test_its_size_is_what_a_phone_loads_at_once(default):
     assert len(zlib.compress(default, 9)) < 160_000
 

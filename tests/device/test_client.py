@@ -369,10 +369,9 @@ def test_the_words_of_protection_have_the_limits_of_python():
 
 
 @pytest.mark.slow("spaces of all sizes")
-@pytest.mark.parametrize("seed", range(20))
-def test_what_python_writes_is_taken_whatever_the_space_and_epsilon(tmp_path, seed):
-    rng = np.random.default_rng(seed)
-    size = int(rng.choice([1, 2, 3, 30, 700]))
+@pytest.mark.parametrize("size", [1, 2, 3, 30, 700])
+def test_what_python_writes_is_taken_whatever_the_space_and_epsilon(tmp_path, size):
+    rng = np.random.default_rng(size)
     words = [f"w{i}" for i in range(size)]
     space = mg.Space.from_arrays("any", words, rng.normal(size=(size, 4)))
     epsilons = [1e-9, 1e9, *np.exp(rng.uniform(-9, 5, size=6)).tolist()]

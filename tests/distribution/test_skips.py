@@ -43,6 +43,7 @@ def run(folder, *options, other, allowed):
     )  # fmt: skip
 
 
+@pytest.mark.slow("runs pytest in pytest")
 @pytest.mark.parametrize("options", [("-n", "0"), ("-n", "1")], ids=str)
 def test_a_reason_that_is_not_listed_fails_the_run(tmp_path, options):
     allowed = "# programs\nno '*' here\n"
@@ -55,6 +56,7 @@ def test_a_reason_that_is_not_listed_fails_the_run(tmp_path, options):
     assert "no 'node' here" not in done.stdout
 
 
+@pytest.mark.slow("runs pytest in pytest")
 def test_reasons_that_are_listed_do_not(tmp_path):
     allowed = "no '*' here\n\na reason [[]of its own]\ncould not import 'no_such_*\n"
     done = run(tmp_path, "-n", "0", other=True, allowed=allowed)

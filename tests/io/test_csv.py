@@ -99,6 +99,7 @@ def test_a_batch_is_a_block_and_no_row_is_left_alone(copy, tmp_path):
     assert (tmp_path / "out.csv").read_bytes() == path.read_bytes()
 
 
+@pytest.mark.slow("a large file")
 def test_text_of_many_lines_is_batched(copy, tmp_path):
     path = tmp_path / "in.csv"
     path.write_bytes(b"text,b\n" + b'"one\ntwo\nthree\nfour\n",1\n' * 400_000)

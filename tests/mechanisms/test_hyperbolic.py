@@ -382,6 +382,7 @@ def selection_violation(state, epsilon):
     return table_violation(state.log_prob(all_inputs(state.space)), metric, epsilon)
 
 
+@pytest.mark.slow("all pairs of words")
 @pytest.mark.parametrize("name", ["exponential", "tem"])
 @hard
 @given(space=balls(), log_epsilon=st.floats(-4, 4))

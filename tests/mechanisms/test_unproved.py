@@ -240,6 +240,7 @@ def test_truncated_gumbel_draws_from_its_law(factor):
     assert sampler_p_value(state, np.exp(log), [0, 17, 30]) > ALPHA
 
 
+@pytest.mark.slow("a law by simulation")
 def test_truncated_gumbel_samples_where_its_law_is_out_of_reach():
     # Two paths to distances, one for many words: the same law on a shared corner.
     crowd = np.random.default_rng(0).normal(size=(599, 4)) + 50

@@ -108,6 +108,7 @@ def load_builder():
     return module
 
 
+@pytest.mark.slow("builds the lexicon")
 def test_a_new_build_gives_the_shipped_bytes():
     if not WORDNET.is_dir():
         pytest.skip("the tables of WordNet are not here: ../shared/data/wordnet")

@@ -86,6 +86,7 @@ def test_a_printed_word_of_a_group_reads_as_a_word_of_that_group(policy):
     assert sum(moved.values()) <= 0.01 * sum(len(g.words) for g in policy.groups), moved
 
 
+@pytest.mark.slow("groups of many policies")
 def test_no_group_prints_few_words_whatever_is_opened_or_hidden():
     """A group of one word would print it again: it would pass unchanged."""
     lexicon, make = load_policy("sensitive").lexicon, Policy
@@ -120,6 +121,7 @@ def case_of(word):
     return word[0].isupper() if has_case else None
 
 
+@pytest.mark.slow("two policies of the whole vocabulary")
 @settings(max_examples=400, deadline=None)
 @given(st.lists(st.tuples(WORDS, GAPS), min_size=1, max_size=12), st.data())
 def test_one_changed_word_moves_no_other_symbol(sensitive, drawn, data):

@@ -210,6 +210,7 @@ def test_words_and_names_are_text_and_no_markup():
     assert shown.count(HOSTILE) >= 8
 
 
+@pytest.mark.slow("draws another whole page")
 def test_a_page_is_bytes_even_where_text_is_half_a_character(tmp_path):
     write_report(hostile(), tmp_path / "report.html")
     assert "\ufffd" in (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -248,6 +249,7 @@ def test_estimates_are_called_estimates():
     assert "All laws of this page are known" in Page(page_of("whole")).text
 
 
+@pytest.mark.slow("draws another whole page")
 def test_the_worst_words_are_named_with_their_chance():
     text = report_html(study(("tem",), (1.0,)))
     stay = 100 / (1 + math.e**2)
@@ -259,6 +261,7 @@ def test_sentences_are_shown_only_where_there_are_some():
     assert 'id="sentences"' not in page_of("nothing")
 
 
+@pytest.mark.slow("draws another whole page")
 def test_a_setting_that_is_measured_and_chosen_is_shown_once():
     release = SampleRelease("tem", {}, 1.0, ("a saw b.",))
     found = study(sentences=("I met Ann.",), releases=(release, release))
@@ -298,6 +301,7 @@ def test_an_unproved_mechanism_is_copied_with_its_permission():
     assert "allow_unproved=True" in python_lines(study(), chosen)
 
 
+@pytest.mark.slow("draws another whole page")
 def test_a_command_that_is_given_is_shown_as_it_is():
     text = report_html(study(command="mondegreen privatize a<b> -o c"))
     assert "mondegreen privatize a&lt;b&gt; -o c" in text
@@ -310,6 +314,7 @@ def test_odds_are_exponentials():
     assert odds(12 * math.log(10)) == "10<sup>12</sup>"
 
 
+@pytest.mark.slow("draws another whole page")
 def test_a_report_replaces_a_file_only_if_asked(tmp_path):
     path = tmp_path / "report.html"
     write_report(study(), path)

@@ -111,6 +111,7 @@ def test_a_study_of_nothing_has_no_figures():
     assert figures(bare()) == []
 
 
+@pytest.mark.slow("draws figures of five mechanisms")
 def test_keys_of_figures_are_unique():
     names = ("a" * 60, "a" * 61, "<b>", "ß", "ü")
     found = [figure.key for figure in figures(study(names))]

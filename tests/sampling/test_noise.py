@@ -183,6 +183,7 @@ def _child(source: NoiseSource, end: object) -> None:
     end.close()
 
 
+@pytest.mark.slow("starts processes")
 def test_fresh_noise_differs_after_spawn():
     context = multiprocessing.get_context("spawn")
     source, found = OSNoise(), [_first()]
@@ -201,6 +202,7 @@ def test_fresh_noise_differs_after_spawn():
     assert len(set(found)) == 7
 
 
+@pytest.mark.slow("starts workers of joblib")
 def test_fresh_noise_differs_under_joblib():
     joblib = pytest.importorskip("joblib")
     job = joblib.delayed(_first)

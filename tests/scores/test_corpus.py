@@ -111,6 +111,7 @@ def test_an_empty_corpus_has_no_scores(space):
     assert (found.pp, found.low, found.distance) == (None, None, None)
 
 
+@pytest.mark.slow("a share by simulation")
 def test_the_share_that_changes_is_what_the_law_says():
     """PP of a release of one word is one minus its N_w; false alarm below 1e-6."""
     space = mg.Space.from_arrays("ab", ["a", "b"], [[0.0], [1.0]])

@@ -97,6 +97,7 @@ def test_intervals_of_a_mechanism_cover_its_exact_scores(space, epsilon):
     assert max(missed.values()) <= MISSES, missed
 
 
+@pytest.mark.slow("an estimate by simulation")
 def test_the_collision_estimate_is_unbiased_between_its_bounds(space):
     """The middle of the bounds, without the slack, brackets E_M on average."""
     state = mg.mechanism("exponential", epsilon=3.0).prepare(space)

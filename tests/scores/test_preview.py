@@ -239,6 +239,7 @@ def test_it_says_what_was_measured():
     assert Preview(**found.to_dict()) == found
 
 
+@pytest.mark.slow("whole processes")
 @pytest.mark.parametrize("work", ["import mondegreen as mg", GUARANTEE, COMMAND])
 def test_nothing_is_read_and_no_model_is_loaded_to_state_a_guarantee(work):
     """By a table for the first epsilon, and by a measurement for the others."""

@@ -42,6 +42,7 @@ def spaces(draw):
     return vectors.astype(draw(st.sampled_from([np.float16, np.float32])))
 
 
+@pytest.mark.slow("all pairs of words")
 @settings(deadline=None, max_examples=300)
 @given(vectors=spaces(), tile=st.sampled_from([1, 3, 7, 2048]))
 def test_distances_agree_with_brute_force(vectors, tile):

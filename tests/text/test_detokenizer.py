@@ -75,6 +75,7 @@ def test_the_identity_reprints_a_text_of_known_lower_case_words(
     assert printed(text, case="restore") == text
 
 
+@pytest.mark.slow("many texts")
 @settings(max_examples=300)
 @given(anything, st.data(), st.sampled_from(["lower", "restore"]))
 def test_join_and_spans_print_the_same_text(

@@ -168,6 +168,7 @@ def test_capitals_are_a_function_of_the_text_that_is_left(pieces):
     assert Detokenizer(WORDS, "truecase").join(batch, again) == [shown]
 
 
+@pytest.mark.slow("many texts")
 @settings(max_examples=400)
 @given(
     st.lists(

@@ -120,6 +120,7 @@ def test_a_currency_sign_is_structure_beside_a_digit_or_alone(
     )
 
 
+@pytest.mark.slow("all code points")
 def test_a_character_in_any_number_and_alone_in_a_text_is_on_the_declared_side() -> (
     None
 ):

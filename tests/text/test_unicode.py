@@ -67,6 +67,7 @@ def later():
             yield chr(int(first, 16)), chr(int(last or first, 16)), kind
 
 
+@pytest.mark.slow("all code points")
 def test_the_list_holds_what_unicode_14_does_not_have_and_no_more():
     every = "".join(map(chr, range(EVERY)))
     pinned = {c for c in every if unicode.has_later(c)}

@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from mondegreen import __version__
-from mondegreen.cli.interrupts import ignore_interrupts, raise_interrupts
+from mondegreen.cli.interrupts import (
+    INTERRUPTED,
+    MESSAGE,
+    ignore_interrupts,
+    raise_interrupts,
+)
 from mondegreen.errors import DataError, MondegreenError, OptionalDependencyError
 
 if TYPE_CHECKING:
@@ -52,7 +57,6 @@ _VERBS: Final = {
 }
 
 _SETTINGS: Final = {"help_option_names": ["-h", "--help"], "show_default": True}
-_INTERRUPTED: Final = 130
 _DISK_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
@@ -160,10 +164,9 @@ def main(entry: click.Command = cli) -> None:
     except (click.Abort, KeyboardInterrupt):
         ignore_interrupts()
         # A pipe or a terminal has what went there; it is released text alone.
-        end = "no file was left half written, and standard output may end early"
-        click.echo(f"Interrupted; {end}.", err=True)
+        click.echo(MESSAGE, err=True)
         _drop_unwritten()
-        code = _INTERRUPTED
+        code = INTERRUPTED
     sys.exit(code)
 
 

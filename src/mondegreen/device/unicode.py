@@ -20,6 +20,7 @@ from mondegreen.text.unicode import lowered, with_stand_ins, without_later
 _EVERY: Final = sys.maxunicode + 1
 _HANGUL: Final = range(0xAC00, 0xD7A4)
 _CLASSES: Final = (r"\p{L}", r"\p{M}", r"\p{N}", r"\p{Cf}")
+_CASELESS: Final = frozenset(("Cn", "Co", "Cs"))  # nine characters in ten
 _SIGMA: Final = "Σ"
 _FINAL: Final = "ς"
 
@@ -83,6 +84,8 @@ def _beside_sigma(c: str) -> int:
 
     A sigma at the end of a word has a form of its own.
     """
+    if unicodedata.category(c) in _CASELESS:
+        return 0
     if lowered(c + _SIGMA).endswith(_FINAL):
         return 1
     return 2 if lowered("A" + c + _SIGMA).endswith(_FINAL) else 0

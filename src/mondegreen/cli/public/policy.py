@@ -28,7 +28,7 @@ _BESIDE: Final = options.settings(
 
 _ABOUT: Final = {
     "sensitive": "hides names, places, numbers, personal facts and rare words",
-    "names": "hides who, where, when, numbers and unknown words",
+    "names": "hides who, where, when, numbers in digits and unknown words",
     "all": "hides every word, in the groups of the word tree",
 }
 

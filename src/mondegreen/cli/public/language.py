@@ -188,9 +188,9 @@ def adapt(
     whose own guarantee names another setting, a reading, or a seed.
 
     \b
-    mondegreen privatize mine.csv -o raw.csv --column text --epsilon 10 --read none
-    mondegreen language adapt raw.csv -o my.lm --column text --epsilon 10
-    mondegreen attack mine.csv raw.csv --column text --epsilon 10 --language my.lm
+    mondegreen privatize mine.csv -o raw.csv --column text --policy all --epsilon 10
+    mondegreen language adapt raw.csv -o my.lm --column text --policy all --epsilon 10
+    mondegreen attack mine.csv raw.csv --column text --policy all --epsilon 10 --language my.lm
     """  # noqa: D301
     from mondegreen.decode.adapt import Adapter
     from mondegreen.decode.released import Released

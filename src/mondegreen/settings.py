@@ -353,8 +353,8 @@ class Settings:
         for name, why in _NOT_OF_POLICY.items():
             if getattr(self, name) != _WITH_POLICY.get(name, _given(name)):
                 raise ConfigurationError(
-                    f"{name} does not go with policy {self.policy!r}: {why}. To "
-                    f"replace every word, which allows {name}, add --policy all"
+                    f"{name} does not go with policy {self.policy!r}: {why}. Leave "
+                    f"{name} out, or add --policy all to replace every word"
                 )
 
     def to_dict(self) -> dict[str, Any]:

@@ -46,7 +46,7 @@ _LOOK_ALIKE: Final = str.maketrans("aceiopxyABEHKMOPTX", "асеіорхуАВЕ
 
 def example() -> str:
     """A text and its release, for the README."""
-    rows = [[EXAMPLE, _release("sensitive", [EXAMPLE])[0]]]
+    rows = [[EXAMPLE, release("sensitive", [EXAMPLE])[0]]]
     return str(Table(["in", f"out (seed {SEED})"], rows, text_columns=(1,)))
 
 
@@ -60,7 +60,7 @@ def recovered() -> str:
 
 def outputs() -> str:
     """Texts before and after, by one draw."""
-    made = [_release(name, TEXTS) for name in ("sensitive", "names")]
+    made = [release(name, TEXTS) for name in ("sensitive", "names")]
     rows = [list(row) for row in zip(TEXTS, *made, strict=True)]
     header = ["text", "`sensitive`", "`names`"]
     table = Table(header, rows, text_columns=(1, 2))
@@ -141,7 +141,8 @@ def misspellings(word: str) -> list[str]:
     return sorted({*without, *doubled, *swapped} - {word, ""})
 
 
-def _release(policy: str, texts: list[str] | tuple[str, ...]) -> list[str]:
+def release(policy: str, texts: list[str] | tuple[str, ...]) -> list[str]:
+    """Release texts under a policy, by one draw."""
     law = mg.mechanism("urr", epsilon=12.0)
     made = mg.Privatizer(law, policy=policy, noise=mg.Seeded(SEED))
     return [each.text for each in made.batch(texts) if each is not None]

@@ -1,8 +1,9 @@
 """Release ten sentences by every mechanism; write docs/examples.md and its data.
 
 Run by hand (a minute): ``python -m benchmarks examples_page``. Everything is measured
-with the library, by default and on the embedded space; the seed makes the page repeatable, and is the
-reason why these releases are not private. ``--page`` writes from the stored result.
+with the library, by default and on the embedded space. The seed makes the page
+repeatable, and is the reason why these releases are not private. ``--page`` writes from
+the stored result.
 """
 
 from __future__ import annotations

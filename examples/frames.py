@@ -10,7 +10,7 @@ import mondegreen as mg
 from mondegreen import frames
 
 reviews = Path(__file__).with_name("reviews.csv")
-p = mg.Privatizer(mg.mechanism("tree", epsilon=10.0))
+p = mg.Privatizer(mg.mechanism("urr", epsilon=12.0))
 
 safe = frames.privatize(pd.read_csv(reviews), ["review"], p)
 print(safe.head(3).to_string())

@@ -11,7 +11,7 @@ from mondegreen.integrations.datasets import privatize
 with Path(__file__).with_name("reviews.csv").open(newline="") as file:
     reviews = Dataset.from_list(list(csv.DictReader(file)))
 
-p = mg.Privatizer(mg.mechanism("tree", epsilon=10.0))
+p = mg.Privatizer(mg.mechanism("urr", epsilon=12.0))
 safe = privatize(reviews, "review", p)
 for row in safe.select(range(3)):
     print(row["id"], row["review"])

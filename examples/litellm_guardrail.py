@@ -13,7 +13,7 @@ from fastapi import HTTPException
 
 from mondegreen.integrations.litellm import MondegreenGuardrail
 
-guard = MondegreenGuardrail({"epsilon": 10.0, "public_roles": ["system"]})
+guard = MondegreenGuardrail({"epsilon": 12.0, "public_roles": ["system"]})
 
 
 def before(call_type: str, **request: object) -> str:

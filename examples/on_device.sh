@@ -13,7 +13,7 @@ printf '%s\n' '{"id": 1, "text": "My doctor in Oslo was kind."}' \
 
 node "$client/cli.mjs" tree.mdg --epsilon 10 --digest "$digest" --key-file release.key \
     < notes.jsonl > device.jsonl
-mondegreen privatize notes.jsonl -o here.jsonl --epsilon 10 --key-file release.key --id id \
+mondegreen privatize notes.jsonl -o here.jsonl --policy all --epsilon 10 --key-file release.key --id id \
     --read none --quiet
 cmp device.jsonl here.jsonl
 cat device.jsonl

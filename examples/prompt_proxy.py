@@ -52,7 +52,7 @@ def ask(address: str, *contents: object) -> tuple[str, str]:
 model = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
 threading.Thread(target=model.serve_forever, daemon=True).start()
 
-command = [sys.executable, "-m", "mondegreen", "proxy", "--epsilon", "10", "--quiet"]
+command = [sys.executable, "-m", "mondegreen", "proxy", "--epsilon", "12", "--quiet"]
 command += ["--upstream", f"http://127.0.0.1:{model.server_port}/v1", "--port", "0"]
 proxy = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 address = re.search(r"http://\S+", proxy.stderr.readline()).group()

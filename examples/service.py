@@ -20,7 +20,7 @@ def post(address: str, body: object) -> dict:
         return json.load(error)
 
 
-command = [sys.executable, "-m", "mondegreen", "serve", "--epsilon", "10"]
+command = [sys.executable, "-m", "mondegreen", "serve", "--epsilon", "12"]
 command += ["--port", "0", "--quiet"]
 service = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 address = re.search(r"http://\S+", service.stderr.readline()).group()

@@ -11,7 +11,7 @@ import spacy
 def main() -> None:
     texts = (Path(__file__).parent / "reviews.txt").read_text("utf-8").splitlines()
     nlp = spacy.blank("en")  # or a model of yours
-    nlp.add_pipe("mondegreen", config={"epsilon": 10.0})
+    nlp.add_pipe("mondegreen", config={"epsilon": 12.0})
 
     print(nlp.get_pipe("mondegreen").guarantee.summary())
     for doc in nlp.pipe(texts, n_process=2, batch_size=4):

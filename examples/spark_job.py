@@ -34,7 +34,7 @@ def main() -> None:
     )
     spark = builder.config("spark.log.level", "ERROR").getOrCreate()
     reviews = spark.createDataFrame(REVIEWS, "id long, name string, text string")
-    spec = mg.Privatizer(mg.mechanism("tree", epsilon=10.0)).to_dict()
+    spec = mg.Privatizer(mg.mechanism("urr", epsilon=12.0)).to_dict()
     how = {
         "spec": spec,
         "id_column": "id",

@@ -1,6 +1,6 @@
 """Every door of the package: settings and one keyed record in, its release out.
 
-Settings are what a mapping of JSON can hold; all but the mechanism have defaults.
+Settings are what a mapping of JSON can hold; all but epsilon have defaults.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 import mondegreen as mg
-from mondegreen.settings import list_options
+from mondegreen.privatizer.build import build_privatizer
+from mondegreen.settings import Settings, list_options
 
 KEY = bytes(range(32))
 VARIABLE = "KEY_OF_THE_DOORS"
@@ -28,16 +29,14 @@ def key_file(folder: Path) -> Path:
     return path
 
 
-def parts(settings: dict) -> tuple:
-    """Split settings into a mechanism and what a Privatizer takes beside it."""
-    more = dict(settings)
-    name, epsilon = more.pop("mechanism", "tree"), more.pop("epsilon")
-    return mg.mechanism(name, epsilon=epsilon, **more.pop("parameters", {})), more
-
-
 def made(settings: dict, noise=None) -> mg.Privatizer:
-    mechanism, more = parts(settings)
+    """Build by hand where a mechanism is named, else as the defaults say."""
     noise = mg.KeyedNoise(KEY) if noise is None else noise
+    more = dict(settings)
+    if "mechanism" not in more:
+        return build_privatizer(Settings.from_dict(more), noise)
+    name, epsilon = more.pop("mechanism"), more.pop("epsilon")
+    mechanism = mg.mechanism(name, epsilon=epsilon, **more.pop("parameters", {}))
     return mg.Privatizer(mechanism, noise=noise, **more)
 
 

@@ -197,6 +197,14 @@ def test_no_canary_survives_any_mechanism(part, canaries, run, monkeypatch, name
     assert seen == COUNT
 
 
+@pytest.mark.parametrize("epsilon", ["8", "12", "100"])
+def test_no_canary_survives_the_default(canaries, run, epsilon):
+    write_rows(canaries, range(COUNT))
+    out, told = run("in.csv", "--epsilon", epsilon)
+    assert survivors(canaries, *told, out) == []
+    assert out.count("\n") == COUNT + 1
+
+
 @pytest.mark.parametrize("format", ["txt", "jsonl", "parquet"])
 @pytest.mark.slow("every format and policy, in processes")
 def test_no_canary_survives_any_format(canaries, run, format):

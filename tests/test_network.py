@@ -131,7 +131,16 @@ def test_building_a_space_needs_no_network():
     arguments = ["space", "build", "vectors.txt", "-o", "built.safetensors"]
     done = CliRunner().invoke(cli, arguments)
     assert done.exit_code == 0, done.stderr
-    arguments = ["privatize", "-", "-e", "1", "--space", "./built.safetensors"]
+    arguments = [
+        "privatize",
+        "-",
+        "-e",
+        "1",
+        "--policy",
+        "all",
+        "--space",
+        "./built.safetensors",
+    ]
     done = CliRunner().invoke(cli, arguments, input=b"word1 other\n")
     assert done.exit_code == 0, done.stderr
 
@@ -140,7 +149,7 @@ def test_a_name_that_is_not_here_is_not_fetched():
     space = mg.Space.from_arrays("mine", ["a", "b"], [[0.0], [1.0]])
     save_space(space, "mine.safetensors")
     for name in ("mine", "glove-6b", "word2vec-google-news"):
-        arguments = ["privatize", "-", "-e", "1", "--space", name]
+        arguments = ["privatize", "-", "-e", "1", "--policy", "all", "--space", name]
         done = CliRunner().invoke(cli, arguments, input=b"a\n")
         assert done.exit_code == 2
         assert "there is no space" in done.stderr

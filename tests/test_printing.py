@@ -68,7 +68,14 @@ def test_every_way_in_prints_the_same(space):
         assert p.texts(TEXTS, ids, "text")[0] == texts
         assert p.column(pa.array(TEXTS), ids).to_pylist() == texts
         assert (
-            mg.privatize(TEXTS, epsilon=10.0, noise=mg.KeyedNoise(KEY), ids=ids, **way)
+            mg.privatize(
+                TEXTS,
+                epsilon=10.0,
+                policy="all",
+                noise=mg.KeyedNoise(KEY),
+                ids=ids,
+                **way,
+            )
             == texts
         )
         again = mg.Privatizer.from_dict(json.loads(json.dumps(p.to_dict())), p.noise)
@@ -154,8 +161,9 @@ def read(path):
         return [row[0] if row else "" for row in csv.reader(file)][1:]
 
 
-def privatize(*args):
-    done = CliRunner().invoke(cli, ["privatize", *map(str, args), "--epsilon", "10"])
+def privatize(*args, policy="all"):
+    law = ["--policy", policy, "--epsilon", "10"]
+    done = CliRunner().invoke(cli, ["privatize", *map(str, args), *law])
     return done.exit_code, done.stderr
 
 
@@ -182,15 +190,16 @@ def test_files_are_printed_plain_record_for_record(tmp_path, format):
     assert found == p.texts(texts, None, "text", number=0)[0]
 
 
+@pytest.mark.parametrize("policy", ["all", "sensitive"])
 @pytest.mark.parametrize("format", FORMATS)
-def test_plain_files_hold_no_trace_of_what_was_between_words(tmp_path, format):
+def test_plain_files_hold_no_trace_of_what_was_between_words(tmp_path, format, policy):
     """Other punctuation and the same words, under the same noise: the same bytes."""
     outs = []
     for texts in (["a b c", "d"], ['a, "b"\' c!', "-- d?"]):
         given = write(tmp_path, format, texts)
         outs.append(tmp_path / f"out{len(outs)}.{format}")
         how = ["--structure", "plain", "--seed", "3"]
-        assert privatize(given, "-o", outs[-1], *how)[0] == 0
+        assert privatize(given, "-o", outs[-1], *how, policy=policy)[0] == 0
     assert outs[0].read_bytes() == outs[1].read_bytes()
 
 
@@ -206,7 +215,17 @@ def test_lines_of_plain_text_all_end(tmp_path):
 @pytest.mark.slow("seconds")
 def test_explain_names_no_listed_word_unless_told_to():
     for how in ((), ("--print-all",)):
-        args = ["explain", "crotch", "--epsilon", "8", "--top", "200", *how]
+        args = [
+            "explain",
+            "crotch",
+            "--policy",
+            "all",
+            "--epsilon",
+            "8",
+            "--top",
+            "200",
+            *how,
+        ]
         done = CliRunner().invoke(cli, args)
         assert done.exit_code == 0, done.stderr
         found = never_printed() & set(done.stdout.split())

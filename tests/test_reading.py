@@ -108,7 +108,9 @@ def test_every_way_in_reads_the_same(read, tmp_path):
     keyed = travelled.with_noise(mg.KeyedNoise(KEY))
     assert texts_of(keyed.batch(TEXTS, IDS)) == expected
     noise = mg.KeyedNoise(KEY)
-    one = mg.privatize(TEXTS, epsilon=10.0, ids=IDS, noise=noise, read=read)
+    one = mg.privatize(
+        TEXTS, epsilon=10.0, policy="all", ids=IDS, noise=noise, read=read
+    )
     assert one == expected
 
 
@@ -120,7 +122,9 @@ def test_the_command_reads_as_the_library_does(tmp_path, jobs):
     key.write_bytes(KEY)
     key.chmod(0o600)
     parquet.write_table(pa.table({"id": IDS, "text": TEXTS}), source)
-    options = f"--epsilon 10 --read sentence --key-file {key} --id id -j {jobs}"
+    options = (
+        f"--policy all --epsilon 10 --read sentence --key-file {key} --id id -j {jobs}"
+    )
     run = CliRunner().invoke(
         cli, ["privatize", str(source), "-o", str(target), *options.split()]
     )
@@ -151,13 +155,18 @@ def command(tmp_path):
 
 
 def test_the_command_says_what_it_reads_and_how_not_to(command):
-    texts, said = command("--epsilon", "10", "--read", "sentence")
+    texts, said = command("--policy", "all", "--epsilon", "10", "--read", "sentence")
     made = privatizer(read="sentence")
     assert texts == texts_of(made.batch(TEXTS, IDS))
     assert f"language model english (sha256 {load_language().digest[:16]})" in said
     assert "is a guess of what was meant" in said
     assert "--read none" in said
-    assert command("--epsilon", "10", "--read", "sentence", "--quiet")[1] == ""
+    assert (
+        command("--policy", "all", "--epsilon", "10", "--read", "sentence", "--quiet")[
+            1
+        ]
+        == ""
+    )
 
 
 @pytest.mark.slow("reads four releases by a language model")
@@ -176,7 +185,9 @@ def test_the_command_prints_the_sampled_words_unless_it_is_told_to_read(
 
 
 def test_a_case_that_is_named_goes_with_what_is_read(command):
-    texts, _ = command("--epsilon", "10", "--read", "sentence", "--case", "lower")
+    texts, _ = command(
+        "--policy", "all", "--epsilon", "10", "--read", "sentence", "--case", "lower"
+    )
     made = privatizer(read="sentence", case="lower")
     assert texts == texts_of(made.batch(TEXTS, IDS))
 
@@ -188,6 +199,8 @@ def test_words_that_the_model_does_not_have_are_refused_and_not_left_unread(tmp_
     given = [
         "privatize",
         "-",
+        "--policy",
+        "all",
         "-e",
         "2",
         "--space",

@@ -26,8 +26,9 @@ from mondegreen.errors import (
 from mondegreen.privatizer import build
 from mondegreen.settings import Settings, list_options
 
-EPSILON = 10.0
-DEFAULTS = mg.Privatizer(mg.mechanism("tree", epsilon=EPSILON)).settings
+EPSILON = 12.0
+DEFAULTS = mg.Privatizer(mg.mechanism("urr", epsilon=EPSILON)).settings
+EVERY_WORD = mg.Privatizer(mg.mechanism("tree", epsilon=EPSILON)).settings
 
 
 # One default
@@ -89,10 +90,24 @@ def send_to_spark():
     _settings({"epsilon": EPSILON})
 
 
-def export_for_a_device():
-    from mondegreen.device.artifact import artifact
+def privatize_a_dataset():
+    datasets = pytest.importorskip("datasets")
+    from mondegreen.integrations.datasets import privatize
 
-    artifact(mg.load_space(), [EPSILON])
+    privatize(datasets.Dataset.from_dict({"text": ["a"]}), "text", {"epsilon": EPSILON})
+
+
+def attack_a_sample():
+    """It draws no release that it keeps, and so builds no privatizer."""
+    from mondegreen.cli import attack
+
+    def tell(policy, settings, *rest):
+        assert policy.name == settings.resolve().policy
+        raise Found(settings.resolve())
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attack, "_attack_policy", tell)
+        run("attack", "-")
 
 
 DOORS = {
@@ -111,7 +126,9 @@ DOORS = {
     "litellm": guard_litellm,
     "presidio": operate_with_presidio,
     "spark": send_to_spark,
-    "device": export_for_a_device,
+    "datasets": privatize_a_dataset,
+    "attack": attack_a_sample,
+    "Settings": lambda: build.build_privatizer(Settings(epsilon=EPSILON)),
 }
 
 
@@ -134,20 +151,83 @@ def test_every_door_has_the_same_defaults(door, monkeypatch):
 
 
 def test_the_defaults_are_those_that_the_object_resolves():
-    assert Settings(epsilon=EPSILON).resolve() == replace(DEFAULTS, parameters={})
-    assert DEFAULTS.read == "none"
-    assert (DEFAULTS.mechanism, DEFAULTS.policy, DEFAULTS.case) == (
-        *("tree", "all", "lower"),
+    assert Settings(epsilon=EPSILON).resolve() == DEFAULTS
+    assert (DEFAULTS.policy, DEFAULTS.mechanism) == ("sensitive", "urr")
+    assert (DEFAULTS.case, DEFAULTS.structure) == ("truecase", "keep")
+    assert (DEFAULTS.read, DEFAULTS.language) == ("none", None)
+    assert (DEFAULTS.space, DEFAULTS.same) == (None, "place")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"policy": "all"},
+        {"mechanism": "tree"},
+        {"policy": "all", "space": EVERY_WORD.space},
+    ],
+)
+def test_every_word_is_replaced_as_before_where_somebody_says_so(given):
+    resolved = Settings(epsilon=EPSILON, **given).resolve()
+    assert resolved == replace(EVERY_WORD, parameters={})
+    assert (resolved.policy, resolved.mechanism, resolved.case) == (
+        *("all", "tree", "lower"),
     )
+
+
+@pytest.mark.parametrize("name", ["tem", "laplace", "santext", "madlib", "brr"])
+def test_a_mechanism_on_a_space_means_every_word(name):
+    resolved = Settings(epsilon=EPSILON, mechanism=name).resolve()
+    assert resolved == replace(EVERY_WORD, mechanism=name, parameters={})
+
+
+@pytest.mark.parametrize("name", ["urr", "krr"])
+def test_a_mechanism_on_symbols_means_the_default_policy(name):
+    resolved = Settings(epsilon=EPSILON, mechanism=name).resolve()
+    assert resolved == replace(DEFAULTS, mechanism=name)
+
+
+OF_SPACES = {
+    "space": EVERY_WORD.space,
+    "unknown": "mask",
+    "keep": ["oslo"],
+    "case": "lower",
+    "read": "words",
+    "language": "english",
+    "print_all": True,
+    "parameters": {"losses": [1.0]},
+}
+
+
+def test_settings_are_of_both_of_spaces_or_of_policies():
+    of_both = {"mechanism", "epsilon", "policy", "structure", "allow_unproved"}
+    of_policies = {"ordinary", "sensitive", "opened", "hidden", "hide_among", "same"}
+    assert set(list_options()) == of_both | of_policies | set(OF_SPACES)
+
+
+@pytest.mark.parametrize("name", OF_SPACES)
+def test_no_option_of_a_space_changes_the_law_without_a_word(name):
+    beside = {name: OF_SPACES[name]}
+    shown = "losses" if name == "parameters" else name
+    with pytest.raises(ConfigurationError, match=rf"{shown}.* --policy all"):
+        Settings(epsilon=EPSILON, **beside).resolve()
+    resolved = Settings(epsilon=EPSILON, policy="all", **beside).resolve()
+    assert (resolved.policy, resolved.mechanism) == ("all", "tree")
+
+
+def test_a_space_in_memory_is_refused_where_a_policy_would_pass_it_over():
+    space = mg.Space.from_arrays("line", "abcd", np.eye(4))
+    with pytest.raises(ConfigurationError, match="policy all"):
+        mg.privatize("a", epsilon=EPSILON, space=space)
+    assert mg.privatize("a", epsilon=EPSILON, space=space, policy="all") in "abcd"
 
 
 @pytest.mark.parametrize("read", ["words", "sentence"])
 def test_what_is_read_is_printed_in_true_case_by_the_embedded_model(read):
     law = mg.mechanism("tree", epsilon=EPSILON)
-    chosen = Settings(epsilon=EPSILON, read=read).resolve()
+    chosen = Settings(epsilon=EPSILON, policy="all", read=read).resolve()
     assert (chosen.case, chosen.language) == ("truecase", "english")
     made = mg.Privatizer(law, read=read)
-    assert made.settings == replace(chosen, parameters=DEFAULTS.parameters)
+    assert made.settings == replace(chosen, parameters=EVERY_WORD.parameters)
     assert mg.Privatizer(law, read=read, case="lower").settings.case == "lower"
 
 
@@ -308,7 +388,7 @@ help = {
 }
 def refused(door):
     try:
-        door({"epsilon": 10.0, "tone": "shrill"})
+        door({"epsilon": 12.0, "tone": "shrill"})
     except mg.errors.InvalidParameterError as error:
         return str(error)
 

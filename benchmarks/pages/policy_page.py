@@ -1,7 +1,8 @@
 """Write what the policies really do into docs/how-to/choose-a-policy.md.
 
 ``python -m benchmarks.pages.policy_page`` writes the sections of the page, and the
-example of the README. Run it where the lists of words change.
+example and the figures of the README. Run it where the lists of words change, and
+after ``python -m benchmarks policies``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 import mondegreen as mg
 from benchmarks import machine
 from benchmarks.pages.page import Table, fill, filled
+from benchmarks.pages.policies_page import COLLECTIONS, DEFAULT, load
 from mondegreen.cli.main import cli
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import load_policy
@@ -44,13 +46,21 @@ _LOOK_ALIKE: Final = str.maketrans("aceiopxyABEHKMOPTX", "асеіорхуАВЕ
 
 def example() -> str:
     """A text and its release, for the README."""
-    rows = [[EXAMPLE, _release("sensitive", [EXAMPLE])[0]]]
+    rows = [[EXAMPLE, release("sensitive", [EXAMPLE])[0]]]
     return str(Table(["in", f"out (seed {SEED})"], rows, text_columns=(1,)))
+
+
+def recovered() -> str:
+    """What an attacker recovers of the sensitive words under the default."""
+    found = load("policies")["rows"][DEFAULT]
+    shares = [f"{found[each]['attack']['value']:.0%}" for each in COLLECTIONS]
+    header = ["sensitive words recovered", *COLLECTIONS]
+    return str(Table(header, [["`sensitive`, `urr`, epsilon 12", *shares]]))
 
 
 def outputs() -> str:
     """Texts before and after, by one draw."""
-    made = [_release(name, TEXTS) for name in ("sensitive", "names")]
+    made = [release(name, TEXTS) for name in ("sensitive", "names")]
     rows = [list(row) for row in zip(TEXTS, *made, strict=True)]
     header = ["text", "`sensitive`", "`names`"]
     table = Table(header, rows, text_columns=(1, 2))
@@ -80,9 +90,9 @@ def show() -> str:
 def story() -> str:
     """Which words of a story hide, and that phrases of ordinary words are shown."""
     names = ("sensitive", "names")
-    rows = [[f"`{name}`", _marked(name, STORY)] for name in names]
+    rows = [[f"`{name}`", marked(name, STORY)] for name in names]
     for phrase in PHRASES:
-        if any("[" in _marked(name, phrase) for name in names):
+        if any("[" in marked(name, phrase) for name in names):
             raise ValueError(f"{phrase!r} hides now: change the page")
     return str(Table(["policy", "what hides"], rows, text_columns=(1,)))
 
@@ -131,13 +141,14 @@ def misspellings(word: str) -> list[str]:
     return sorted({*without, *doubled, *swapped} - {word, ""})
 
 
-def _release(policy: str, texts: list[str] | tuple[str, ...]) -> list[str]:
+def release(policy: str, texts: list[str] | tuple[str, ...]) -> list[str]:
+    """Release texts under a policy, by one draw."""
     law = mg.mechanism("urr", epsilon=12.0)
     made = mg.Privatizer(law, policy=policy, noise=mg.Seeded(SEED))
     return [each.text for each in made.batch(texts) if each is not None]
 
 
-def _marked(policy: str, text: str) -> str:
+def marked(policy: str, text: str) -> str:
     """Put the words of a text that hide between brackets."""
     lookup, batch = PolicyLookup(load_policy(policy)), tokenize([text])
     known = len(lookup.policy.ordinary)
@@ -157,7 +168,7 @@ TABLES: Final = {
     "spellings": spellings,
 }
 
-IN_README: Final = {"policy": example}
+IN_README: Final = {"policy": example, "recovered": recovered}
 
 
 def main() -> None:

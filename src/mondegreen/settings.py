@@ -47,11 +47,18 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 DEFAULT_LANGUAGE: Final = "english"
 """The public language model that comes with the package."""
 
-DEFAULT_MECHANISM: Final = "tree"
-"""The mechanism that is meant where none is named."""
+DEFAULT_POLICY: Final = "sensitive"
+"""The policy that is meant where neither a policy nor a mechanism is named."""
 
-POLICY_MECHANISM: Final = "urr"
-"""The mechanism that is meant where a policy is named."""
+DEFAULT_MECHANISM: Final = "urr"
+"""The mechanism that is meant where none is named, and words stay.
+
+At epsilon 8 to 14 it keeps more words than ``krr`` does, at nearly the same recovery of
+sensitive words: see ``docs/explanation/policies.md``.
+"""
+
+EVERY_WORD_MECHANISM: Final = "tree"
+"""The mechanism that is meant for policy ``all``, which replaces every word."""
 
 SYMBOL_MECHANISMS: Final = ("krr", "urr")
 """Mechanisms that work on the symbols of a policy."""
@@ -105,16 +112,18 @@ class Settings:
     Parameters
     ----------
     mechanism : str, optional
-        A name that ``mondegreen.mechanisms()`` lists. By default ``tree``.
+        A name that ``mondegreen.mechanisms()`` lists. By default ``urr``; ``tree``
+        with policy ``all``.
     epsilon : float, optional
         Privacy budget of the mechanism. It has no default: :func:`build_privatizer
         <mondegreen.privatizer.build.build_privatizer>` needs one.
     parameters : mapping
         Other parameters of the mechanism.
     space : str, optional
-        The name or file of a space. By default the embedded one.
+        The name or file of a space, for policy ``all``. By default the embedded one.
     policy : {"sensitive", "names", "all"}, optional
-        What is sensitive, and so replaced. ``all``, the default: every word.
+        What is sensitive, and so replaced. ``all``: every word. By default
+        ``sensitive``; ``all`` for a mechanism that works on a space.
     ordinary, sensitive : iterable of str
         *Public* words that the policy shows, and that it must hide.
     opened, hidden : iterable of str
@@ -128,8 +137,8 @@ class Settings:
     keep : iterable of str
         *Public* words that pass unchanged. They are sorted, each once.
     case : {"lower", "truecase", "restore"}, optional
-        How words are printed. By default ``truecase`` where they are read, else
-        ``lower``.
+        How words are printed. By default ``truecase``; ``lower`` with policy ``all``,
+        unless words are read.
     structure : {"keep", "plain"}
         Whether punctuation and spaces of the input are printed.
     read : {"none", "words", "sentence"}
@@ -148,7 +157,10 @@ class Settings:
 
     Examples
     --------
-    >>> Settings(epsilon=10.0).resolve().mechanism
+    >>> chosen = Settings(epsilon=12.0).resolve()
+    >>> chosen.policy, chosen.mechanism, chosen.case
+    ('sensitive', 'urr', 'truecase')
+    >>> Settings(epsilon=10.0, policy="all").resolve().mechanism
     'tree'
     >>> Settings(unknown="maks")
     Traceback (most recent call last):
@@ -159,15 +171,15 @@ class Settings:
         None,
         "How words are replaced. See: mondegreen mechanisms.",
         "-m --mechanism",
-        otherwise=DEFAULT_MECHANISM,
+        otherwise=f"{DEFAULT_MECHANISM}; {EVERY_WORD_MECHANISM} with --policy all",
         names="mechanism",
     )
     epsilon: float | None = setting(
         None,
-        "Privacy budget: smaller is more private and less readable. An output changes "
-        "the odds between two words by a factor of at most e^(NUMBER times their "
-        "distance); with the tree, of at most e^NUMBER, whatever the words. There is "
-        "no default.",
+        "Privacy budget: smaller is more private and less readable. A printed "
+        "sensitive word changes the odds between any two words by a factor of at most "
+        "e^NUMBER, and not at all between words of its group. With a mechanism on a "
+        "space: of at most e^(NUMBER times their distance). There is no default.",
         "-e --epsilon",
         is_required=True,
     )
@@ -179,8 +191,9 @@ class Settings:
     )
     space: str | None = setting(
         None,
-        "Vocabulary that words are drawn from. See: mondegreen space list.",
-        otherwise=DEFAULT_SPACE,
+        "Vocabulary that words are drawn from, with --policy all. See: mondegreen "
+        "space list.",
+        otherwise=f"{DEFAULT_SPACE} with --policy all",
         names="space",
     )
     policy: Policy | None = setting(
@@ -189,7 +202,7 @@ class Settings:
         "names, places, numbers, health, family, work, belief, money, crime and all "
         "rare words; names: who, where, when, numbers in digits and unknown words; "
         "all: every word. See: mondegreen policy list.",
-        otherwise="sensitive with krr or urr, else all",
+        otherwise=f"{DEFAULT_POLICY}; all with a mechanism that works on a space",
     )
     ordinary: tuple[str, ...] = setting(
         (),
@@ -236,7 +249,7 @@ class Settings:
         "lower: words as the space has them; truecase: names, first words and "
         "contractions by public statistics, which costs nothing; restore copies the "
         "case of each word, which then passes unchanged.",
-        otherwise="truecase where words are read, else lower",
+        otherwise="truecase; lower with --policy all, unless words are read",
     )
     structure: Structure = setting(
         "keep",
@@ -275,13 +288,23 @@ class Settings:
             raise InvalidParameterError("parameters", given, allowed)
 
     def resolve(self) -> Self:
-        """Fill in every default that depends on another setting."""
+        """Fill in every default that depends on another setting.
+
+        Without a mechanism and a policy: policy ``sensitive`` with ``urr``. A policy
+        chooses its mechanism; a mechanism on a space means policy ``all``. No other
+        option chooses either: one that has no meaning under the policy is an error.
+
+        Raises
+        ------
+        ConfigurationError
+            If settings do not go together; the message says what to do.
+        """
         is_read = self.read != "none"
-        over_symbols = self.mechanism in SYMBOL_MECHANISMS
-        policy = self.policy or ("sensitive" if over_symbols else "all")
+        on_space = self.mechanism not in (None, *SYMBOL_MECHANISMS)
+        policy = self.policy or ("all" if on_space else DEFAULT_POLICY)
         has_policy = policy != "all"
         defaults: dict[str, Any] = {
-            "mechanism": POLICY_MECHANISM if has_policy else DEFAULT_MECHANISM,
+            "mechanism": DEFAULT_MECHANISM if has_policy else EVERY_WORD_MECHANISM,
             "space": None if has_policy else DEFAULT_SPACE,
             "policy": policy,
             "case": "truecase" if is_read or has_policy else "lower",
@@ -321,9 +344,18 @@ class Settings:
                 f"mechanism {self.mechanism} works on a space, not on policy "
                 f"{self.policy!r}: use urr or krr, or --policy all"
             )
+        if self.parameters:
+            raise ConfigurationError(
+                f"{self.mechanism} has no parameter {', '.join(self.parameters)}; it "
+                "has epsilon alone. Parameters of other mechanisms need --mechanism "
+                f"NAME, or --policy all, which means {EVERY_WORD_MECHANISM}"
+            )
         for name, why in _NOT_OF_POLICY.items():
             if getattr(self, name) != _WITH_POLICY.get(name, _given(name)):
-                raise ConfigurationError(f"{name} does not go with a policy: {why}")
+                raise ConfigurationError(
+                    f"{name} does not go with policy {self.policy!r}: {why}. Leave "
+                    f"{name} out, or add --policy all to replace every word"
+                )
 
     def to_dict(self) -> dict[str, Any]:
         """Write the settings as JSON values, by the names of the fields."""
@@ -378,6 +410,7 @@ _NOT_OF_POLICY: Final = {
     "keep": "name ordinary words with --ordinary FILE",
     "case": "names and first words are printed with a capital, by public rules",
     "read": "what a reader puts in a sensitive place is the best guess of it",
+    "language": "it is for --read, and no word is read",
     "print_all": "slurs and obscenities are never printed",
 }
 """Settings that have their defaults where there is a policy, and why."""

@@ -37,7 +37,9 @@ def run(folder, space_file):
         csv.writer(stream).writerows([["text"], *([text] for text in texts)])
 
     def invoke(*arguments, expect=0):
-        done = CliRunner().invoke(cli, [*arguments, "--space", str(space_file)])
+        given = [*arguments, "--space", str(space_file)]
+        given += ["--policy", "all"] if arguments[0] in ("attack", "privatize") else []
+        done = CliRunner().invoke(cli, given)
         assert done.exit_code == expect, (done.output, done.exception)
         assert SECRET not in done.output
         return done

@@ -24,7 +24,7 @@ def test_a_whole_installation_exits_0():
     code, text = run()
     assert code == 0
     assert "as RFC 8439" in text
-    assert text.endswith("mondegreen privatize - --epsilon 10\n")
+    assert text.endswith("mondegreen privatize - --epsilon 12\n")
     assert sys.executable in text
     code, text = run("--json")
     found = json.loads(text)

@@ -22,7 +22,14 @@ def run(tmp_path):
     save_space(mg.Space.from_arrays("line", WORDS, POINTS), path)
 
     def invoke(*arguments, expect=0):
-        command = ["explain", *map(str, arguments), "--space", str(path)]
+        command = [
+            "explain",
+            *map(str, arguments),
+            "--policy",
+            "all",
+            "--space",
+            str(path),
+        ]
         done = CliRunner().invoke(cli, command)
         assert done.exit_code == expect, (done.output, done.exception)
         return done
@@ -152,7 +159,17 @@ def test_without_matplotlib_the_extra_is_named(run, tmp_path, monkeypatch):
 @pytest.mark.slow("seconds")
 def test_what_outputs_are_read_as_is_a_law_of_its_own():
     def explained(*options):
-        command = ["explain", "doctor", "-e", "10", "--json", "--top", "50000"]
+        command = [
+            "explain",
+            "doctor",
+            "-e",
+            "10",
+            "--policy",
+            "all",
+            "--json",
+            "--top",
+            "50000",
+        ]
         done = CliRunner().invoke(cli, [*command, *options])
         assert done.exit_code == 0, done.output
         return json.loads(done.stdout)["readings"]
@@ -166,7 +183,16 @@ def test_what_outputs_are_read_as_is_a_law_of_its_own():
 @pytest.mark.slow("seconds")
 def test_what_a_reader_recovers_is_said_where_that_is_known_soon(run):
     def shares(epsilon, *more):
-        command = ["explain", "doctor", "-e", str(epsilon), "--json", *more]
+        command = [
+            "explain",
+            "doctor",
+            "-e",
+            str(epsilon),
+            "--policy",
+            "all",
+            "--json",
+            *more,
+        ]
         done = CliRunner().invoke(cli, command)
         assert done.exit_code == 0, done.output
         return json.loads(done.stdout)["preview"]["recovered"]

@@ -167,7 +167,19 @@ def test_a_run_can_be_interrupted_at_any_time(tmp_path, space_file):
     """From the time on at which the command has control of its signals."""
     code = "from mondegreen.cli.main import main\nprint('began', flush=True)\nmain()"
     command = [sys.executable, "-c", code, "privatize", "in.fifo", "--format", "txt"]
-    command += ["-o", "out.txt", "-e", "2", "-q", "-j", "2", "--space", space_file]
+    command += [
+        "-o",
+        "out.txt",
+        "-e",
+        "2",
+        "-q",
+        "-j",
+        "2",
+        "--policy",
+        "all",
+        "--space",
+        space_file,
+    ]
     os.mkfifo(tmp_path / "in.fifo")
     writer = os.open(tmp_path / "in.fifo", os.O_RDWR)
     for step in range(20):

@@ -163,6 +163,13 @@ def test_what_a_release_says_of_itself_holds(run, folder):
     assert "exponential (epsilon 30), as they were guessed" in made["sources"][-1]
 
 
+def test_a_release_of_a_policy_is_refused(run):
+    given = "language", "adapt", "raw.csv", "-o", "other.lm", "--column", "text"
+    refused = CliRunner().invoke(cli, [*given, "--epsilon", "12"])
+    assert refused.exit_code == 2
+    assert "--policy all" in refused.stderr
+
+
 def test_the_last_pass_drew_the_words(run, folder):
     parquet(run, folder, "--epsilon", "30")
     again = "privatize", "raw.parquet", "-o", "again.parquet", "--epsilon", "5"

@@ -38,7 +38,7 @@ def run(space_file, folder):
 
     def invoke(*args, expect=0, stdin=b"", epsilon="2", space=space_file):
         given = [] if epsilon is None else ["--epsilon", epsilon]
-        given += [] if space is None else ["--space", space]
+        given += [] if space is None else ["--policy", "all", "--space", space]
         done = CliRunner().invoke(cli, ["privatize", *args, *given], input=stdin)
         shown = f"{done.stderr}\n{done.exception!r}"
         assert done.exit_code == expect, shown
@@ -53,7 +53,17 @@ def shell(space_file, folder):
     """Return a function that runs the installed console script."""
 
     def invoke(*args, **options):
-        arguments = [SCRIPT, "privatize", *args, "-e", "2", "--space", space_file]
+        arguments = [
+            SCRIPT,
+            "privatize",
+            *args,
+            "-e",
+            "2",
+            "--policy",
+            "all",
+            "--space",
+            space_file,
+        ]
         return subprocess.run(arguments, capture_output=True, timeout=60, **options)
 
     return invoke
@@ -64,7 +74,7 @@ def verb(monkeypatch, space_file, folder, signals_of_pytest):
     """Return a function that calls main() in this process and gives its exit code."""
 
     def invoke(*args):
-        arguments = [*args, "-e", "2", "--space", space_file]
+        arguments = [*args, "-e", "2", "--policy", "all", "--space", space_file]
         monkeypatch.setattr(sys, "argv", ["mondegreen", "privatize", *arguments])
         with pytest.raises(SystemExit) as caught:
             main()
@@ -499,7 +509,18 @@ def test_an_interrupt_leaves_no_output_no_file_and_no_worker(
     os.mkfifo(path)
     (folder / "out.txt").write_text("old")
     arguments = [SCRIPT, "privatize", "in.fifo", "--format", "txt", "-o", "out.txt"]
-    arguments += ["--force", "-e", "2", "--space", space_file, "-q", "-j", jobs]
+    arguments += [
+        "--force",
+        "-e",
+        "2",
+        "--policy",
+        "all",
+        "--space",
+        space_file,
+        "-q",
+        "-j",
+        jobs,
+    ]
     process = start_process(
         arguments,
         stdout=subprocess.PIPE,
@@ -531,7 +552,7 @@ def test_an_interrupt_leaves_no_output_no_file_and_no_worker(
 def test_workers_end_when_their_parent_is_killed(space_file, folder, start_process):
     Path("in.txt").write_text("\n".join(sentences(20_000)) + "\n")
     arguments = [SCRIPT, "privatize", "in.txt", "-o", "out.txt", "-e", "2", "-q"]
-    arguments += ["--space", space_file, "--jobs", "2"]
+    arguments += ["--policy", "all", "--space", space_file, "--jobs", "2"]
     process = start_process(arguments)
     wait_until(lambda: len(children(process.pid)) >= 2)
     workers = children(process.pid)
@@ -546,7 +567,17 @@ def test_workers_end_when_their_parent_is_killed(space_file, folder, start_proce
 def test_a_killed_worker_ends_the_run_without_output(space_file, folder, start_process):
     os.mkfifo("in.fifo")
     arguments = [SCRIPT, "privatize", "in.fifo", "--format", "txt", "-o", "out.txt"]
-    arguments += ["-e", "2", "-q", "--space", space_file, "--jobs", "2"]
+    arguments += [
+        "-e",
+        "2",
+        "-q",
+        "--policy",
+        "all",
+        "--space",
+        space_file,
+        "--jobs",
+        "2",
+    ]
     process = start_process(arguments, stderr=subprocess.PIPE)
     with Path("in.fifo").open("wb", buffering=0) as pipe:
         wait_until(lambda: len(children(process.pid)) >= 2)

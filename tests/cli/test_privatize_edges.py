@@ -32,7 +32,16 @@ def run(space_file, folder):
     """Return a function that runs privatize in this process."""
 
     def invoke(*args, expect=0, stdin=b""):
-        given = ["privatize", *args, "-e", "2", "--space", space_file]
+        given = [
+            "privatize",
+            *args,
+            "-e",
+            "2",
+            "--policy",
+            "all",
+            "--space",
+            space_file,
+        ]
         done = CliRunner().invoke(cli, given, input=stdin)
         assert done.exit_code == expect, f"{done.stderr}\n{done.exception!r}"
         assert CANARY not in (done.stdout_bytes + done.stderr_bytes).decode().lower()
@@ -46,7 +55,18 @@ def command(space_file, folder):
     """Return a function that gives the command line of the installed script."""
 
     def build(*args):
-        return [SCRIPT, "privatize", *args, "-e", "2", "-q", "--space", space_file]
+        return [
+            SCRIPT,
+            "privatize",
+            *args,
+            "-e",
+            "2",
+            "-q",
+            "--policy",
+            "all",
+            "--space",
+            space_file,
+        ]
 
     return build
 

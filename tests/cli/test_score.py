@@ -75,7 +75,17 @@ def test_the_table_says_that_it_is_not_private(run, tmp_path):
 def test_a_release_of_privatize_passes_its_checks(run, tmp_path):
     write(tmp_path / "a.parquet", [*TEXTS, f"{CANARY} rain"])
     space = str(tmp_path / "plane.safetensors")
-    options = ["--epsilon", "2", "--space", space, "-o", "b.parquet", "-q"]
+    options = [
+        "--epsilon",
+        "2",
+        "--policy",
+        "all",
+        "--space",
+        space,
+        "-o",
+        "b.parquet",
+        "-q",
+    ]
     done = CliRunner().invoke(cli, ["privatize", "a.parquet", *options])
     assert done.exit_code == 0, done.output
     found = json.loads(run("a.parquet", "b.parquet", "--json").stdout)

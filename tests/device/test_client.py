@@ -64,6 +64,7 @@ def client(folder, data, *options, artifact="tree"):
 
 def python(folder, data, epsilon="10", *options):
     given = [sys.executable, "-m", "mondegreen", "privatize", "-", "-e", epsilon]
+    given += ["--policy", "all"]
     given += ["--format", "jsonl", "--column", "text", "--id", "id", "--read", "none"]
     given += ["--key-file", folder / "key", *options]
     return subprocess.run(given, input=data, capture_output=True, check=False)

@@ -154,6 +154,17 @@ def test_the_first_screen_shows_what_the_default_really_gives():
     assert plain(given).text == " ".join(drawn.split())
 
 
+def test_the_story_hides_and_stays_as_it_says():
+    shown = re.search(r"Of \*(.*?)\* the default hides (.*?), and shows", README, re.S)
+    assert shown is not None
+    assert shown[1] == policy_page.STORY
+    hidden = re.findall(r"\*(\w+)\*", shown[2])
+    marked = policy_page.marked("sensitive", policy_page.STORY)
+    assert hidden == re.findall(r"\[(\w+)\]", marked)
+    (stays,) = re.findall(r"`--policy names` \*(.*?)\*\s+stays", README)
+    assert stays in policy_page.marked("names", policy_page.STORY)
+
+
 def test_what_is_said_to_be_read_is_what_is_read():
     """The table of the page on reading."""
     page = (ROOT / "docs/how-to/read-a-release.md").read_text(encoding="utf-8")

@@ -149,7 +149,9 @@ def test_a_key_is_refused_for_spans_that_have_no_record(engine):
 
 def test_an_unknown_word_that_is_refused_is_not_quoted(engine):
     config = {
-        "DEFAULT": OperatorConfig("mondegreen", {"epsilon": 1.0, "unknown": "fail"})
+        "DEFAULT": OperatorConfig(
+            "mondegreen", {"epsilon": 1.0, "policy": "all", "unknown": "fail"}
+        )
     }
     with pytest.raises(MondegreenError) as caught:
         engine.anonymize("a zyxword", [span(2, 9)], config)

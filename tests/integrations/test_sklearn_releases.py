@@ -30,7 +30,7 @@ KEY = "MONDEGREEN_TEST_KEY"
 
 def model(**parameters):
     steps = [
-        ("private", PrivateText(epsilon=10.0, **parameters)),
+        ("private", PrivateText(epsilon=10.0, policy="all", **parameters)),
         ("count", CountVectorizer()),
         ("model", LogisticRegression()),
     ]
@@ -113,7 +113,7 @@ def test_within_a_column_transformer_it_is_counted_too():
 
 @pytest.mark.parametrize("given", [np.array(TEXTS), pd.Series(TEXTS)], ids=type)
 def test_the_same_object_in_transform_is_a_second_release(given):
-    estimator = PrivateText(epsilon=10.0)
+    estimator = PrivateText(epsilon=10.0, policy="all")
     first = estimator.fit_transform(given)
     second = []
     (message,) = said(lambda: second.append(estimator.transform(given)))

@@ -41,7 +41,7 @@ def key(monkeypatch):
 
 
 def made(**parameters):
-    return PrivateText(**{"epsilon": 10.0, **parameters})
+    return PrivateText(**{"epsilon": 10.0, "policy": "all", **parameters})
 
 
 def is_private(released, given=TEXTS):
@@ -210,7 +210,7 @@ def test_parameters_are_set_and_cloned():
         ({"key_env": "ABSENT_KEY"}, "ABSENT_KEY"),
         ({"id_column": "id"}, "key"),
         ({"spec": {}}, "epsilon"),
-        ({"spec": {}, "epsilon": None}, "format"),
+        ({"spec": {}, "epsilon": None, "policy": None}, "format"),
     ],
     ids=str,
 )
@@ -232,7 +232,8 @@ def test_a_key_in_the_place_of_its_name_is_neither_kept_nor_shown():
 
 def test_fit_and_transform_say_the_guarantee_that_the_library_says():
     p = mg.Privatizer(mg.mechanism("tree", epsilon=7.0), unknown="mask", keep=["oslo"])
-    estimator = PrivateText(epsilon=7.0, unknown="mask", keep={"oslo"}).fit(TEXTS)
+    given = {"unknown": "mask", "keep": {"oslo"}}
+    estimator = PrivateText(epsilon=7.0, policy="all", **given).fit(TEXTS)
     assert estimator.guarantee_ == p.guarantee
     assert PrivateText(spec=p.to_dict()).fit(TEXTS).guarantee_ == p.guarantee
 

@@ -25,7 +25,7 @@ FORKS = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded")
 
 def pipeline(**config):
     nlp = spacy.blank("en")
-    nlp.add_pipe("mondegreen", config={"epsilon": 10.0, **config})
+    nlp.add_pipe("mondegreen", config={"epsilon": 10.0, "policy": "all", **config})
     return nlp
 
 
@@ -175,7 +175,7 @@ def test_bytes_that_are_no_settings_are_refused(data):
 
 def test_a_spec_is_a_config_and_stays_one(tmp_path):
     p = mg.Privatizer(mg.mechanism("tree", epsilon=3.0), keep=["oslo"], case="truecase")
-    nlp = pipeline(epsilon=None, spec=p.to_dict())
+    nlp = pipeline(epsilon=None, policy=None, spec=p.to_dict())
     assert nlp.get_pipe("mondegreen").guarantee == p.guarantee
     nlp.to_disk(tmp_path)
     assert spacy.load(tmp_path).get_pipe("mondegreen").guarantee == p.guarantee

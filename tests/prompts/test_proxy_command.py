@@ -82,7 +82,7 @@ def test_it_serves_until_it_is_told_to_end_and_prints_no_text(tmp_path):
                 assert process.wait(WAIT) == 0
                 out = process.stdout.read()
             sent.append(model.bodies[-1])
-            assert "Privacy guarantee: tree (epsilon 10)" in "".join(lines)
+            assert "Privacy guarantee: urr (epsilon 10)" in "".join(lines)
             assert CANARY not in "".join(lines) + out + model.everything
     assert len(model.received) == 2
     assert sent[0] == sent[1]

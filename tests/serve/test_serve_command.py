@@ -53,7 +53,7 @@ def certificate(tmp_path):
 def test_the_promise_is_printed_before_it_listens(run):
     done, served = run("-e", 10)
     assert done.exit_code == 0, done.output
-    law = mg.mechanism("tree", epsilon=10.0)
+    law = mg.mechanism("urr", epsilon=10.0)
     assert mg.Privatizer(law).guarantee.summary() in done.stderr
     app, listen, _ = served
     assert listen == Listen("127.0.0.1", 8000)

@@ -16,7 +16,8 @@ import doors
 
 FILE = Path(__file__).with_suffix(".json")
 TEXT = "I met Ann in Oslo; didn't I? Zyxwq saw 4711, and the damn storm took the ROOF."
-DRAWN = {"epsilon": 10.0, "read": "none"}
+TREE = {"mechanism": "tree", "epsilon": 10.0}
+DRAWN = {**TREE, "read": "none"}
 SETTINGS = (
     DRAWN,
     {**DRAWN, "unknown": "mask", "keep": ["Oslo"], "case": "restore"},
@@ -24,8 +25,8 @@ SETTINGS = (
     {**DRAWN, "epsilon": 2.0, "unknown": "drop", "print_all": True},
     {**DRAWN, "parameters": {"losses": [0.5, 1.0, 1.5, 2.5]}},
     {**DRAWN, "mechanism": "brr", "epsilon": 0.25},
-    {"epsilon": 10.0, "read": "words", "case": "lower"},
-    {"epsilon": 10.0, "read": "sentence", "case": "truecase", "structure": "plain"},
+    {**TREE, "read": "words", "case": "lower"},
+    {**TREE, "read": "sentence", "case": "truecase", "structure": "plain"},
 )
 
 

@@ -56,9 +56,9 @@ def attack(
     settings: Settings = options.settings(*options.LAW, *options.POLICY),
     corpus: tuple[File, ...] = option(
         "PUBLIC texts from the domain of SAMPLE, for the attacker on sensitive words; "
-        "in the columns of SAMPLE. Repeatable.  [default: with a policy every other "
-        "text of SAMPLE, which is then not attacked; else sensitive words are not "
-        "reported]"
+        "in the columns of SAMPLE. Repeatable.  [default: every other text of SAMPLE, "
+        "which is then not attacked; with --policy all sensitive words are not "
+        "reported without a corpus]"
     ),
     language: options.LanguageName | None = options.KNOWN_LANGUAGE,
     texts: int = option("How many texts to attack, from the first.", default=2000),
@@ -73,22 +73,22 @@ def attack(
 ) -> None:
     """Measure what adversaries recover of SAMPLE from its release.
 
-    Whoever guesses words by themselves, whoever reads sentences, whoever looks for the
-    text that a release belongs to; which word is worst off, and how much an output
-    tells at all. All know the mechanism and public text, none a key. Without RELEASE
-    one is drawn, and thrown away; RELEASE is one of this setting, in the order of
-    SAMPLE, and printed with --read none: not all attacks work on one that was read.
-    The numbers hold for these texts and these adversaries: who knows more recovers
-    more.
+    An attacker who sees the ordinary words and knows other texts of the domain guesses
+    the sensitive ones. Which words count as sensitive is one fixed list for all
+    policies: names, places, organizations, dates, health, family and the like.
 
-    With --policy, an attacker who sees the ordinary words and knows other texts of the
-    domain guesses the sensitive ones. Which words count as sensitive is one fixed list
-    for all policies: names, places, organizations, dates, health, family and the like.
+    With --policy all, or a mechanism on a space: single-word guessing, sentence
+    decoding and linkage, the most exposed word, and how much an output tells at all.
+
+    Attackers know the mechanism and public text, but no key. Without RELEASE one is
+    drawn, and thrown away. RELEASE has the order of SAMPLE and was made by this setting
+    with --read none: not all attacks work on one that was read. The numbers hold for
+    these texts and these attackers. An attacker who knows more recovers more.
 
     \b
-    mondegreen attack reviews.csv --column review --epsilon 10
-    mondegreen attack reviews.csv drawn.csv --column review --epsilon 10 --json
-    mondegreen attack reviews.csv --column review --policy sensitive --epsilon 12
+    mondegreen attack reviews.csv --column review --epsilon 12
+    mondegreen attack reviews.csv drawn.csv --column review --epsilon 12 --json
+    mondegreen attack reviews.csv --column review --policy all --epsilon 10
     """  # noqa: D301
     from mondegreen.policy.policy import policy_of
 
@@ -105,12 +105,13 @@ def attack(
     else:
         if more:
             raise ConfigurationError(
-                "--attack does not go with a policy: attacks of plug-ins expect a space"
+                "--attack does not go with a policy: attacks of plug-ins expect a "
+                "space; add --policy all"
             )
         if language is not None:
             raise ConfigurationError(
                 "--language does not go with a policy: name texts of the domain with "
-                "--corpus FILE"
+                "--corpus FILE, or add --policy all"
             )
         made = _attack_policy(
             policy, settings, files, texts, seed, corpus, shower(quiet)

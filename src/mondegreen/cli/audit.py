@@ -167,7 +167,7 @@ _OPTIONAL: Final = {
 _ZERO_KEY_STREAM: Final = "76b8e0ada0f13d90405d6ae55386bd28"
 
 _NEXT: Final = (
-    'All is well. Try: echo "I met Ann in Oslo." | mondegreen privatize - --epsilon 10'
+    'All is well. Try: echo "I met Ann in Oslo." | mondegreen privatize - --epsilon 12'
 )
 _REPAIR: Final = (
     "Do not use it like this. Install it again, into a virtual environment of its own."

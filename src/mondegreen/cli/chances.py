@@ -84,7 +84,7 @@ def chances(
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
-    """Tune the default mechanism, "tree", so that it keeps most of a text.
+    """Tune the mechanism "tree" (--policy all) so that it keeps most of a text.
 
     SAMPLE is PUBLIC text of the kind that is to be privatized. The tree draws a word
     of the same group, or of the same branch, ..., or any word; this finds with which

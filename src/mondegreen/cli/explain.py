@@ -65,15 +65,17 @@ def explain(
 ) -> None:
     """Show what one setting means for WORD.
 
-    How often it stays, how many outputs are likely and which, how much an output tells
-    whether the word was this one or another, and what a document adds up to. Exact
-    where probabilities can be computed; else from runs, with 95 % confidence
-    intervals. Nothing is read but public data. With --policy: the class of the word,
-    and the chances that it is printed, or a word of its group, or any other.
+    Whether WORD is ordinary or sensitive, its class, and the chances that WORD, a word
+    of its group, or any other word is printed. The command reads public data only.
+
+    With --policy all, or a mechanism on a space: how often WORD stays, how many outputs
+    are likely and which, how much an output tells whether the word was this one or
+    another, and what a document adds up to. Exact where probabilities can be computed;
+    else from runs, with 95 % confidence intervals.
 
     \b
-    mondegreen explain doctor --epsilon 10
-    mondegreen explain diabetes --policy sensitive --epsilon 12
+    mondegreen explain diabetes --epsilon 12
+    mondegreen explain doctor --epsilon 10 --policy all
     mondegreen explain doctor --epsilon 12 --mechanism laplace --plot doctor.svg
     """  # noqa: D301
     import numpy as np
@@ -86,7 +88,9 @@ def explain(
     target = _picture(plot, force=force)
     privatizer = prepare_privatizer(replace(settings, read=read), quiet=quiet)
     if privatizer.policy is not None:
-        _refuse_picture(target, "--plot does not go with a policy: use --json")
+        _refuse_picture(
+            target, "--plot does not go with a policy: use --json, or --policy all"
+        )
         scored = score_policy_word(privatizer.state, privatizer.policy, word, top=top)
         _explain_with_policy(privatizer, word, scored, as_json=as_json)
         return

@@ -31,7 +31,7 @@ _VERBS: Final = {
     "attack": ("attack", "attack", "Measure what an adversary recovers."),
     "audit": ("audit", "audit", "Check whether a mechanism keeps its promise."),
     "calibrate": ("calibrate", "calibrate", "Choose epsilon by a target."),
-    "chances": ("chances", "chances", "Tune the default mechanism by a target."),
+    "chances": ("chances", "chances", "Tune the mechanism tree by a target."),
     "doctor": ("audit", "doctor", "Show versions, spaces and the random source."),
     "explain": ("explain", "explain", "Show what one setting means for a word."),
     "language": (
@@ -141,12 +141,15 @@ def _helps() -> dict[str, str]:
 @click.group(cls=_Verbs, context_settings=_SETTINGS)
 @click.version_option(__version__, prog_name="mondegreen")
 def cli() -> None:
-    """Replace every word by another, usually of similar meaning, with a proven limit on
-    what the result reveals about each original word (metric differential privacy).
+    """Replace sensitive words by others of their kind, with a proven limit on what the
+    result reveals about each of them (differential privacy). Ordinary words stay.
 
     \b
-    Try it:   echo "I met Ann in Oslo." | mondegreen privatize - --epsilon 10
-    A file:   mondegreen privatize notes.csv -o safe.csv --column text --epsilon 10
+    Try it:   echo "I met Ann in Oslo." | mondegreen privatize - --epsilon 12
+    A file:   mondegreen privatize notes.csv -o safe.csv --column text --epsilon 12
+
+    \b
+    Every word is replaced with --policy all, which hides the story too.
 
     \b
     Exit codes: 0 done, 1 bug, 2 usage, 3 data, 4 privacy, 130 interrupted.

@@ -324,9 +324,9 @@ FORMAT: Final = option("Of the data.  [default: as the name says; txt for -]")
 
 
 def _of_setting(name: str) -> Any:
-    """Declare an option of a command by a field of settings."""
+    """Declare an option of a command on a space by a field of settings."""
     declared = list_options()[name]
-    default = getattr(Settings().resolve(), name)
+    default = getattr(Settings(policy="all").resolve(), name)
     more = {} if declared.default in ((), {}) else {"default": default}
     return option(declared.help, declared.flags, **more)
 

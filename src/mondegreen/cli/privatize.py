@@ -94,15 +94,20 @@ def privatize(
     quiet: bool = option("Print warnings alone.", "-q --quiet"),
     verbose: bool = option("Print the whole guarantee.", "-v --verbose"),
 ) -> None:
-    """Privatize every word of INPUT.
+    """Privatize the text of INPUT.
+
+    Sensitive words (names, places, numbers, health, family, work, belief, money, crime,
+    rare words) are replaced by others of their kind. Ordinary words of a public list
+    stay, and so does the story that they tell: use --policy all to replace every word.
 
     INPUT is a file or "-". Its name tells the format: .txt (one text a line), .csv,
     .tsv, .jsonl, .parquet. Only the named columns change. The output appears whole or
     not at all.
 
     \b
-    mondegreen privatize reviews.csv -o safe.csv --column review --epsilon 10
-    cat notes.txt | mondegreen privatize - --epsilon 10 > safe.txt
+    mondegreen privatize reviews.csv -o safe.csv --column review --epsilon 12
+    cat notes.txt | mondegreen privatize - --epsilon 12 > safe.txt
+    mondegreen privatize notes.txt -o safe.txt --policy all --epsilon 10
     """  # noqa: D301
     from mondegreen.processes import SPAWN, warm_up
 

@@ -36,9 +36,9 @@ def build_with_options(
 
     Examples
     --------
-    >>> build_with_options({"epsilon": 10.0}).guarantee.epsilon
-    10.0
-    >>> build_with_options({"epsilom": 10.0})
+    >>> build_with_options({"epsilon": 12.0}).guarantee.epsilon
+    12.0
+    >>> build_with_options({"epsilom": 12.0})
     Traceback (most recent call last):
     mondegreen.errors.UnknownNameError: there is no setting named 'epsilom'; ...
     """

@@ -73,7 +73,7 @@ class PrivateTextOperator(Operator):
     >>> engine = AnonymizerEngine()
     >>> engine.add_anonymizer(PrivateTextOperator)
     >>> found = [RecognizerResult("PERSON", 6, 9, 0.9)]
-    >>> operators = {"PERSON": OperatorConfig("mondegreen", {"epsilon": 10.0})}
+    >>> operators = {"PERSON": OperatorConfig("mondegreen", {"epsilon": 12.0})}
     >>> text = engine.anonymize("I met Ann in Oslo.", found, operators).text
     >>> text[:6], text[-9:]
     ('I met ', ' in Oslo.')

@@ -86,7 +86,7 @@ class PrivateText(TransformerMixin, BaseEstimator):
     --------
     >>> from sklearn.feature_extraction.text import CountVectorizer
     >>> from sklearn.pipeline import make_pipeline
-    >>> pipe = make_pipeline(PrivateText(epsilon=10.0), CountVectorizer())
+    >>> pipe = make_pipeline(PrivateText(epsilon=12.0), CountVectorizer())
     >>> pipe.fit_transform(["I met Ann in Oslo.", "Two texts."]).shape[0]
     2
     """

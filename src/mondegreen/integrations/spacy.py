@@ -37,7 +37,7 @@ _FILE: Final = "mondegreen.json"
 class PrivateTextComponent:
     """Writes the private text of a ``Doc`` into ``doc._.private_text``.
 
-    It is made by ``nlp.add_pipe("mondegreen", config={"epsilon": 10.0})``; options are
+    It is made by ``nlp.add_pipe("mondegreen", config={"epsilon": 12.0})``; options are
     those of :data:`mondegreen.integrations.options.OPTIONS`, and ``column``, the
     logical column for keyed noise.
 
@@ -61,11 +61,11 @@ class PrivateTextComponent:
     --------
     >>> import spacy
     >>> nlp = spacy.blank("en")
-    >>> component = nlp.add_pipe("mondegreen", config={"epsilon": 10.0})
+    >>> component = nlp.add_pipe("mondegreen", config={"epsilon": 12.0})
     >>> len(nlp("I met Ann in Oslo.")._.private_text.split())
     5
     >>> component.guarantee.epsilon
-    10.0
+    12.0
     """
 
     def __init__(

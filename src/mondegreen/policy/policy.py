@@ -334,7 +334,7 @@ def policy_of(settings: Settings) -> Policy | None:
 
     >>> policy_of(Settings(policy="names", epsilon=12.0).resolve())
     Policy('names', ...)
-    >>> policy_of(Settings(epsilon=12.0).resolve()) is None
+    >>> policy_of(Settings(policy="all", epsilon=10.0).resolve()) is None
     True
     """
     if settings.policy in (None, "all"):

@@ -50,8 +50,8 @@ def build_privatizer(
 
     Examples
     --------
-    >>> build_privatizer(Settings(epsilon=10.0)).guarantee.epsilon
-    10.0
+    >>> build_privatizer(Settings(epsilon=12.0)).guarantee.epsilon
+    12.0
     """
     return _build(settings, {}, space, progress).with_noise(noise)
 
@@ -82,6 +82,11 @@ def _build(
     law = build_mechanism(chosen)
     policy = policy_of(chosen)
     if policy is not None:
+        if space is not None:
+            raise ConfigurationError(
+                f"policy {chosen.policy!r} has its own words: leave space out, or use "
+                "policy='all' (--policy all) to replace every word by words of a space"
+            )
         return _build_with_policy(chosen, law, policy.digest, digests)
     loaded = find_space(chosen.space) if space is None else space
     if digests and loaded.digest != digests["space"]:

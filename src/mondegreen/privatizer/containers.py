@@ -56,7 +56,8 @@ def privatize(
     epsilon : float
         That of the mechanism; there is no default.
     space : Space, str or path, optional
-        A space, its name, or its file; the embedded default if not given.
+        A space, its name, or its file, for ``policy="all"``; by default the embedded
+        one.
     language : NGrams, str or path, optional
         As for :class:`mondegreen.Privatizer`.
     ids : sequence of str or int, optional
@@ -83,10 +84,10 @@ def privatize(
     Examples
     --------
     >>> import mondegreen as mg
-    >>> text = mg.privatize("I met Ann in Oslo.", epsilon=10.0)
+    >>> text = mg.privatize("I met Ann in Oslo.", epsilon=12.0)
     >>> len(text.split())
     5
-    >>> [t and len(t.split()) for t in mg.privatize(["Two texts.", None], epsilon=10.0)]
+    >>> [t and len(t.split()) for t in mg.privatize(["Two texts.", None], epsilon=12.0)]
     [2, None]
     """
     known = list_options()

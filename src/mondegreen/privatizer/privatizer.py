@@ -60,14 +60,16 @@ _STREAM_TEXTS: Final = 1024
 
 @final
 class Privatizer:
-    """Replaces every word of texts by a mechanism on a space.
+    """Replaces sensitive words by a mechanism on a policy, or every word on a space.
 
     Parameters
     ----------
     mechanism : AbstractMechanism
-        Such as ``mg.mechanism("tree", epsilon=10.0)``.
+        Such as ``mg.mechanism("urr", epsilon=12.0)`` on a policy, or
+        ``mg.mechanism("tree", epsilon=10.0)`` on a space.
     space : Space, str or path, optional
-        A space, its name, or its file; the embedded default if not given.
+        A space, its name, or its file, for mechanisms on a space; by default the
+        embedded one.
     unknown : {"word", "mask", "drop", "fail"}
         What becomes of words outside the vocabulary; see
         :class:`mondegreen.text.lookup.Lookup`. They are never copied to the output.
@@ -76,7 +78,7 @@ class Privatizer:
     case : {"lower", "restore", "truecase"}, optional
         ``restore`` copies the case of each input word, which the guarantee says;
         ``truecase`` writes names, first words and contractions by public statistics.
-        By default ``truecase`` where words are read, else ``lower``.
+        By default ``truecase``; on a space ``lower``, unless words are read.
     structure : {"keep", "plain"}
         ``keep`` copies punctuation and spaces, which the guarantee says; ``plain``
         prints single spaces and full stops of its own.
@@ -93,7 +95,8 @@ class Privatizer:
     allow_unproved : bool
         Needed for mechanisms without a proof.
     policy : {"sensitive", "names", "all"}, optional
-        What is sensitive, for ``krr`` and ``urr``; ``all`` for the others.
+        What is sensitive. By default ``sensitive`` for ``krr`` and ``urr``; ``all``
+        for mechanisms on a space.
     ordinary, sensitive : iterable of str
         *Public* words that the policy shows, and that it must hide.
     opened, hidden : iterable of str

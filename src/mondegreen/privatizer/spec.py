@@ -53,7 +53,7 @@ def read_spec(spec: Mapping[str, Any]) -> tuple[Settings, dict[str, str]]:
             f"settings of the format {_FORMAT!r} are whole: {', '.join(absent)} "
             "is absent"
         )
-    has_policy = settings.policy not in (None, "all")
+    has_policy = settings.resolve().policy != "all"
     digests, named = spec.get("digests"), {"policy" if has_policy else "space"}
     if settings.read != "none":
         named.add("language")

@@ -61,7 +61,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
 
     @app.post("/v1/privatize", **_takes(PrivatizeRequest, PrivatizeAnswer))
     async def privatize(request: Request) -> Response:
-        """Privatize every word of some texts."""
+        """Privatize some texts."""
         form = read(PrivatizeRequest, await request.body())
         if len(form.texts) > limits.texts:
             says = f"More than {limits.texts} texts. Send them in several requests."

@@ -77,7 +77,7 @@ def privatize(
     clear. The guarantee is in the columns of OUT, and as JSON in OUT/_mondegreen.
 
     \b
-    python -m mondegreen.spark reviews private -c text --id id --key-env RELEASE_SECRET -e 10
+    python -m mondegreen.spark reviews private -c text --id id --key-env RELEASE_SECRET -e 12
     """  # noqa: D301, E501
     from mondegreen.cli.render import show_promise
 

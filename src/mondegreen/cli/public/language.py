@@ -12,7 +12,7 @@ import click
 from mondegreen.cli import options
 from mondegreen.cli.options import File, LanguageName, argument, command, option
 from mondegreen.cli.render import echo_facts, echo_table, progress, say
-from mondegreen.errors import InvalidParameterError, SourceError
+from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
 from mondegreen.io.guess import Format
 from mondegreen.settings import Settings
 
@@ -167,7 +167,7 @@ def adapt(
     output: Path = _OUTPUT,
     columns: tuple[options.Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
-    settings: Settings = options.settings(*options.LAW),
+    settings: Settings = options.settings(*options.LAW, "policy"),
     language: LanguageName | None = option(
         "Public language model to adapt.  [default: the one that comes with the "
         "package]",
@@ -188,9 +188,9 @@ def adapt(
     whose own guarantee names another setting, a reading, or a seed.
 
     \b
-    mondegreen privatize mine.csv -o raw.csv --column text --epsilon 10 --read none
-    mondegreen language adapt raw.csv -o my.lm --column text --epsilon 10
-    mondegreen attack mine.csv raw.csv --column text --epsilon 10 --language my.lm
+    mondegreen privatize mine.csv -o raw.csv --column text --policy all --epsilon 10
+    mondegreen language adapt raw.csv -o my.lm --column text --policy all --epsilon 10
+    mondegreen attack mine.csv raw.csv -c text --policy all -e 10 --language my.lm
     """  # noqa: D301
     from mondegreen.decode.adapt import Adapter
     from mondegreen.decode.released import Released
@@ -201,6 +201,12 @@ def adapt(
     from mondegreen.privatizer.spec import find_space
 
     _check_output(output, [release], force=force)
+    if (policy := settings.resolve().policy) != "all":
+        raise ConfigurationError(
+            f"a release of policy {policy!r} is not read, so there is nothing to "
+            "adapt: name the mechanism on a space that made RELEASE, or add "
+            "--policy all"
+        )
     mechanism = build_mechanism(settings)
     options.check_proved(mechanism, allow_unproved=settings.allow_unproved)
     say(_DRAWS)

@@ -11,16 +11,15 @@ from mondegreen.cli import options
 from mondegreen.cli.options import argument, command
 from mondegreen.cli.render import describe_symbol, echo_facts, echo_json, echo_table
 from mondegreen.errors import ConfigurationError
+from mondegreen.settings import DEFAULT_POLICY, Settings
 from mondegreen.settings import Policy as PolicyName
-from mondegreen.settings import Settings
 
 if TYPE_CHECKING:
     from mondegreen.policy.policy import Policy
     from mondegreen.policy.shown import ShownWord
 
-_DEFAULT: Final = "sensitive"
 
-_CHOSEN: Final = options.settings(*options.POLICY, otherwise={"policy": _DEFAULT})
+_CHOSEN: Final = options.settings(*options.POLICY, otherwise={"policy": DEFAULT_POLICY})
 
 _BESIDE: Final = options.settings(
     *(name for name in options.POLICY if name != "policy")
@@ -64,7 +63,7 @@ def list_policies(as_json: bool = options.JSON) -> None:
 
 @command()
 def info(
-    name: Literal["sensitive", "names"] = argument(default=_DEFAULT),
+    name: Literal["sensitive", "names"] = argument(default=DEFAULT_POLICY),
     settings: Settings = _BESIDE,
     as_json: bool = options.JSON,
 ) -> None:
@@ -166,7 +165,7 @@ def _load(settings: Settings) -> Policy:
     """Make the policy that the options choose; ``all`` has no words of its own."""
     from mondegreen.policy.policy import policy_of
 
-    found = policy_of(replace(settings, policy=settings.policy or _DEFAULT).resolve())
+    found = policy_of(settings.resolve())
     if found is None:
         raise ConfigurationError(
             "policy 'all' replaces every word by the word tree, and has no classes: "

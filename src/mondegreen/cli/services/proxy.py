@@ -97,7 +97,7 @@ def proxy(
     (images, files, tools that were not declared) is refused. Answers pass unchanged.
 
     \b
-    mondegreen proxy --upstream https://api.openai.com/v1 --epsilon 10
+    mondegreen proxy --upstream https://api.openai.com/v1 --epsilon 12
     OPENAI_BASE_URL=http://127.0.0.1:8787/v1 python app.py
     """  # noqa: D301
     from mondegreen.cli.render import prepare_privatizer, say, show_promise

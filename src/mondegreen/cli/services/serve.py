@@ -102,7 +102,7 @@ def serve(
     it when all that came in is answered.
 
     \b
-    mondegreen serve --epsilon 10
+    mondegreen serve --epsilon 12
     curl -H 'Content-Type: application/json' -d '{"texts": ["I met Ann."]}' \\
       http://127.0.0.1:8000/v1/privatize
     """  # noqa: D301

@@ -194,6 +194,13 @@ def test_the_service_shows_its_settings_without_paths(tmp_path):
 # The object
 
 
+_PLAIN = {
+    "boolean": st.booleans(),
+    "integer": st.integers(2, 500),
+    "number": st.floats(0.1, 2),
+}
+
+
 @st.composite
 def some_settings(draw):
     chosen = {}
@@ -207,10 +214,8 @@ def some_settings(draw):
             chosen[name] = draw(st.dictionaries(st.just("beta"), st.floats(0, 1)))
         elif name == "epsilon":
             chosen[name] = draw(st.none() | st.floats(0.1, 100))
-        elif schema["type"] == "boolean":
-            chosen[name] = draw(st.booleans())
-        elif schema["type"] == "integer":
-            chosen[name] = draw(st.integers(2, 500))
+        elif schema["type"] in _PLAIN:
+            chosen[name] = draw(_PLAIN[schema["type"]])
         else:
             chosen[name] = draw(st.none() | st.text(max_size=5))
     return Settings(**chosen)

@@ -36,7 +36,8 @@ from mondegreen.errors import (
 from mondegreen.wording import DEFAULT_SPACE
 
 Case: TypeAlias = Literal["lower", "truecase", "restore"]
-Same: TypeAlias = Literal["place", "record"]
+Numbers: TypeAlias = Literal["hide", "near", "plain"]
+Same: TypeAlias = Literal["place", "record", "key"]
 Policy: TypeAlias = Literal["sensitive", "names", "all"]
 Read: TypeAlias = Literal["none", "words", "sentence"]
 Structure: TypeAlias = Literal["keep", "plain"]
@@ -121,8 +122,14 @@ class Settings:
         Classes of the policy that are shown, and hidden.
     hide_among : int
         Words that each group of the policy has at least, where its class has them.
-    same : {"place", "record"}
-        Whether a sensitive word is replaced anew at each place of a record.
+    numbers : {"hide", "near", "plain"}
+        Whether amounts hide among all numbers of their format, are printed near their
+        value, or pass unchanged.
+    near : float, nats per cell
+        Loss of amounts for a factor of 1.26, with ``numbers="near"``.
+    same : {"place", "record", "key"}
+        Whether a sensitive word is replaced anew at each place of a record, or has one
+        replacement throughout a record, or in all texts under one key.
     unknown : {"word", "mask", "drop", "fail"}
         What happens to words outside the vocabulary.
     keep : iterable of str
@@ -217,10 +224,25 @@ class Settings:
         "Words that each group has at least, where its class has as many.",
         "--hide-among N",
     )
+    numbers: Numbers = setting(
+        "hide",
+        "Amounts, ages and measures. hide: any number of the same format; near: a "
+        "number near the true one, on a public grid from 1 to 1,000,000; plain: they "
+        "pass unchanged. Years, dates, times, codes, phone and card numbers hide "
+        "always.",
+    )
+    near: float = setting(
+        0.5,
+        "With --numbers near: nats that two amounts lose for each factor of 1.26 "
+        "between them, at most 0.6.",
+        "--near NATS",
+    )
     same: Same = setting(
         "place",
-        "Where a sensitive word has one replacement: at each place anew, or throughout "
-        "a record, which shows which of its sensitive words are equal.",
+        "Where a sensitive word has one replacement: at each place anew; throughout a "
+        "record, which discloses which of its sensitive words are equal; or in all "
+        "texts under one key, which makes it a cipher: over many texts, an attacker "
+        "learns what a replacement stands for. key needs a key and record ids.",
     )
     unknown: Unknown = setting(
         "word",
@@ -324,6 +346,13 @@ class Settings:
         for name, why in _NOT_OF_POLICY.items():
             if getattr(self, name) != _WITH_POLICY.get(name, _given(name)):
                 raise ConfigurationError(f"{name} does not go with a policy: {why}")
+        if self.numbers == "plain" and self.structure == "plain":
+            raise ConfigurationError(
+                "--numbers plain needs --structure keep: amounts pass as a part of the "
+                "structure"
+            )
+        if self.numbers != "near" and self.near != _given("near"):
+            raise ConfigurationError("--near needs --numbers near")
 
     def to_dict(self) -> dict[str, Any]:
         """Write the settings as JSON values, by the names of the fields."""
@@ -368,7 +397,16 @@ class Settings:
         }
 
 
-_OF_POLICY: Final = ("ordinary", "sensitive", "opened", "hidden", "hide_among", "same")
+_OF_POLICY: Final = (
+    "ordinary",
+    "sensitive",
+    "opened",
+    "hidden",
+    "hide_among",
+    "numbers",
+    "near",
+    "same",
+)
 
 _WITH_POLICY: Final = {"case": "truecase"}
 

@@ -341,6 +341,9 @@ POLICY: Final = (
 )
 """The settings that choose a policy."""
 
+SHOWN_POLICY: Final = (*POLICY, "numbers", "near", "same")
+"""Those, and what is printed for its words."""
+
 LAW: Final = ("mechanism", "epsilon", "parameters", "space", "allow_unproved")
 """The settings of a law, for commands that print no texts."""
 

@@ -16,9 +16,10 @@ from mondegreen.arrays import Ids, Weights
 from mondegreen.errors import InvalidParameterError, UnknownNameError
 from mondegreen.policy.alphabet import Alphabet
 from mondegreen.policy.lexicon import Kind, Lexicon, load_lexicon
+from mondegreen.policy.numbers import Grid, Near
 from mondegreen.policy.shapes import SHAPES
 from mondegreen.sampling.integers import draw_uniform
-from mondegreen.settings import Settings
+from mondegreen.settings import Numbers, Settings
 from mondegreen.text.never_printed import never_printed
 from mondegreen.text.print_forms import public_cases
 from mondegreen.text.tokenizer import CLITICS, canonical, tokenize
@@ -73,6 +74,9 @@ _FORM_NAMES: Final[Mapping[str, str]] = {
     "t": "state or region",
 }
 
+GRID: Final = Grid()
+"""The public grid of ``--numbers near``: 1 to 1,000,000, ten cells per decade."""
+
 _RULES: Final = 1
 """Number of the rules of lookup, shapes and printing: a change of them is another."""
 
@@ -112,6 +116,11 @@ class Policy:
         PUBLIC words that are ordinary in this field, and that must hide.
     hide_among : int, at least 2
         Words that each group has at least, where its class and similar ones have them.
+    numbers : {"hide", "near", "plain"}
+        What happens to amounts: they have the symbol of their format, or that of their
+        cell of :data:`GRID`, or pass as a part of the structure.
+    near : float, nats per cell
+        Rate of the noise of cells.
 
     Examples
     --------
@@ -130,10 +139,15 @@ class Policy:
         ordinary: Iterable[str] = (),
         sensitive: Iterable[str] = (),
         hide_among: int = HIDE_AMONG,
+        numbers: Numbers = Settings.numbers,
+        near: float = Settings.near,
     ) -> None:
         if name not in _OPEN:
             raise UnknownNameError("policy", name, sorted(_OPEN))
         self.name, self.lexicon, self.hide_among = name, lexicon, hide_among
+        self.numbers = numbers
+        noise = Near(GRID, near) if numbers == "near" else None
+        self.shapes = (*SHAPES, *(() if noise is None else GRID.shapes()))
         self.opened = frozenset(opened) | _OPEN[name] - frozenset(hidden)
         for each in (*opened, *hidden):
             if each not in lexicon.classes:
@@ -156,13 +170,14 @@ class Policy:
         self.groups = self._make_groups(never)
         self._index_capitals()
         self._index_outputs()
-        self.digest = self._make_digest()
+        self.digest = self._make_digest(near)
         self.alphabet = Alphabet(
             name,
             self.digest,
             len(self.ordinary),
-            len(self.groups) + len(SHAPES),
+            len(self.groups) + len(self.shapes),
             min(group.inputs for group in self.groups),
+            noise,
         )
 
     # --- which symbol
@@ -238,14 +253,14 @@ class Policy:
         """Number the outputs: ordinary words, words of groups, tokens of shapes."""
         sizes = [1] * len(self.ordinary)
         sizes += [len(group.words) for group in self.groups]
-        sizes += [shape.size for shape in SHAPES]
+        sizes += [shape.size for shape in self.shapes]
         self.sizes: Weights = np.array(sizes, dtype=np.int64)
         self.first: Weights = np.array([0, *accumulate(sizes)][:-1], dtype=np.int64)
         self.output_count = sum(sizes)
         words = [word for group in self.groups for word in group.words]
         self.words = (*map(_printed(""), self.ordinary), *words)
 
-    def _make_digest(self) -> str:
+    def _make_digest(self, near: float) -> str:
         """SHA-256, in hex, of what decides the symbol of a token, and its outputs."""
         found = hashlib.sha256(json.dumps([_RULES, self.name]).encode())
         for table in (self.symbols, self.capitals, self.upper):
@@ -253,8 +268,10 @@ class Policy:
             found.update(np.array(list(table.values()), dtype="<i4").tobytes())
         for words in (sorted(self.starts), self.words):
             found.update("\n".join([*words, ""]).encode("utf-8", "surrogatepass"))
-        shapes = [[shape.name, shape.size] for shape in SHAPES]
+        shapes = [[shape.name, shape.size] for shape in self.shapes]
         found.update(json.dumps([shapes, self.sizes.tolist()]).encode())
+        if self.numbers != "hide":
+            found.update(json.dumps([self.numbers, near]).encode())
         return found.hexdigest()
 
     def draw_members(self, symbols: Ids, rng: np.random.Generator) -> Weights:
@@ -273,7 +290,7 @@ class Policy:
         if code < len(self.words):
             return f"{self.words[code]}{suffix}"
         symbol = self.symbol_at(code)
-        shape = SHAPES[symbol - len(self.ordinary) - len(self.groups)]
+        shape = self.shapes[symbol - len(self.ordinary) - len(self.groups)]
         return shape.print(code - int(self.first[symbol])) + suffix
 
     def symbol_at(self, code: int) -> int:
@@ -301,7 +318,7 @@ class Policy:
         if place < len(self.groups):
             group = self.groups[place]
             return group.class_name, _FORM_NAMES.get(group.form, group.form), size
-        return "shape", SHAPES[place - len(self.groups)].name, size
+        return "shape", self.shapes[place - len(self.groups)].name, size
 
     def __repr__(self) -> str:
         return f"Policy({self.name!r}, {self.digest[:12]})"
@@ -316,6 +333,8 @@ def load_policy(
     ordinary: tuple[str, ...] = (),
     sensitive: tuple[str, ...] = (),
     hide_among: int = HIDE_AMONG,
+    numbers: Numbers = Settings.numbers,
+    near: float = Settings.near,
 ) -> Policy:
     """Make a shipped policy, once in a process; parameters as of :class:`Policy`."""
     return Policy(
@@ -326,6 +345,8 @@ def load_policy(
         ordinary=ordinary,
         sensitive=sensitive,
         hide_among=hide_among,
+        numbers=numbers,
+        near=near,
     )
 
 
@@ -346,6 +367,8 @@ def policy_of(settings: Settings) -> Policy | None:
         ordinary=settings.ordinary,
         sensitive=settings.sensitive,
         hide_among=settings.hide_among,
+        numbers=settings.numbers,
+        near=settings.near,
     )
 
 

@@ -9,7 +9,13 @@ import click
 
 from mondegreen.cli import options
 from mondegreen.cli.options import argument, command
-from mondegreen.cli.render import describe_symbol, echo_facts, echo_json, echo_table
+from mondegreen.cli.render import (
+    describe_symbol,
+    echo_facts,
+    echo_json,
+    echo_table,
+    same_lines,
+)
 from mondegreen.errors import ConfigurationError
 from mondegreen.settings import Policy as PolicyName
 from mondegreen.settings import Settings
@@ -20,7 +26,7 @@ if TYPE_CHECKING:
 
 _DEFAULT: Final = "sensitive"
 
-_CHOSEN: Final = options.settings(*options.POLICY, otherwise={"policy": _DEFAULT})
+_CHOSEN: Final = options.settings(*options.SHOWN_POLICY, otherwise={"policy": _DEFAULT})
 
 _BESIDE: Final = options.settings(
     *(name for name in options.POLICY if name != "policy")
@@ -116,12 +122,17 @@ def show(
     view = PolicyView(_load(settings))
     found = [each for word in words for each in view.words(word)]
     if not found:
-        raise ConfigurationError("no word is given: punctuation is shown as it is")
+        raise ConfigurationError(
+            "no word is given: punctuation, and amounts under --numbers plain, pass "
+            "unchanged"
+        )
     if as_json:
         echo_json([each.to_dict() for each in found])
         return
     for each in found:
         click.echo("\n".join(_lines(each)))
+    for line in same_lines(settings.same):
+        click.echo(line)
 
 
 @command(short_help="Compare two policies.")

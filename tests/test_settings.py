@@ -214,7 +214,10 @@ def some_settings(draw):
             chosen[name] = draw(st.dictionaries(st.just("beta"), st.floats(0, 1)))
         elif name == "epsilon":
             chosen[name] = draw(st.none() | st.floats(0.1, 100))
-        elif schema["type"] in _PLAIN:
+        elif name == "policy":
+            names = st.sampled_from(["sensitive", "names", "all", "./my.policy"])
+            chosen[name] = draw(st.none() | names)
+        elif str(schema["type"]) in _PLAIN:
             chosen[name] = draw(_PLAIN[schema["type"]])
         else:
             chosen[name] = draw(st.none() | st.text(max_size=5))

@@ -38,7 +38,7 @@ from mondegreen.wording import DEFAULT_SPACE
 Case: TypeAlias = Literal["lower", "truecase", "restore"]
 Numbers: TypeAlias = Literal["hide", "near", "plain"]
 Same: TypeAlias = Literal["place", "record", "key"]
-Policy: TypeAlias = Literal["sensitive", "names", "all"]
+Policy: TypeAlias = str  # one of POLICIES, or the path of a policy file
 Read: TypeAlias = Literal["none", "words", "sentence"]
 Structure: TypeAlias = Literal["keep", "plain"]
 Unknown: TypeAlias = Literal["word", "mask", "drop", "fail"]
@@ -53,6 +53,9 @@ DEFAULT_MECHANISM: Final = "tree"
 
 POLICY_MECHANISM: Final = "urr"
 """The mechanism that is meant where a policy is named."""
+
+POLICIES: Final = ("sensitive", "names", "all")
+"""The policies that come with the package."""
 
 SYMBOL_MECHANISMS: Final = ("krr", "urr")
 """Mechanisms that work on the symbols of a policy."""
@@ -80,7 +83,7 @@ def setting(
         Flags and metavar of the command line, if they are not ``--name``.
     otherwise : str
         The default in words, where it is None.
-    names : {"", "mechanism", "space", "language", "words"}
+    names : {"", "mechanism", "space", "policy", "language", "words"}
         What a text names: the command line completes such names, and reads ``words``
         from a file.
     is_required : bool
@@ -114,7 +117,7 @@ class Settings:
         Other parameters of the mechanism.
     space : str, optional
         The name or file of a space. By default the embedded one.
-    policy : {"sensitive", "names", "all"}, optional
+    policy : {"sensitive", "names", "all"} or path, optional
         What is sensitive, and so replaced. ``all``, the default: every word.
     ordinary, sensitive : iterable of str
         *Public* words that the policy shows, and that it must hide.
@@ -195,8 +198,10 @@ class Settings:
         "What is sensitive, and so replaced by another word of its kind. sensitive: "
         "names, places, numbers, health, family, work, belief, money, crime and all "
         "rare words; names: who, where, when, numbers and unknown words; all: every "
-        "word. See: mondegreen policy list.",
+        "word; or a file of `mondegreen policy build`. See: mondegreen policy list.",
+        "--policy NAME|FILE",
         otherwise="sensitive with krr or urr, else all",
+        names="policy",
     )
     ordinary: tuple[str, ...] = setting(
         (),
@@ -292,6 +297,8 @@ class Settings:
             value = getattr(self, name)
             if value is not option.default:
                 object.__setattr__(self, name, option.check(value))
+        if self.policy is not None:
+            object.__setattr__(self, "policy", _check_policy_name(self.policy))
         if "epsilon" in self.parameters:
             given, allowed = "epsilon", "those of the mechanism besides epsilon"
             raise InvalidParameterError("parameters", given, allowed)
@@ -419,6 +426,22 @@ _NOT_OF_POLICY: Final = {
     "print_all": "slurs and obscenities are never printed",
 }
 """Settings that have their defaults where there is a policy, and why."""
+
+
+def is_policy_path(policy: str) -> bool:
+    """Whether a policy is named by the path of its file.
+
+    >>> is_policy_path("names"), is_policy_path("my.policy"), is_policy_path("a/b")
+    (False, True, True)
+    """
+    return os.sep in policy or "/" in policy or policy.endswith(".policy")
+
+
+def _check_policy_name(policy: str) -> str:
+    if policy in POLICIES or is_policy_path(policy):
+        return policy
+    allowed = f"one of {', '.join(POLICIES)}, or a path such as ./my.policy"
+    raise InvalidParameterError("policy", policy, allowed)
 
 
 def _given(name: str) -> Any:

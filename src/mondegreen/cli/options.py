@@ -32,7 +32,7 @@ from mondegreen.errors import (
 )
 from mondegreen.files import read_bytes, read_lines
 from mondegreen.io.guess import format_of
-from mondegreen.settings import Option, Settings, list_options
+from mondegreen.settings import POLICIES, Option, Settings, list_options
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -135,6 +135,7 @@ Column = NewType("Column", str)
 File = NewType("File", str)  # that is read or written, or - where that makes sense
 LanguageName = NewType("LanguageName", str)
 MechanismName = NewType("MechanismName", str)
+PolicyName = NewType("PolicyName", str)
 ScoreName = NewType("ScoreName", str)
 Seed = NewType("Seed", int)  # 0 or more
 SpaceName = NewType("SpaceName", str)
@@ -159,6 +160,7 @@ _KINDS: Final[Mapping[Any, tuple[click.ParamType[Any], str]]] = {
         _Offered(lambda ctx: import_module("mondegreen.mechanisms").names()),
         "name",
     ),
+    PolicyName: (_Offered(lambda ctx: POLICIES), "name|path"),
     Path: (click.Path(exists=True, dir_okay=False, path_type=Path), "file"),
     ScoreName: (
         _Offered(lambda ctx: import_module("mondegreen.scores").names()),
@@ -177,6 +179,7 @@ for _type, _name in _KINDS.values():
 _NAMED: Final[Mapping[str, Any]] = {
     "language": LanguageName,
     "mechanism": MechanismName,
+    "policy": PolicyName,
     "space": SpaceName,
     "words": File,
 }

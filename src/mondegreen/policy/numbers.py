@@ -48,7 +48,7 @@ PLAIN_DISCLOSED: Final = (
     "such as 30, 12,000, 0.5 or $52000. A PIN, a house number or a short code that "
     "looks so passes too. Hidden are years, dates, times, leading zeros, other numbers "
     "of five digits and more, parts of addresses and codes, and numbers side by side, "
-    "such as those of phones and cards. Whether numbers stand side by side is disclosed",
+    "such as those of phones and cards. Whether numbers are neighbors is disclosed",
 )
 
 _MARGIN: Final = 1e-12

@@ -8,18 +8,26 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
 
 from mondegreen.arrays import Ids, Weights
-from mondegreen.errors import InvalidParameterError, UnknownNameError
+from mondegreen.errors import (
+    ConfigurationError,
+    InvalidParameterError,
+    SourceError,
+    UnknownNameError,
+)
+from mondegreen.files import read_bytes
 from mondegreen.policy.alphabet import Alphabet
 from mondegreen.policy.lexicon import Kind, Lexicon, load_lexicon
 from mondegreen.policy.numbers import Grid, Near
+from mondegreen.policy.policy_file import LARGEST, read_policy_file
 from mondegreen.policy.shapes import SHAPES
 from mondegreen.sampling.integers import draw_uniform
-from mondegreen.settings import Numbers, Settings
+from mondegreen.settings import Numbers, Settings, is_policy_path
 from mondegreen.text.never_printed import never_printed
 from mondegreen.text.print_forms import public_cases
 from mondegreen.text.tokenizer import CLITICS, canonical, tokenize
@@ -142,13 +150,14 @@ class Policy:
         numbers: Numbers = Settings.numbers,
         near: float = Settings.near,
     ) -> None:
-        if name not in _OPEN:
+        if name not in _OPEN and name != lexicon.header.get("name"):
             raise UnknownNameError("policy", name, sorted(_OPEN))
+        shown_by_name = _OPEN.get(name, frozenset(lexicon.header.get("opened", ())))
         self.name, self.lexicon, self.hide_among = name, lexicon, hide_among
         self.numbers = numbers
         noise = Near(GRID, near) if numbers == "near" else None
         self.shapes = (*SHAPES, *(() if noise is None else GRID.shapes()))
-        self.opened = frozenset(opened) | _OPEN[name] - frozenset(hidden)
+        self.opened = frozenset(opened) | shown_by_name - frozenset(hidden)
         for each in (*opened, *hidden):
             if each not in lexicon.classes:
                 raise UnknownNameError("class", each, list(lexicon.classes))
@@ -207,6 +216,10 @@ class Policy:
             known.update((word, symbol) for word in hidden if word not in shown)
         for word in sorted(never):  # an order that every process has
             known[word] = known.get(word, self.find_group("rest", form_of(word)))
+        if not found:
+            raise ConfigurationError(
+                "no class of the policy is hidden: use less of --open"
+            )
         return tuple(found)
 
     def _bands(self, kind: Kind, words: list[str]) -> list[list[str]]:
@@ -324,10 +337,16 @@ class Policy:
         return f"Policy({self.name!r}, {self.digest[:12]})"
 
 
+def opened_by(name: str) -> frozenset[str]:
+    """Return the classes that a shipped policy shows."""
+    return _OPEN[name]
+
+
 @functools.lru_cache(maxsize=8)
 def load_policy(
     name: str = "sensitive",
     *,
+    path: str | None = None,
     opened: tuple[str, ...] = (),
     hidden: tuple[str, ...] = (),
     ordinary: tuple[str, ...] = (),
@@ -336,10 +355,16 @@ def load_policy(
     numbers: Numbers = Settings.numbers,
     near: float = Settings.near,
 ) -> Policy:
-    """Make a shipped policy, once in a process; parameters as of :class:`Policy`."""
+    """Make a shipped policy, once in a process; parameters as of :class:`Policy`.
+
+    With ``path``, that of a policy file, whose SHA-256 is the ``name``.
+    """
+    lexicon = load_lexicon() if path is None else read_policy_file(path)
+    if path is not None and lexicon.digest != name:
+        raise SourceError(path, "the file was changed while it was read")
     return Policy(
-        load_lexicon(),
-        name,
+        lexicon,
+        name if path is None else str(lexicon.header["name"]),
         opened=opened,
         hidden=hidden,
         ordinary=ordinary,
@@ -360,8 +385,13 @@ def policy_of(settings: Settings) -> Policy | None:
     """
     if settings.policy in (None, "all"):
         return None
+    name, path = str(settings.policy), None
+    if is_policy_path(name):
+        path = str(Path(name).absolute())  # a change of folder must not change the file
+        name = hashlib.sha256(read_bytes(path, LARGEST + 1)).hexdigest()
     return load_policy(
-        str(settings.policy),
+        name,
+        path=path,
         opened=settings.opened,
         hidden=settings.hidden,
         ordinary=settings.ordinary,

@@ -7,6 +7,7 @@ import inspect
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
@@ -50,6 +51,7 @@ from mondegreen.settings import (
     Settings,
     Structure,
     Unknown,
+    is_policy_path,
 )
 from mondegreen.space.space import Space
 from mondegreen.space.store import load_space
@@ -104,8 +106,9 @@ class Privatizer:
         :class:`OSNoise` if not given.
     allow_unproved : bool
         Needed for mechanisms without a proof.
-    policy : {"sensitive", "names", "all"}, optional
-        What is sensitive, for ``krr`` and ``urr``; ``all`` for the others.
+    policy : {"sensitive", "names", "all"} or path, optional
+        What is sensitive, for ``krr`` and ``urr``; ``all`` for the others. A file of
+        ``mondegreen policy build`` is a policy of your own.
     ordinary, sensitive : iterable of str
         *Public* words that the policy shows, and that it must hide.
     opened, hidden : iterable of str
@@ -198,6 +201,9 @@ class Privatizer:
             near=near,
             same=same,
         ).resolve()
+        if is_policy_path(str(self._settings.policy)):  # from whatever folder
+            path = str(Path(str(self._settings.policy)).absolute())
+            self._settings = replace(self._settings, policy=path)
         self.mechanism = mechanism
         self.noise: NoiseSource = OSNoise() if noise is None else noise
         chosen = self._settings
@@ -533,6 +539,10 @@ class Privatizer:
 
         A copy does not know which numbers of batches are taken.
         """
+        uncounted = {"_numbers": BatchNumbers(is_counting=False)}
+        if is_policy_path(str(self._settings.policy)):
+            # The other process checks the digest: it reads the file again.
+            return Privatizer.from_dict, (self.to_dict(), self.noise), uncounted
         options: dict[str, Any] = {
             name: getattr(self._settings, name)
             for name in inspect.signature(Privatizer).parameters
@@ -541,7 +551,6 @@ class Privatizer:
         options["language"] = self.reading.judge or self.reading.language
         options["noise"] = self.noise
         build = functools.partial(Privatizer, **options)
-        uncounted = {"_numbers": BatchNumbers(is_counting=False)}
         return build, (self.mechanism, self._space), uncounted
 
     def _release(

@@ -85,7 +85,7 @@ _FORM_NAMES: Final[Mapping[str, str]] = {
 GRID: Final = Grid()
 """The public grid of ``--numbers near``: 1 to 1,000,000, ten cells per decade."""
 
-_RULES: Final = 1
+_RULES: Final = 2
 """Number of the rules of lookup, shapes and printing: a change of them is another."""
 
 _UNKNOWN: Final = (("ing", "g"), ("ed", "d"), ("ly", "r"), ("s", "p"))

@@ -18,10 +18,14 @@ from mondegreen.audit.exact import LawTable, worst_pair
 from mondegreen.cli.main import cli
 from mondegreen.errors import ConfigurationError, PrivacyError
 from mondegreen.policy.alphabet import Alphabet
+from mondegreen.policy.lexicon import SHIPPED
 from mondegreen.policy.numbers import Grid, Near
+from mondegreen.policy.policy import load_policy
+from mondegreen.policy.printing import PolicyPrinter
 from mondegreen.prompts.guard import PromptGuard
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.settings import Settings
+from mondegreen.text.tokenizer import TokenizedBatch
 
 LAW = {"mechanism": "urr", "epsilon": 12.0, "policy": "sensitive"}
 OPTIONS = {
@@ -250,3 +254,35 @@ def test_explain_and_policy_show_know_the_options():
     assert "a cipher" in done.output
     own = CliRunner().invoke(cli, ["explain", "12,000", "-e", "12", *shown, "--json"])
     assert json.loads(own.stdout)["guarantee"]["parameters"] == {"epsilon": 12.0}
+
+
+@pytest.mark.parametrize(
+    ("words", "printed"),
+    [
+        (("i", "'m"), "I'm"),
+        (("demonstration", "'m"), "Demonstration am"),
+        (("you", "'re"), "You're"),
+        (("router", "'re"), "Router are"),
+        (("could", "n't"), "Couldn't"),
+        (("unexpected", "n't"), "Unexpected not"),
+        (("we", "'d"), "We'd"),
+        (("would", "'d"), "Would would"),
+    ],
+)
+def test_an_ending_joins_only_a_word_that_takes_it(words, printed):
+    """Any released word may stand before an ending: krr prints strays."""
+    policy = load_policy("sensitive", ordinary=("demonstration", "router"))
+    printer = PolicyPrinter(policy)
+    codes = np.array([policy.symbols[word] for word in words])
+    batch = TokenizedBatch([["", "x", "", "'m", ""]])
+    assert printer.join(batch, codes) == [printed]
+
+
+def test_the_command_does_not_write_over_its_policy(tmp_path):
+    (tmp_path / "in.txt").write_text("the")
+    path = tmp_path / "my.policy"
+    path.write_bytes(SHIPPED.read_bytes())
+    given = ["privatize", str(tmp_path / "in.txt"), "-o", str(path), "--force"]
+    done = CliRunner().invoke(cli, [*given, "-e", "12", "--policy", str(path)])
+    assert done.exit_code != 0
+    assert path.read_bytes() == SHIPPED.read_bytes()

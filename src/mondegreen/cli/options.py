@@ -32,7 +32,13 @@ from mondegreen.errors import (
 )
 from mondegreen.files import read_bytes, read_lines
 from mondegreen.io.guess import format_of
-from mondegreen.settings import POLICIES, Option, Settings, list_options
+from mondegreen.settings import (
+    POLICIES,
+    Option,
+    Settings,
+    is_policy_path,
+    list_options,
+)
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -301,10 +307,12 @@ def _read_settings(given: dict[str, Any]) -> Settings:
 
 
 def word_files() -> list[str]:
-    """Return the files of words that the options of the running command name."""
+    """Return the files of words or policies that the running command's options name."""
     values = click.get_current_context().params
     declared = (name for name, each in list_options().items() if each.names == "words")
-    return [values[name] for name in declared if values.get(name) is not None]
+    found = [values[name] for name in declared if values.get(name) is not None]
+    policy = values.get("policy")
+    return found + [policy] * (policy is not None and is_policy_path(policy))
 
 
 def _typed(kind: Any, given: dict[str, Any]) -> dict[str, Any]:

@@ -200,7 +200,10 @@ OF_SPACES = {
 
 def test_settings_are_of_both_of_spaces_or_of_policies():
     of_both = {"mechanism", "epsilon", "policy", "structure", "allow_unproved"}
-    of_policies = {"ordinary", "sensitive", "opened", "hidden", "hide_among", "same"}
+    of_policies = {
+        *("ordinary", "sensitive", "opened", "hidden", "hide_among", "same"),
+        *("numbers", "near"),
+    }
     assert set(list_options()) == of_both | of_policies | set(OF_SPACES)
 
 
@@ -274,6 +277,13 @@ def test_the_service_shows_its_settings_without_paths(tmp_path):
 # The object
 
 
+_PLAIN = {
+    "boolean": st.booleans(),
+    "integer": st.integers(2, 500),
+    "number": st.floats(0.1, 2),
+}
+
+
 @st.composite
 def some_settings(draw):
     chosen = {}
@@ -287,10 +297,11 @@ def some_settings(draw):
             chosen[name] = draw(st.dictionaries(st.just("beta"), st.floats(0, 1)))
         elif name == "epsilon":
             chosen[name] = draw(st.none() | st.floats(0.1, 100))
-        elif schema["type"] == "boolean":
-            chosen[name] = draw(st.booleans())
-        elif schema["type"] == "integer":
-            chosen[name] = draw(st.integers(2, 500))
+        elif name == "policy":
+            names = st.sampled_from(["sensitive", "names", "all", "./my.policy"])
+            chosen[name] = draw(st.none() | names)
+        elif str(schema["type"]) in _PLAIN:
+            chosen[name] = draw(_PLAIN[schema["type"]])
         else:
             chosen[name] = draw(st.none() | st.text(max_size=5))
     return Settings(**chosen)

@@ -36,8 +36,9 @@ from mondegreen.errors import (
 from mondegreen.wording import DEFAULT_SPACE
 
 Case: TypeAlias = Literal["lower", "truecase", "restore"]
-Same: TypeAlias = Literal["place", "record"]
-Policy: TypeAlias = Literal["sensitive", "names", "all"]
+Numbers: TypeAlias = Literal["hide", "near", "plain"]
+Same: TypeAlias = Literal["place", "record", "key"]
+Policy: TypeAlias = str  # one of POLICIES, or the path of a policy file
 Read: TypeAlias = Literal["none", "words", "sentence"]
 Structure: TypeAlias = Literal["keep", "plain"]
 Unknown: TypeAlias = Literal["word", "mask", "drop", "fail"]
@@ -59,6 +60,9 @@ sensitive words: see ``docs/explanation/policies.md``.
 
 EVERY_WORD_MECHANISM: Final = "tree"
 """The mechanism that is meant for policy ``all``, which replaces every word."""
+
+POLICIES: Final = ("sensitive", "names", "all")
+"""The policies that come with the package."""
 
 SYMBOL_MECHANISMS: Final = ("krr", "urr")
 """Mechanisms that work on the symbols of a policy."""
@@ -86,7 +90,7 @@ def setting(
         Flags and metavar of the command line, if they are not ``--name``.
     otherwise : str
         The default in words, where it is None.
-    names : {"", "mechanism", "space", "language", "words"}
+    names : {"", "mechanism", "space", "policy", "language", "words"}
         What a text names: the command line completes such names, and reads ``words``
         from a file.
     is_required : bool
@@ -121,7 +125,7 @@ class Settings:
         Other parameters of the mechanism.
     space : str, optional
         The name or file of a space, for policy ``all``. By default the embedded one.
-    policy : {"sensitive", "names", "all"}, optional
+    policy : {"sensitive", "names", "all"} or path, optional
         What is sensitive, and so replaced. ``all``: every word. By default
         ``sensitive``; ``all`` for a mechanism that works on a space.
     ordinary, sensitive : iterable of str
@@ -130,8 +134,14 @@ class Settings:
         Classes of the policy that are shown, and hidden.
     hide_among : int
         Words that each group of the policy has at least, where its class has them.
-    same : {"place", "record"}
-        Whether a sensitive word is replaced anew at each place of a record.
+    numbers : {"hide", "near", "plain"}
+        Whether amounts hide among all numbers of their format, are printed near their
+        value, or pass unchanged.
+    near : float, nats per cell
+        Loss of amounts for a factor of 1.26, with ``numbers="near"``.
+    same : {"place", "record", "key"}
+        Whether a sensitive word is replaced anew at each place of a record, or has one
+        replacement throughout a record, or in all texts under one key.
     unknown : {"word", "mask", "drop", "fail"}
         What happens to words outside the vocabulary.
     keep : iterable of str
@@ -201,8 +211,11 @@ class Settings:
         "What is sensitive, and so replaced by another word of its kind. sensitive: "
         "names, places, numbers, health, family, work, belief, money, crime and all "
         "rare words; names: who, where, when, numbers in digits and unknown words; "
-        "all: every word. See: mondegreen policy list.",
+        "all: every word; or a file of `mondegreen policy build`. See: mondegreen "
+        "policy list.",
+        "--policy NAME|FILE",
         otherwise=f"{DEFAULT_POLICY}; all with a mechanism that works on a space",
+        names="policy",
     )
     ordinary: tuple[str, ...] = setting(
         (),
@@ -230,10 +243,25 @@ class Settings:
         "Words that each group has at least, where its class has as many.",
         "--hide-among N",
     )
+    numbers: Numbers = setting(
+        "hide",
+        "Amounts, ages and measures. hide: any number of the same format; near: a "
+        "number near the true one, on a public grid from 1 to 1,000,000; plain: they "
+        "pass unchanged. Years, dates, times, codes, phone and card numbers hide "
+        "always.",
+    )
+    near: float = setting(
+        0.5,
+        "With --numbers near: nats that two amounts lose for each factor of 1.26 "
+        "between them, at most 0.6.",
+        "--near NATS",
+    )
     same: Same = setting(
         "place",
-        "Where a sensitive word has one replacement: at each place anew, or throughout "
-        "a record, which shows which of its sensitive words are equal.",
+        "Where a sensitive word has one replacement: at each place anew; throughout a "
+        "record, which discloses which of its sensitive words are equal; or in all "
+        "texts under one key, which makes it a cipher: over many texts, an attacker "
+        "learns what a replacement stands for. key needs a key and record ids.",
     )
     unknown: Unknown = setting(
         "word",
@@ -283,6 +311,8 @@ class Settings:
             value = getattr(self, name)
             if value is not option.default:
                 object.__setattr__(self, name, option.check(value))
+        if self.policy is not None:
+            object.__setattr__(self, "policy", _check_policy_name(self.policy))
         if "epsilon" in self.parameters:
             given, allowed = "epsilon", "those of the mechanism besides epsilon"
             raise InvalidParameterError("parameters", given, allowed)
@@ -356,6 +386,16 @@ class Settings:
                     f"{name} does not go with policy {self.policy!r}: {why}. Leave "
                     f"{name} out, or add --policy all to replace every word"
                 )
+        self._check_numbers()
+
+    def _check_numbers(self) -> None:
+        if self.numbers == "plain" and self.structure == "plain":
+            raise ConfigurationError(
+                "--numbers plain needs --structure keep: amounts pass as a part of the "
+                "structure"
+            )
+        if self.numbers != "near" and self.near != _given("near"):
+            raise ConfigurationError("--near needs --numbers near")
 
     def to_dict(self) -> dict[str, Any]:
         """Write the settings as JSON values, by the names of the fields."""
@@ -400,7 +440,16 @@ class Settings:
         }
 
 
-_OF_POLICY: Final = ("ordinary", "sensitive", "opened", "hidden", "hide_among", "same")
+_OF_POLICY: Final = (
+    "ordinary",
+    "sensitive",
+    "opened",
+    "hidden",
+    "hide_among",
+    "numbers",
+    "near",
+    "same",
+)
 
 _WITH_POLICY: Final = {"case": "truecase"}
 
@@ -414,6 +463,22 @@ _NOT_OF_POLICY: Final = {
     "print_all": "slurs and obscenities are never printed",
 }
 """Settings that have their defaults where there is a policy, and why."""
+
+
+def is_policy_path(policy: str) -> bool:
+    """Whether a policy is named by the path of its file.
+
+    >>> is_policy_path("names"), is_policy_path("my.policy"), is_policy_path("a/b")
+    (False, True, True)
+    """
+    return os.sep in policy or "/" in policy or policy.endswith(".policy")
+
+
+def _check_policy_name(policy: str) -> str:
+    if policy in POLICIES or is_policy_path(policy):
+        return policy
+    allowed = f"one of {', '.join(POLICIES)}, or a path such as ./my.policy"
+    raise InvalidParameterError("policy", policy, allowed)
 
 
 def _given(name: str) -> Any:

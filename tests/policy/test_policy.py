@@ -71,7 +71,7 @@ def test_tokens_of_formats_are_no_words_and_of_one_format_each(policy):
             places = rng.integers(shape.size, size=2000).tolist()
         for printed in {shape.print(place).casefold() for place in places}:
             assert printed not in words
-            # A year is four digits too; the formats in clear text tell them apart.
+            # A part of a date is also one or two digits.
             owners.setdefault(printed, shape.name)
     assert len(set(owners.values())) > len(SHAPES) / 2
 

@@ -16,6 +16,7 @@ from mondegreen.cli.render import (
     echo_json,
     echo_table,
     prepare_privatizer,
+    same_lines,
     say,
     table,
 )
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 def explain(
     word: str = argument(),
     settings: Settings = options.settings(
-        *options.LAW, *options.POLICY, "keep", "print_all", "language"
+        *options.LAW, *options.SHOWN_POLICY, "keep", "print_all", "language"
     ),
     words: int = option(
         "Words of a document for which the privacy loss is added up.", default=100
@@ -166,7 +167,8 @@ def _explain_with_policy(
             }
         )
         return
-    click.echo("\n".join(_policy_lines(scores, guarantee)))
+    lines = [*_policy_lines(scores, guarantee), *same_lines(privatizer.settings.same)]
+    click.echo("\n".join(lines))
     click.echo(f"\n{guarantee.summary()}\n{preview}")
     click.echo(f"Protection: {preview.protection(guarantee)}.")
 

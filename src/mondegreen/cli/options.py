@@ -32,7 +32,13 @@ from mondegreen.errors import (
 )
 from mondegreen.files import read_bytes, read_lines
 from mondegreen.io.guess import format_of
-from mondegreen.settings import Option, Settings, list_options
+from mondegreen.settings import (
+    POLICIES,
+    Option,
+    Settings,
+    is_policy_path,
+    list_options,
+)
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -135,6 +141,7 @@ Column = NewType("Column", str)
 File = NewType("File", str)  # that is read or written, or - where that makes sense
 LanguageName = NewType("LanguageName", str)
 MechanismName = NewType("MechanismName", str)
+PolicyName = NewType("PolicyName", str)
 ScoreName = NewType("ScoreName", str)
 Seed = NewType("Seed", int)  # 0 or more
 SpaceName = NewType("SpaceName", str)
@@ -159,6 +166,7 @@ _KINDS: Final[Mapping[Any, tuple[click.ParamType[Any], str]]] = {
         _Offered(lambda ctx: import_module("mondegreen.mechanisms").names()),
         "name",
     ),
+    PolicyName: (_Offered(lambda ctx: POLICIES), "name|path"),
     Path: (click.Path(exists=True, dir_okay=False, path_type=Path), "file"),
     ScoreName: (
         _Offered(lambda ctx: import_module("mondegreen.scores").names()),
@@ -177,6 +185,7 @@ for _type, _name in _KINDS.values():
 _NAMED: Final[Mapping[str, Any]] = {
     "language": LanguageName,
     "mechanism": MechanismName,
+    "policy": PolicyName,
     "space": SpaceName,
     "words": File,
 }
@@ -298,10 +307,12 @@ def _read_settings(given: dict[str, Any]) -> Settings:
 
 
 def word_files() -> list[str]:
-    """Return the files of words that the options of the running command name."""
+    """Return the files of words or policies that the running command's options name."""
     values = click.get_current_context().params
     declared = (name for name, each in list_options().items() if each.names == "words")
-    return [values[name] for name in declared if values.get(name) is not None]
+    found = [values[name] for name in declared if values.get(name) is not None]
+    policy = values.get("policy")
+    return found + [policy] * (policy is not None and is_policy_path(policy))
 
 
 def _typed(kind: Any, given: dict[str, Any]) -> dict[str, Any]:
@@ -340,6 +351,9 @@ POLICY: Final = (
     "hide_among",
 )
 """The settings that choose a policy."""
+
+SHOWN_POLICY: Final = (*POLICY, "numbers", "near", "same")
+"""Those, and what is printed for its words."""
 
 LAW: Final = ("mechanism", "epsilon", "parameters", "space", "allow_unproved")
 """The settings of a law, for commands that print no texts."""

@@ -148,6 +148,7 @@ def privatize(
         _check_paths(input, output, report, [*options.word_files(), key_file])
         target = None if report is None else Target(report, force=force)
         privatizer = prepare_privatizer(settings, noise, quiet=quiet)
+        privatizer.check_noise()
         promise = privatizer.guarantee.with_text(source.disclosed, source.conditions)
         preview, notice = privatizer.preview(), _what_is_read(privatizer)
         _announce(promise, preview, before, notice, quiet=quiet, verbose=verbose)

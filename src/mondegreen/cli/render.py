@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.sampling.noise import NoiseSource
     from mondegreen.scores.preview import Preview
-    from mondegreen.settings import Settings
+    from mondegreen.settings import Same, Settings
     from mondegreen.space.space import Space
 
 
@@ -138,6 +138,19 @@ def prepare_privatizer(
         privatizer.reading.warm_up(lambda share: show(f"reader {share:.0%}"))
     show("")
     return privatizer
+
+
+def same_lines(same: Same) -> tuple[str, ...]:
+    """Say what a scope adds to the law of one word, which it does not change.
+
+    >>> same_lines("record")[0]
+    'same record: one replacement throughout a record, which discloses equal words'
+    """
+    told = {
+        "record": "throughout a record, which discloses equal words",
+        "key": "in all texts under one key, which discloses equal words: a cipher",
+    }
+    return (f"same {same}: one replacement {told[same]}",) if same in told else ()
 
 
 def show_promise(

@@ -68,8 +68,10 @@ def privatize(
         struct, or of the structs of an array. A mapping gives each its logical name,
         as in :meth:`mondegreen.Privatizer.arrow`. All other columns pass in clear.
     spec : dict or Privatizer
-        What ``Privatizer.to_dict()`` returns. A space of your own must have the same
-        path on every executor.
+        What ``Privatizer.to_dict()`` returns. A space or a policy of your own must have
+        the same path on every executor. With ``same="key"``, a sensitive word has one
+        replacement in the whole frame: a function of key and word, so nothing is
+        shuffled, and two words may share one replacement.
     id_column : str, optional
         Column with an identifier for each record that stays the same: strings or
         integers, no nulls.
@@ -120,6 +122,7 @@ def privatize(
     # Any key: what the driver says of the noise is the same, and it draws none.
     noise = None if key_env is None else KeyedNoise(os.urandom(32))
     driver = Privatizer.from_dict(settings, noise)
+    driver.check_noise()
     fields = list(df.schema)
     texts = {name: _place(fields, name) for name in logical}
     ids = set() if id_column is None else {_place(fields, id_column)}

@@ -9,6 +9,7 @@ import numpy as np
 
 from mondegreen.arrays import Ids
 from mondegreen.errors import InvalidParameterError
+from mondegreen.policy.numbers import Near
 
 
 @final
@@ -26,6 +27,8 @@ class Alphabet:
         Number of groups of sensitive words, at least 1.
     hides_among : int or None
         Known words of the smallest group of words.
+    near : Near, optional
+        The mechanism of amounts, whose cells are the last of the groups.
 
     Examples
     --------
@@ -39,16 +42,26 @@ class Alphabet:
     ordinary: int
     groups: int
     hides_among: int | None = None
+    near: Near | None = None
 
     def __post_init__(self) -> None:
         if self.ordinary < 0 or self.groups < 1:
             given = f"{self.ordinary} ordinary words, {self.groups} groups"
             raise InvalidParameterError("alphabet", given, "at least one group")
+        if self.near is not None and self.near.grid.cells > self.groups:
+            given = f"{self.near.grid.cells} cells, {self.groups} groups"
+            raise InvalidParameterError("alphabet", given, "cells that are groups")
 
     @property
     def size(self) -> int:
         """Number of symbols, m."""
         return self.ordinary + self.groups
+
+    @property
+    def cells(self) -> range:
+        """Symbols of the cells of amounts, which are leaves as all others are."""
+        count = 0 if self.near is None else self.near.grid.cells
+        return range(self.size - count, self.size)
 
     def is_group(self, symbols: Ids) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
         """Tell which symbols are groups of sensitive words."""

@@ -13,8 +13,19 @@ from typing import Any, Final, final
 from mondegreen.errors import SourceError
 from mondegreen.files import read_bytes
 
-_FORMAT: Final = "mondegreen-lexicon 1"
-_SHIPPED: Final = Path(__file__).parent / "data" / "english.policy"
+FORMAT: Final = "mondegreen-lexicon 1"
+SHIPPED: Final = Path(__file__).parent / "data" / "english.policy"
+
+_KEYS: Final = {
+    "ordinary": 0,
+    "cased": 0,
+    "start": 0,
+    "capital": 1,
+    "upper": 2,
+    "words": 2,
+    "unprinted": 2,
+}
+"""Sections of a lexicon, and how many names stand behind the first one."""
 
 Kind = tuple[str, str]
 """A class of words, and a grammatical form: ``("health", "s")``."""
@@ -64,7 +75,7 @@ class Lexicon:
 
 
 @functools.cache
-def load_lexicon(path: Path = _SHIPPED) -> Lexicon:
+def load_lexicon(path: Path = SHIPPED) -> Lexicon:
     """Read a lexicon: UTF-8, a header of two lines, then sections of words.
 
     Raises
@@ -78,11 +89,17 @@ def load_lexicon(path: Path = _SHIPPED) -> Lexicon:
     >>> "the" in lexicon.ordinary, "diabetes" in lexicon.words["health", "s"]
     (True, True)
     """
-    data = read_bytes(path)
+    return parse_lexicon(read_bytes(path), path)
+
+
+def parse_lexicon(data: bytes, path: str | Path) -> Lexicon:
+    """Read the bytes of a lexicon; ``path`` is for errors."""
     try:
         lines = data.decode("utf-8").split("\n")
-        header = json.loads(lines[1]) if lines[0] == _FORMAT else None
-    except (ValueError, IndexError):
+        header = json.loads(lines[1]) if lines[0] == FORMAT else None
+    except UnicodeDecodeError:
+        raise SourceError(path, "the file is not UTF-8") from None
+    except (ValueError, IndexError, RecursionError):
         header = None
     if not isinstance(header, dict):
         hint = "build one with: mondegreen policy build"
@@ -90,8 +107,11 @@ def load_lexicon(path: Path = _SHIPPED) -> Lexicon:
     tables: dict[str, dict[Any, tuple[str, ...]]] = {}
     for place in range(2, len(lines) - 1, 2):
         title, *key = lines[place].strip("[]").split(" ")
-        if lines[place][:1] != "[" or len(key) > 2:
+        if lines[place][:1] != "[" or len(key) > 2 or title not in _KEYS:
             raise SourceError(path, "a section must begin with [NAME]", row=place + 1)
+        if len(key) != _KEYS[title]:
+            problem = f"a section [{title}] names {_KEYS[title]} things beside"
+            raise SourceError(path, problem, row=place + 1)
         name: Any = tuple(key) if len(key) > 1 else "".join(key)
         tables.setdefault(title, {})[name] = tuple(lines[place + 1].split())
     return Lexicon(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from itertools import chain
 from typing import ClassVar, Final, final
 
@@ -10,12 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Weights
-from mondegreen.policy.policy import ADDRESS_PARTS, Policy, form_of
+from mondegreen.policy.numbers import (
+    HIDE_DISCLOSED,
+    PLAIN_DISCLOSED,
+    AmountLookup,
+    merge_amounts,
+    open_amounts,
+)
+from mondegreen.policy.policy import ADDRESS_PARTS, GRID, Policy, form_of
 from mondegreen.policy.shapes import PLACES, mixed_shape, number_shape
 from mondegreen.settings import Structure
 from mondegreen.text.lookup import IN_CLEAR, Memo
 from mondegreen.text.sentences import sentence_ends
-from mondegreen.text.tokenizer import TokenizedBatch, canonical
+from mondegreen.text.tokenizer import TokenizedBatch, canonical, tokenize
 
 Flags = NDArray[np.int8]
 Marks = NDArray[np.bool_]
@@ -125,7 +133,21 @@ class PolicyLookup:
         lines = (
             "lines in title case: which lines have capitals on most of their words",
         )
-        return IN_CLEAR[structure] + lines
+        numbers = PLAIN_DISCLOSED if self.policy.numbers == "plain" else ()
+        separators = HIDE_DISCLOSED if structure == "keep" else ()
+        return IN_CLEAR[structure] + lines + separators + numbers
+
+    def cut(self, texts: Sequence[str | None]) -> TokenizedBatch:
+        """Cut texts into words and structure, as the policy takes its numbers.
+
+        Amounts are one word under ``near``, and a part of the structure under
+        ``plain``.
+        """
+        batch = tokenize(texts)
+        if self.policy.numbers == "hide":
+            return batch
+        change = merge_amounts if self.policy.numbers == "near" else open_amounts
+        return change(batch)
 
     def _make_memos(self) -> None:
         self._flags = Memo(flags_of)
@@ -149,6 +171,9 @@ class PolicyLookup:
         first_words = [words[i] for i in starts.tolist()]
         codes[starts] = list(map(self._start.__getitem__, first_words))
         self._recode_joined(batch, codes, flags)
+        if self.policy.numbers == "near":
+            cells = self.policy.alphabet.cells
+            return AmountLookup(GRID, cells.start).recode(batch, codes)
         return codes
 
     def printed_codes(self, batch: TokenizedBatch) -> Ids:

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import ClassVar, Final, Literal, TypeAlias, final
+from typing import ClassVar, Final, final
 
 import numpy as np
 
@@ -39,14 +39,16 @@ from mondegreen.policy.shapes import Shape, number_shape
 from mondegreen.sampling.integers import TOTAL, draw_uniform, log_above
 from mondegreen.text.tokenizer import TokenizedBatch
 
-Numbers: TypeAlias = Literal["hide", "near", "plain"]
-"""Values of ``--numbers``."""
-
 HIDE_DISCLOSED: Final = (
     "separators of numbers: where commas, points and signs stand. They tell magnitude",
 )
 PLAIN_DISCLOSED: Final = (
-    "amounts: every number that stands alone, such as 30 or 12,000.50",
+    "amounts: every number that stands alone between blanks or brackets, with at most "
+    "four digits, or with commas of thousands, a decimal point or a currency sign, "
+    "such as 30, 12,000, 0.5 or $52000. A PIN, a house number or a short code that "
+    "looks so passes too. Hidden are years, dates, times, leading zeros, other numbers "
+    "of five digits and more, parts of addresses and codes, and numbers side by side, "
+    "such as those of phones and cards. Whether numbers are neighbors is disclosed",
 )
 
 _MARGIN: Final = 1e-12
@@ -61,6 +63,13 @@ _LONGEST: Final = 40
 _AMOUNT: Final = re.compile("(0|[1-9][0-9]*|[1-9][0-9]{0,2}(,[0-9]{3})+)([.][0-9]+)?")
 _JOINS: Final = frozenset({",", "."})
 _BEFORE: Final = re.compile(r"[\s(\[{\"“‘«$¢£¥€₹₩₽<>=~]-?\Z")
+_MONEY: Final = re.compile(r"[$¢£¥€₹₩₽]\s?-?\Z")
+_BESIDE: Final = re.compile(r"[\s()+./-]*")
+"""What may stand between two parts of a phone or card number."""
+
+_PLAIN_DIGITS: Final = 4
+"""Digits of the longest number that passes as plain without another sign."""
+
 _AFTER: Final = re.compile(r"[\s)\]}\"”’»%;!?<>]|[.,:][\s)\]}\"”’»]")
 
 
@@ -211,6 +220,9 @@ class Near:
     def disclosed(self) -> tuple[str, ...]:
         """What passes unchanged beside the cells."""
         return (
+            "magnitude of amounts: a number that stands alone is printed near its "
+            f"value, at {self.certified:.4g} nats for a factor of "
+            f"{10 ** (1 / self.grid.per_decade):.4g}",
             "signs and units of amounts: minus, currency, percent and words such as "
             "million, which tell magnitude",
         )
@@ -343,6 +355,9 @@ def merge_amounts(batch: TokenizedBatch) -> TokenizedBatch:
 def open_amounts(batch: TokenizedBatch) -> TokenizedBatch:
     """Make structure of amounts, so that they pass: for ``plain``.
 
+    Only those pass that :data:`PLAIN_DISCLOSED` names: long numbers without a sign of
+    an amount, and numbers side by side, may be those of phones, cards and accounts.
+
     >>> from mondegreen.text.tokenizer import tokenize
     >>> open_amounts(tokenize(["Meet 30 people at 10:30"])).parts
     [['', 'Meet', ' 30 ', 'people', ' ', 'at', ' ', '10', ':', '30', '']]
@@ -353,7 +368,7 @@ def open_amounts(batch: TokenizedBatch) -> TokenizedBatch:
 
 def _open(parts: list[str]) -> list[str]:
     """Join amounts to the structure around them, in merged parts."""
-    amounts = set(_amounts(parts))
+    amounts = {i for i in _amounts(parts) if _may_pass(parts, i)}
     opened = parts[:1]
     for i in range(1, len(parts), 2):
         if i in amounts:
@@ -394,6 +409,21 @@ def _amounts(parts: list[str]) -> Iterator[int]:
             behind = parts[i + 1] + "\n" * (i + 2 == len(parts))
             if _BEFORE.search(before) and _AFTER.match(behind):
                 yield i
+
+
+def _may_pass(parts: list[str], i: int) -> bool:
+    """Whether an amount in merged parts is no part of a phone or a long code."""
+    word, before = parts[i], parts[i - 1]
+    is_signed = not word.isdigit() or _MONEY.search(before) is not None
+    if not is_signed and len(word) > _PLAIN_DIGITS:
+        return False
+    near = ((i - 2, before), (i + 2, parts[i + 1]))
+    return not any(
+        0 < k < len(parts)
+        and _BESIDE.fullmatch(gap)
+        and (parts[k][0].isdigit() or parts[k][-1].isdigit())
+        for k, gap in near
+    )
 
 
 def _is_amount(word: str) -> bool:

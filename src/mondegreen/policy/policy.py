@@ -8,17 +8,26 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
 
 from mondegreen.arrays import Ids, Weights
-from mondegreen.errors import InvalidParameterError, UnknownNameError
+from mondegreen.errors import (
+    ConfigurationError,
+    InvalidParameterError,
+    SourceError,
+    UnknownNameError,
+)
+from mondegreen.files import read_bytes
 from mondegreen.policy.alphabet import Alphabet
 from mondegreen.policy.lexicon import Kind, Lexicon, load_lexicon
+from mondegreen.policy.numbers import Grid, Near
+from mondegreen.policy.policy_file import LARGEST, read_policy_file
 from mondegreen.policy.shapes import SHAPES
 from mondegreen.sampling.integers import draw_uniform
-from mondegreen.settings import Settings
+from mondegreen.settings import Numbers, Settings, is_policy_path
 from mondegreen.text.never_printed import never_printed
 from mondegreen.text.print_forms import public_cases
 from mondegreen.text.tokenizer import CLITICS, canonical, tokenize
@@ -73,7 +82,10 @@ _FORM_NAMES: Final[Mapping[str, str]] = {
     "t": "state or region",
 }
 
-_RULES: Final = 1
+GRID: Final = Grid()
+"""The public grid of ``--numbers near``: 1 to 1,000,000, ten cells per decade."""
+
+_RULES: Final = 2
 """Number of the rules of lookup, shapes and printing: a change of them is another."""
 
 _UNKNOWN: Final = (("ing", "g"), ("ed", "d"), ("ly", "r"), ("s", "p"))
@@ -112,6 +124,11 @@ class Policy:
         PUBLIC words that are ordinary in this field, and that must hide.
     hide_among : int, at least 2
         Words that each group has at least, where its class and similar ones have them.
+    numbers : {"hide", "near", "plain"}
+        What happens to amounts: they have the symbol of their format, or that of their
+        cell of :data:`GRID`, or pass as a part of the structure.
+    near : float, nats per cell
+        Rate of the noise of cells.
 
     Examples
     --------
@@ -130,11 +147,17 @@ class Policy:
         ordinary: Iterable[str] = (),
         sensitive: Iterable[str] = (),
         hide_among: int = HIDE_AMONG,
+        numbers: Numbers = Settings.numbers,
+        near: float = Settings.near,
     ) -> None:
-        if name not in _OPEN:
+        if name not in _OPEN and name != lexicon.header.get("name"):
             raise UnknownNameError("policy", name, sorted(_OPEN))
+        shown_by_name = _OPEN.get(name, frozenset(lexicon.header.get("opened", ())))
         self.name, self.lexicon, self.hide_among = name, lexicon, hide_among
-        self.opened = frozenset(opened) | _OPEN[name] - frozenset(hidden)
+        self.numbers = numbers
+        noise = Near(GRID, near) if numbers == "near" else None
+        self.shapes = (*SHAPES, *(() if noise is None else GRID.shapes()))
+        self.opened = frozenset(opened) | shown_by_name - frozenset(hidden)
         for each in (*opened, *hidden):
             if each not in lexicon.classes:
                 raise UnknownNameError("class", each, list(lexicon.classes))
@@ -156,13 +179,14 @@ class Policy:
         self.groups = self._make_groups(never)
         self._index_capitals()
         self._index_outputs()
-        self.digest = self._make_digest()
+        self.digest = self._make_digest(near)
         self.alphabet = Alphabet(
             name,
             self.digest,
             len(self.ordinary),
-            len(self.groups) + len(SHAPES),
+            len(self.groups) + len(self.shapes),
             min(group.inputs for group in self.groups),
+            noise,
         )
 
     # --- which symbol
@@ -192,6 +216,10 @@ class Policy:
             known.update((word, symbol) for word in hidden if word not in shown)
         for word in sorted(never):  # an order that every process has
             known[word] = known.get(word, self.find_group("rest", form_of(word)))
+        if not found:
+            raise ConfigurationError(
+                "no class of the policy is hidden: use less of --open"
+            )
         return tuple(found)
 
     def _bands(self, kind: Kind, words: list[str]) -> list[list[str]]:
@@ -238,14 +266,14 @@ class Policy:
         """Number the outputs: ordinary words, words of groups, tokens of shapes."""
         sizes = [1] * len(self.ordinary)
         sizes += [len(group.words) for group in self.groups]
-        sizes += [shape.size for shape in SHAPES]
+        sizes += [shape.size for shape in self.shapes]
         self.sizes: Weights = np.array(sizes, dtype=np.int64)
         self.first: Weights = np.array([0, *accumulate(sizes)][:-1], dtype=np.int64)
         self.output_count = sum(sizes)
         words = [word for group in self.groups for word in group.words]
         self.words = (*map(_printed(""), self.ordinary), *words)
 
-    def _make_digest(self) -> str:
+    def _make_digest(self, near: float) -> str:
         """SHA-256, in hex, of what decides the symbol of a token, and its outputs."""
         found = hashlib.sha256(json.dumps([_RULES, self.name]).encode())
         for table in (self.symbols, self.capitals, self.upper):
@@ -253,8 +281,10 @@ class Policy:
             found.update(np.array(list(table.values()), dtype="<i4").tobytes())
         for words in (sorted(self.starts), self.words):
             found.update("\n".join([*words, ""]).encode("utf-8", "surrogatepass"))
-        shapes = [[shape.name, shape.size] for shape in SHAPES]
+        shapes = [[shape.name, shape.size] for shape in self.shapes]
         found.update(json.dumps([shapes, self.sizes.tolist()]).encode())
+        if self.numbers != "hide":
+            found.update(json.dumps([self.numbers, near]).encode())
         return found.hexdigest()
 
     def draw_members(self, symbols: Ids, rng: np.random.Generator) -> Weights:
@@ -273,7 +303,7 @@ class Policy:
         if code < len(self.words):
             return f"{self.words[code]}{suffix}"
         symbol = self.symbol_at(code)
-        shape = SHAPES[symbol - len(self.ordinary) - len(self.groups)]
+        shape = self.shapes[symbol - len(self.ordinary) - len(self.groups)]
         return shape.print(code - int(self.first[symbol])) + suffix
 
     def symbol_at(self, code: int) -> int:
@@ -301,31 +331,47 @@ class Policy:
         if place < len(self.groups):
             group = self.groups[place]
             return group.class_name, _FORM_NAMES.get(group.form, group.form), size
-        return "shape", SHAPES[place - len(self.groups)].name, size
+        return "shape", self.shapes[place - len(self.groups)].name, size
 
     def __repr__(self) -> str:
         return f"Policy({self.name!r}, {self.digest[:12]})"
+
+
+def opened_by(name: str) -> frozenset[str]:
+    """Return the classes that a shipped policy shows."""
+    return _OPEN[name]
 
 
 @functools.lru_cache(maxsize=8)
 def load_policy(
     name: str = "sensitive",
     *,
+    path: str | None = None,
     opened: tuple[str, ...] = (),
     hidden: tuple[str, ...] = (),
     ordinary: tuple[str, ...] = (),
     sensitive: tuple[str, ...] = (),
     hide_among: int = HIDE_AMONG,
+    numbers: Numbers = Settings.numbers,
+    near: float = Settings.near,
 ) -> Policy:
-    """Make a shipped policy, once in a process; parameters as of :class:`Policy`."""
+    """Make a shipped policy, once in a process; parameters as of :class:`Policy`.
+
+    With ``path``, that of a policy file, whose SHA-256 is the ``name``.
+    """
+    lexicon = load_lexicon() if path is None else read_policy_file(path)
+    if path is not None and lexicon.digest != name:
+        raise SourceError(path, "the file was changed while it was read")
     return Policy(
-        load_lexicon(),
-        name,
+        lexicon,
+        name if path is None else str(lexicon.header["name"]),
         opened=opened,
         hidden=hidden,
         ordinary=ordinary,
         sensitive=sensitive,
         hide_among=hide_among,
+        numbers=numbers,
+        near=near,
     )
 
 
@@ -339,13 +385,20 @@ def policy_of(settings: Settings) -> Policy | None:
     """
     if settings.policy in (None, "all"):
         return None
+    name, path = str(settings.policy), None
+    if is_policy_path(name):
+        path = str(Path(name).absolute())  # a change of folder must not change the file
+        name = hashlib.sha256(read_bytes(path, LARGEST + 1)).hexdigest()
     return load_policy(
-        str(settings.policy),
+        name,
+        path=path,
         opened=settings.opened,
         hidden=settings.hidden,
         ordinary=settings.ordinary,
         sensitive=settings.sensitive,
         hide_among=settings.hide_among,
+        numbers=settings.numbers,
+        near=settings.near,
     )
 
 

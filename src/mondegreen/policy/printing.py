@@ -23,6 +23,26 @@ from mondegreen.text.print_forms import (
 )
 from mondegreen.text.tokenizer import CLITICS, TokenizedBatch
 
+_SUBJECTS: Final = frozenset(
+    "i you he she it we they who what that there this these those how where when "
+    "why".split()
+)
+_PLURALS: Final = frozenset(
+    "you we they who what there these those how where why".split()
+)
+_MODALS: Final = frozenset("would could should might must".split())
+_HOSTS: Final = {
+    "'m": frozenset({"i"}),
+    "'re": _PLURALS,
+    "'ve": _PLURALS | _MODALS | {"i"},
+    "'ll": _SUBJECTS,
+    "'d": _SUBJECTS,
+    "n't": _MODALS.union(
+        "do does did is are was were have has had ca wo sha need ought dare ai".split()
+    ),
+}
+"""Ordinary words that each ending is joined to; behind others it is spelled out."""
+
 _VOWELS: Final = frozenset("aeiou8")
 
 
@@ -31,7 +51,7 @@ class PolicyPrinter:
     """Prints released outputs of a policy: a function of them and of the structure.
 
     Names and the first words of sentences get capitals, by public rules. An ending such
-    as ``n't`` is joined to an ordinary word, and spelled out behind any other.
+    as ``n't`` is joined to a word that takes it, and spelled out behind any other.
 
     Parameters
     ----------
@@ -52,6 +72,10 @@ class PolicyPrinter:
         self._flags = GapFlags()
         known = policy.symbols
         self._clitics = {known[word]: spelled for word, spelled in CLITICS.items()}
+        self._hosts = {
+            known[ending]: {known[word] for word in words if word in known}
+            for ending, words in _HOSTS.items()
+        }
         self._ordinary = len(policy.ordinary)
         self._articles = [known[word] for word in ("a", "an") if word in known]
 
@@ -136,7 +160,7 @@ class PolicyPrinter:
         """Join an ending to an ordinary word; set apart what else would touch."""
         gap, spelled = pieces[2 * i], self._clitics.get(code)
         if spelled is not None and gap in ("", " "):
-            if before < self._ordinary and before not in self._clitics:
+            if before in self._hosts[code]:
                 pieces[2 * i] = ""
             else:
                 pieces[2 * i], pieces[2 * i + 1] = " ", spelled

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal, NoReturn, Protocol, TypeAlias, final
+from typing import ClassVar, Final, NoReturn, Protocol, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,8 @@ from mondegreen.errors import ConfigurationError, DataError, InvalidParameterErr
 from mondegreen.policy.policy import Policy
 from mondegreen.policy.sealing import seal, unseal
 from mondegreen.sampling.noise import chacha20, stream_key
+from mondegreen.settings import Same
 from mondegreen.text.tokenizer import TokenizedBatch, canonical
-
-Same: TypeAlias = Literal["place", "record", "key"]
-"""Values of ``--same``."""
 
 Sample: TypeAlias = Callable[[Ids, np.random.Generator], Ids]
 """Draws a symbol for each symbol: ``sample`` of a state of ``krr`` or ``urr``."""
@@ -68,17 +66,33 @@ def make_scope(
     >>> type(make_scope("record", load_policy())).__name__
     'RecordScope'
     """
-    if same == "place":
+    found = scope_class(same)
+    if found is PlaceScope:
         return PlaceScope(policy)
-    if same == "record":
+    if found is RecordScope:
         return RecordScope(policy, repeating=repeating)
-    if same != "key":
-        raise InvalidParameterError("same", same, "'place', 'record' or 'key'")
     if key is None:
         raise ConfigurationError(
-            "--same key needs a key: add --key-file FILE, or use --same record"
+            "--same key needs a key: add --key-file FILE --id COLUMN (in Python "
+            "noise=mg.KeyedNoise...), or use --same record"
         )
     return KeyScope(policy, key, context)
+
+
+def scope_class(same: Same) -> type[PlaceScope | RecordScope | KeyScope]:
+    """Find the class of a scope, which says what the scope discloses.
+
+    >>> scope_class("key").__name__
+    'KeyScope'
+    """
+    classes: Mapping[str, type[PlaceScope | RecordScope | KeyScope]] = {
+        "place": PlaceScope,
+        "record": RecordScope,
+        "key": KeyScope,
+    }
+    if same not in classes:
+        raise InvalidParameterError("same", same, "'place', 'record' or 'key'")
+    return classes[same]
 
 
 @final
@@ -204,7 +218,9 @@ class KeyScope:
 
     disclosed: ClassVar[tuple[str, ...]] = (
         "equal words: which sensitive words of all texts under this key are the same, "
-        "up to case. Counts and contexts of a word add up over texts",
+        "up to case. Counts and contexts of a word add up over texts, so wide scopes "
+        "are ciphers: in a test on news an attacker recovered .35 of sensitive words "
+        "per place, and .66 with one map for 1,000 records",
     )
     conditions: ClassVar[tuple[str, ...]] = ()
     assumptions: ClassVar[tuple[str, ...]] = (

@@ -71,8 +71,15 @@ def _pseudo_word(number: int) -> str:
     return found + "x"
 
 
+def _four_digits(number: int) -> str:
+    """Years are a format of their own, so they are no outputs of this one."""
+    return str(1000 + number if number < 900 else 1200 + number)
+
+
 SHAPES: Final = (
-    *(_digits(count) for count in range(1, _LONGEST + 1)),
+    *(_digits(count) for count in range(1, 4)),
+    Shape("4 digits", 8800, _four_digits),
+    *(_digits(count) for count in range(5, _LONGEST + 1)),
     *(_zeros(count) for count in range(2, _LONGEST + 1)),
     Shape("year", 200, lambda i: str(1900 + i)),
     Shape("month or day of a date", 12, lambda i: str(1 + i)),

@@ -9,7 +9,7 @@ from typing import Any, Final, final
 
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import Policy
-from mondegreen.text.tokenizer import canonical, tokenize
+from mondegreen.text.tokenizer import canonical
 
 _BEFORE: Final = "and"
 """A word in front of a text, so that its first word is inside a sentence."""
@@ -93,7 +93,7 @@ class PolicyView:
 
     def words(self, text: str) -> list[ShownWord]:
         """Describe each token of a text, by its own spelling and what joins them."""
-        batch = tokenize([f"{_BEFORE} {text}"])
+        batch = self._lookup.cut([f"{_BEFORE} {text}"])
         symbols = self._lookup.codes(batch)[1:].tolist()
         return [
             self._word(word, symbol)

@@ -132,7 +132,7 @@ def _build_with_policy(
         raise ConfigurationError(
             f"policy {chosen.policy!r} is another one here than the settings name: "
             f"its digest is {digest[:12]}, not {digests['policy'][:12]}; use the "
-            "version of mondegreen that wrote them"
+            "file, or the version of mondegreen, that they were written with"
         )
     given = {f.name: getattr(chosen, f.name) for f in fields(chosen)}
     beside = {name: value for name, value in given.items() if name not in _LAW}

@@ -7,6 +7,7 @@ import inspect
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
@@ -24,7 +25,7 @@ from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import Policy as SymbolPolicy
 from mondegreen.policy.policy import policy_of
 from mondegreen.policy.printing import PolicyPrinter
-from mondegreen.policy.scope import Scope, make_scope
+from mondegreen.policy.scope import Scope, make_scope, scope_class
 from mondegreen.privatizer.reading import Language, Reading, find_language_name
 from mondegreen.privatizer.release import (
     Release,
@@ -41,7 +42,17 @@ from mondegreen.privatizer.spec import (
 )
 from mondegreen.sampling.noise import Batch, NoiseSource, OSNoise
 from mondegreen.sampling.records import BatchNumbers, SeenIds, record_ids
-from mondegreen.settings import Case, Policy, Read, Same, Settings, Structure, Unknown
+from mondegreen.settings import (
+    Case,
+    Numbers,
+    Policy,
+    Read,
+    Same,
+    Settings,
+    Structure,
+    Unknown,
+    is_policy_path,
+)
 from mondegreen.space.space import Space
 from mondegreen.space.store import load_space
 from mondegreen.text.detokenizer import Detokenizer
@@ -56,6 +67,9 @@ if TYPE_CHECKING:
     from mondegreen.scores.preview import Preview
 
 _STREAM_TEXTS: Final = 1024
+
+_SAME_KEY: Final = b"mondegreen --same key"
+"""Purpose of the key under which a sensitive word has one replacement."""
 
 
 @final
@@ -94,17 +108,23 @@ class Privatizer:
         :class:`OSNoise` if not given.
     allow_unproved : bool
         Needed for mechanisms without a proof.
-    policy : {"sensitive", "names", "all"}, optional
+    policy : {"sensitive", "names", "all"} or path, optional
         What is sensitive. By default ``sensitive`` for ``krr`` and ``urr``; ``all``
-        for mechanisms on a space.
+        for mechanisms on a space. A file of ``mondegreen policy build`` is a policy of
+        your own.
     ordinary, sensitive : iterable of str
         *Public* words that the policy shows, and that it must hide.
     opened, hidden : iterable of str
         Classes of the policy that are shown, and hidden.
     hide_among : int
         Words that each group has at least, where its class has as many.
-    same : {"place", "record"}
-        Whether a sensitive word is replaced anew at each place of a record.
+    numbers : {"hide", "near", "plain"}
+        Whether amounts hide in their format, are printed near their value, or pass.
+    near : float, nats per cell
+        Loss of amounts for a factor of 1.26, with ``numbers="near"``.
+    same : {"place", "record", "key"}
+        Whether a sensitive word is replaced anew at each place of a record, or has one
+        replacement throughout a record, or in all texts under the key of ``noise``.
 
     Raises
     ------
@@ -150,6 +170,8 @@ class Privatizer:
         opened: Iterable[str] = Settings.opened,
         hidden: Iterable[str] = Settings.hidden,
         hide_among: int = Settings.hide_among,
+        numbers: Numbers = Settings.numbers,
+        near: float = Settings.near,
         same: Same = Settings.same,
     ) -> None:
         if not isinstance(mechanism, AbstractMechanism):
@@ -178,18 +200,21 @@ class Privatizer:
             opened=opened,  # type: ignore[arg-type]
             hidden=hidden,  # type: ignore[arg-type]
             hide_among=hide_among,
+            numbers=numbers,
+            near=near,
             same=same,
         ).resolve()
+        if is_policy_path(str(self._settings.policy)):  # from whatever folder
+            path = str(Path(str(self._settings.policy)).absolute())
+            self._settings = replace(self._settings, policy=path)
         self.mechanism = mechanism
         self.noise: NoiseSource = OSNoise() if noise is None else noise
         chosen = self._settings
         self._policy = policy_of(chosen)
-        self._same: Scope | None = None
         if self._policy is not None:
             if space is not None:
                 raise ConfigurationError("a policy has its own words: leave space out")
             self._space: Space | None = None
-            self._same = make_scope(chosen.same, self._policy)
             self.state: State = mechanism.prepare(self._policy.alphabet)  # type: ignore[arg-type]
             self._lookup: Lookup | PolicyLookup = PolicyLookup(self._policy)
             self.reading = Reading(self.state, "none", None)
@@ -242,7 +267,9 @@ class Privatizer:
         """What every release of this privatizer promises."""
         if self._guarantee is None:
             if not self._stated:
-                parts = (self._lookup, self._detokenizer, self.reading, self._same)
+                has_policy = self._policy is not None
+                same = scope_class(self._settings.same) if has_policy else None
+                parts = (self._lookup, self._detokenizer, self.reading, same)
                 stated = guarantee_of(self.state, *parts)
                 self._stated.append(self.mechanism.sign(stated))
             self._guarantee = self._stated[0].with_noise(
@@ -444,6 +471,7 @@ class Privatizer:
         other.__dict__.update(self.__dict__)
         other.noise = OSNoise() if noise is None else noise
         other._guarantee, other._numbers = None, self._numbers.fresh()
+        other.__dict__.pop("_same", None)  # it may hold the key of this noise
         return other
 
     @property
@@ -514,6 +542,10 @@ class Privatizer:
 
         A copy does not know which numbers of batches are taken.
         """
+        uncounted = {"_numbers": BatchNumbers(is_counting=False)}
+        if is_policy_path(str(self._settings.policy)):
+            # The other process checks the digest: it reads the file again.
+            return Privatizer.from_dict, (self.to_dict(), self.noise), uncounted
         options: dict[str, Any] = {
             name: getattr(self._settings, name)
             for name in inspect.signature(Privatizer).parameters
@@ -522,7 +554,6 @@ class Privatizer:
         options["language"] = self.reading.judge or self.reading.language
         options["noise"] = self.noise
         build = functools.partial(Privatizer, **options)
-        uncounted = {"_numbers": BatchNumbers(is_counting=False)}
         return build, (self.mechanism, self._space), uncounted
 
     def _release(
@@ -534,9 +565,10 @@ class Privatizer:
         places: Sequence[int] | None = None,
     ) -> tuple[TokenizedBatch, Codes]:
         """Cut the texts into tokens, and draw the codes that replace them."""
+        same = self._same  # which may lack its key: nothing is drawn then
         scope, number = self._scope(column), self._numbers.next(number)
         batch = Batch(number, scope, texts_of(texts), records, places)
-        tokens, codes = draw(self.state, self._lookup, self.noise, batch, self._same)
+        tokens, codes = draw(self.state, self._lookup, self.noise, batch, same)
         if self._policy is not None:  # sensitive places are printed as they were drawn
             return tokens, codes
         drawn = codes.astype(np.int32, copy=False)
@@ -552,6 +584,35 @@ class Privatizer:
             named = self.space.digest
         parts = self._settings, self.mechanism, named, self.state
         return settings_digest(*parts, self._lookup.keep_digest)
+
+    @functools.cached_property
+    def _same(self) -> Scope | None:
+        """Where equal sensitive words get equal outputs.
+
+        Under ``key`` that is in all columns, by a key of its own that the noise makes.
+        """
+        policy = self._policy
+        if policy is None:
+            return None
+        # Other sources have no key; one that holds a keyed source hands on its method.
+        derive = getattr(self.noise, "subkey", None)
+        return make_scope(
+            self._settings.same,
+            policy,
+            repeating=policy.alphabet.cells,
+            key=None if derive is None else derive(_SAME_KEY),
+            context=self.digest,
+        )
+
+    def check_noise(self) -> None:
+        """Refuse noise without a key where the settings need one, before any text.
+
+        Raises
+        ------
+        ConfigurationError
+            If ``same`` is ``"key"`` and the noise has no key.
+        """
+        self._same  # noqa: B018 - making it is the check
 
     def _scope(self, column: str) -> bytes:
         """Digest the settings and the logical column."""

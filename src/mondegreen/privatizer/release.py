@@ -78,7 +78,7 @@ def guarantee_of(
     lookup: Lookup | PolicyLookup,
     detokenizer: Detokenizer | PolicyPrinter,
     reading: Reading,
-    scope: Scope | None = None,
+    scope: type[Scope] | None = None,
 ) -> Guarantee:
     """State what is promised of texts, whatever the noise."""
     parts = (detokenizer, *([] if scope is None else [scope]))
@@ -142,7 +142,8 @@ def draw(
 
     It fails if a word got no noise, or the mechanism drew what is no word.
     """
-    tokens = tokenize(batch.texts)
+    cut = lookup.cut if isinstance(lookup, PolicyLookup) else tokenize
+    tokens = cut(batch.texts)
     codes = lookup.codes(tokens)
     ends = np.cumsum([0, *tokens.counts()])
     # No printer takes this code: whatever is left of it stops the batch.

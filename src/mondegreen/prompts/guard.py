@@ -96,6 +96,7 @@ class PromptGuard:
             allowed = f"of {', '.join(PUBLIC_ROLES)}"
             raise InvalidParameterError("public role", sorted(unknown)[0], allowed)
         self._texts, self._objects, self._tools = _public(public)
+        privatizer.check_noise()
         is_keyed = isinstance(privatizer.noise, KeyedNoise)
         if fresh and is_keyed:
             raise ConfigurationError("keyed noise and fresh noise exclude each other")

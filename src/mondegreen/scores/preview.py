@@ -138,7 +138,7 @@ def preview_policy(state: State, lookup: PolicyLookup) -> Preview:
     From one draw with a fixed seed. What an attacker recovers depends on the domain:
     ``mondegreen attack`` measures it.
     """
-    batch = tokenize(SENTENCES.read_text(encoding="utf-8").splitlines())
+    batch = lookup.cut(SENTENCES.read_text(encoding="utf-8").splitlines())
     symbols = lookup.codes(batch)
     policy = lookup.policy
     rng = np.random.Generator(np.random.PCG64(_SEED))

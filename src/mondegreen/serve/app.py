@@ -50,6 +50,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     )
     metrics = Metrics()
     privatizer, limits = settings.privatizer, settings.limits
+    privatizer.check_noise()
     guide, keys = "See /openapi.json.", settings.api_keys
     add_gate(app, Rules(limits, limits.seconds, error_answer, guide, keys), metrics)
     batcher = Batcher(privatizer, limits.words, metrics.count_batch)

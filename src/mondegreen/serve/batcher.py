@@ -89,6 +89,11 @@ class _OwnNoise:
     def describe(self) -> str:
         return self.source.describe()
 
+    @property
+    def subkey(self) -> Callable[[bytes], bytes] | None:
+        """The method of a keyed source, which ``--same key`` needs; else None."""
+        return self.source.subkey if isinstance(self.source, KeyedNoise) else None
+
     def streams(self, batch: Batch) -> Iterator[tuple[range, np.random.Generator]]:
         start = 0
         for length in self.runs:

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
 from mondegreen.cli import options
-from mondegreen.cli.options import argument, command
-from mondegreen.cli.render import describe_symbol, echo_facts, echo_json, echo_table
-from mondegreen.errors import ConfigurationError
-from mondegreen.settings import DEFAULT_POLICY, Settings
-from mondegreen.settings import Policy as PolicyName
+from mondegreen.cli.options import File, PolicyName, argument, command, option
+from mondegreen.cli.render import (
+    describe_symbol,
+    echo_facts,
+    echo_json,
+    echo_table,
+    same_lines,
+)
+from mondegreen.errors import ConfigurationError, DataError
+from mondegreen.settings import DEFAULT_POLICY, POLICIES, Settings
 
 if TYPE_CHECKING:
     from mondegreen.policy.policy import Policy
     from mondegreen.policy.shown import ShownWord
 
 
-_CHOSEN: Final = options.settings(*options.POLICY, otherwise={"policy": DEFAULT_POLICY})
+_CHOSEN: Final = options.settings(
+    *options.SHOWN_POLICY, otherwise={"policy": DEFAULT_POLICY}
+)
 
 _BESIDE: Final = options.settings(
     *(name for name in options.POLICY if name != "policy")
@@ -36,7 +44,7 @@ _SHOWN: Final = 10
 
 @click.group()
 def policy() -> None:
-    """List, show and compare policies.
+    """List, show, compare and build policies.
 
     A policy says which words are ordinary and shown, and which are sensitive and
     replaced by another word of their group.
@@ -52,7 +60,7 @@ def list_policies(as_json: bool = options.JSON) -> None:
     Example: mondegreen policy list --json
     """
     rows: list[dict[str, Any]] = []
-    for name in get_args(PolicyName):
+    for name in POLICIES:
         counts = dict.fromkeys(("ordinary", "groups", "hides_among"))
         if name != "all":
             found = _load(Settings(policy=name)).alphabet
@@ -63,7 +71,7 @@ def list_policies(as_json: bool = options.JSON) -> None:
 
 @command()
 def info(
-    name: Literal["sensitive", "names"] = argument(default=DEFAULT_POLICY),
+    name: PolicyName = argument(default=DEFAULT_POLICY, metavar="[NAME|FILE]"),
     settings: Settings = _BESIDE,
     as_json: bool = options.JSON,
 ) -> None:
@@ -72,6 +80,7 @@ def info(
     \b
     mondegreen policy info names
     mondegreen policy info --open health
+    mondegreen policy info my.policy
     """  # noqa: D301
     from mondegreen.policy.shown import PolicyView
 
@@ -115,28 +124,35 @@ def show(
     view = PolicyView(_load(settings))
     found = [each for word in words for each in view.words(word)]
     if not found:
-        raise ConfigurationError("no word is given: punctuation is shown as it is")
+        raise ConfigurationError(
+            "no word is given: punctuation, and amounts under --numbers plain, pass "
+            "unchanged"
+        )
     if as_json:
         echo_json([each.to_dict() for each in found])
         return
     for each in found:
         click.echo("\n".join(_lines(each)))
+    for line in same_lines(settings.same):
+        click.echo(line)
 
 
 @command(short_help="Compare two policies.")
 def diff(
-    first: Literal["sensitive", "names"] = argument(metavar="A"),
-    second: Literal["sensitive", "names"] = argument(metavar="B"),
+    first: PolicyName = argument(metavar="A"),
+    second: PolicyName = argument(metavar="B"),
     settings: Settings = _BESIDE,
     as_json: bool = options.JSON,
 ) -> None:
     """List the words whose class differs between policies A and B.
 
-    The options change B, not A. Words are compared as they are, and with a capital.
+    A and B are names or files, such as that of an old version. The options change B,
+    not A. Words are compared as they are, and with a capital.
     The table shows ten words of each change, and --json all of them.
 
     \b
     mondegreen policy diff sensitive names
+    mondegreen policy diff sensitive ./my.policy
     mondegreen policy diff sensitive sensitive --open health --json
     """  # noqa: D301
     from mondegreen.policy.shown import compare
@@ -157,7 +173,79 @@ def diff(
         click.echo("no word changes its class")
 
 
-for _verb in (list_policies, info, show, diff):
+@command(short_help="Build a policy file from lists of words.")
+def build(
+    sources: tuple[File, ...] = argument(nargs=-1, required=True, metavar="SOURCE..."),
+    output: Path = option(
+        "File of the policy, such as my.policy.",
+        "-o --output FILE",
+        required=True,
+        type=click.Path(path_type=Path),
+    ),
+    base: Literal["english", "none"] = option(
+        "english: add to the lists of the package; none: use SOURCE alone."
+    ),
+    like: Literal["sensitive", "names"] = option(
+        "Show the classes that this policy shows, with --base english."
+    ),
+    opened: tuple[str, ...] = option(
+        "Show this class of SOURCE. Repeatable.", "--open CLASS"
+    ),
+    name: str | None = option(
+        "Name of the policy.  [default: the name of FILE, without its ending]"
+    ),
+    version: str = option("Version of the policy.", default="1"),
+    licenses: tuple[str, ...] = option(
+        "License of the lists of SOURCE, such as CC0-1.0. Repeatable.",
+        "--license NAME",
+    ),
+    force: bool = options.FORCE,
+    as_json: bool = options.JSON,
+) -> None:
+    """Build a policy file from PUBLIC lists of words.
+
+    SOURCE is UTF-8 text. A heading such as [ordinary], [health] or [health p] (class,
+    and p for plurals, b for verbs) stands before its words; # begins a comment. Words
+    of SOURCE leave the lists of the base. A list that is made from private texts
+    discloses what they hold.
+
+    \b
+    mondegreen policy build terms.txt -o my.policy --license CC0-1.0
+    mondegreen privatize INPUT -o OUTPUT --policy ./my.policy --epsilon 12
+    """  # noqa: D301
+    from mondegreen.files import whole_file
+    from mondegreen.policy.lexicon import load_lexicon
+    from mondegreen.policy.policy import Policy, opened_by
+    from mondegreen.policy.policy_file import build_policy_file, check_policy_file
+
+    if output.exists() and not force:
+        raise DataError(f"{output}: exists; use --force to replace it")
+    lexicon = load_lexicon() if base == "english" else None
+    inherited = opened_by(like).intersection(lexicon.classes if lexicon else ())
+    data = build_policy_file(
+        sources,
+        name=output.stem if name is None else name,
+        version=version,
+        licenses=licenses,
+        opened=[*{*opened, *inherited}],
+        base=lexicon,
+    )
+    checked = check_policy_file(data, output)
+    made = Policy(checked, str(checked.header["name"]))
+    with whole_file(output, mode=0o644) as file:
+        file.write(data)
+    facts = {
+        "file": str(output),
+        "policy": made.name,
+        "digest": made.digest,
+        "ordinary": len(made.ordinary),
+        "groups": made.alphabet.groups,
+        "hides_among": made.alphabet.hides_among,
+    }
+    echo_facts(facts, as_json=as_json)
+
+
+for _verb in (list_policies, info, show, diff, build):
     policy.add_command(_verb)
 
 

@@ -13,6 +13,7 @@ where :math:`x` is a target itself. Since :math:`b` is rounded up,
 
 from __future__ import annotations
 
+import hashlib
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -126,6 +127,10 @@ class ResponseMechanism(base.AbstractMechanism):
         if loss > parameters["epsilon"]:  # rounding, where epsilon is all but 0
             allowed = f"at least {loss:.3g} for {alphabet.size} symbols"
             raise InvalidParameterError("epsilon", parameters["epsilon"], allowed)
+        near = alphabet.near
+        if near is not None:
+            stated["equivalents"] = (*stated["equivalents"], *near.equivalents)
+            stated["disclosed"] = (*stated.get("disclosed", ()), *near.disclosed)
         promise = Guarantee(
             mechanism=self.name,
             parameters=parameters,
@@ -161,6 +166,9 @@ class ResponseState(base.State):
 
     def sample(self, ids: Ids, rng: np.random.Generator) -> Ids:
         base.check_ids(ids, self.input_count - 1)
+        near = self.alphabet.near
+        if near is not None:
+            ids = near.blur(ids, self.alphabet.cells.start, rng)
         return self.response.sample(ids, rng)
 
     def log_prob(self, ids: Ids) -> LogProbs:
@@ -169,8 +177,19 @@ class ResponseState(base.State):
         table = np.empty((len(ids), self.output_count))
         with np.errstate(divide="ignore"):
             for row, symbol in zip(table, ids.tolist(), strict=True):
-                row[:] = np.log(self.response.probabilities(symbol, self.output_count))
+                row[:] = np.log(self._law_of(symbol))
         return table
+
+    def _law_of(self, symbol: int) -> Floats:
+        """The law of one symbol; that of a cell is a mixture of those of all cells."""
+        size, cells, near = self.output_count, self.alphabet.cells, self.alphabet.near
+        if near is None or symbol not in cells:
+            return self.response.probabilities(symbol, size)
+        chances = near.weights[symbol - cells.start] / TOTAL
+        law = np.zeros(size)
+        for cell, chance in zip(cells, chances.tolist(), strict=True):
+            law += chance * self.response.probabilities(cell, size)
+        return law
 
     def distances(self, first: Ids, second: Ids) -> Floats:
         return base.discrete_distances(first, second)
@@ -178,4 +197,8 @@ class ResponseState(base.State):
     @property
     def digests(self) -> dict[str, str]:
         """The weight of strays decides a draw: ``exp`` may differ between machines."""
-        return {"law": f"{self.response.stray:016x}"}
+        law = f"{self.response.stray:016x}"
+        if self.alphabet.near is not None:
+            weights = self.alphabet.near.weights.astype("<i8").tobytes()
+            law += f" {hashlib.sha256(weights).hexdigest()}"
+        return {"law": law}

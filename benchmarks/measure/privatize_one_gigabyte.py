@@ -48,7 +48,7 @@ def main() -> None:
         source, output = Path(folder) / "in.csv", Path(folder) / "out.csv"
         rows = write_input(source)
         arguments = ["privatize", source, "-o", output, "--column", "review"]
-        arguments += ["--epsilon", "10", "--jobs", "2", "--quiet"]
+        arguments += ["-m", "tree", "--epsilon", "10", "--jobs", "2", "--quiet"]
         arguments += ["--read", "none"]
         start = time.perf_counter()
         process = subprocess.Popen(

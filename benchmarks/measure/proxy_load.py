@@ -86,6 +86,7 @@ def serving(app: Any) -> Iterator[tuple[uvicorn.Server, str]]:
 def proxy(upstream: str) -> Iterator[tuple[subprocess.Popen[str], str, list[str]]]:
     """Start the command; yields its process, its address and what it says."""
     command = [sys.executable, "-m", "mondegreen", "proxy", "--upstream", upstream]
+    command += ["--policy", "all"]
     command += ["--epsilon", EPSILON, "--port", "0", "--read", "none"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     lines: list[str] = []

@@ -84,7 +84,7 @@ def command(read: str) -> dict[str, float]:
             "print(time.perf_counter() - start, used.ru_utime + used.ru_stime, "
             "used.ru_maxrss / 1024)"
         )
-        options = f"--epsilon 10 --quiet --read {read} -o {target}".split()
+        options = f"--policy all --epsilon 10 --quiet --read {read} -o {target}".split()
         run = [sys.executable, "-m", "mondegreen", "privatize", str(source), *options]
         done = subprocess.run(
             [sys.executable, "-c", script, *run], capture_output=True, check=True

@@ -27,7 +27,8 @@ from benchmarks.measure.service_clients import Found, Load, load
 CHARACTERS = 400
 TEXTS = 200
 EPSILON = 10
-SERVE = ["-m", "mondegreen", "serve", "--epsilon", str(EPSILON), "--quiet"]
+LAW = ["--policy", "all", "--epsilon", str(EPSILON)]
+SERVE = ["-m", "mondegreen", "serve", *LAW, "--quiet"]
 PRESIDIO = ["-m", "benchmarks.measure.service_presidio"]
 SERVICES = {
     "mondegreen": SERVE,

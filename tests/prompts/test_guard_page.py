@@ -41,7 +41,7 @@ def test_the_commands_of_the_page_run(tmp_path):
     script = "\n".join([end, "set -e", *blocks("sh")])
     run("bash", "-c", script, cwd=tmp_path, env={**os.environ, "PATH": path})
     stated = json.loads((tmp_path / "guarantee.json").read_text())
-    assert stated["guarantee"]["mechanism"] == "tree"
+    assert stated["guarantee"]["mechanism"] == "urr"
 
 
 @pytest.mark.slow("LiteLLM takes long to import")

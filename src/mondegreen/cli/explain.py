@@ -21,7 +21,7 @@ from mondegreen.cli.render import (
 )
 from mondegreen.errors import ConfigurationError
 from mondegreen.settings import Settings
-from mondegreen.wording import amount, factor, figure, nats
+from mondegreen.wording import amount, factor, figure, figures, nats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,15 +29,22 @@ if TYPE_CHECKING:
     from mondegreen.guarantee import Guarantee
     from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.scores.policy_word import PolicyOdds, PolicyWordScores
+    from mondegreen.scores.printed import Printed
     from mondegreen.scores.word import DocumentLoss, Odds, WordScores
     from mondegreen.wording import Kind
+
+_RUNS: Final = 400
+"""Carrier sentences that are released where a reader is on."""
+
+_PLACES: Final = 5
+"""Places of one word in a text, for what ``--same`` changes."""
 
 
 @command()
 def explain(
     word: str = argument(),
     settings: Settings = options.settings(
-        *options.LAW, *options.POLICY, "keep", "print_all", "language"
+        *options.LAW, *options.POLICY, "same", "keep", "print_all", "language"
     ),
     words: int = option(
         "Words of a document for which the privacy loss is added up.", default=100
@@ -54,9 +61,10 @@ def explain(
         type=click.IntRange(min=2),
     ),
     seed: options.Seed | None = option("Repeat the same runs."),
-    read: Literal["none", "words"] = option(
+    read: Literal["none", "words", "sentence"] = option(
         "words: also what outputs are read as, each by itself, by a public language "
-        "model. Within a sentence the words beside it decide: see mondegreen attack."
+        "model. sentence: the words beside it decide. Both say how often the command "
+        "prints WORD again, by runs in carrier sentences.",
     ),
     plot: File | None = option("Draw the likeliest outputs, as .png or .svg."),
     force: bool = options.FORCE,
@@ -69,7 +77,8 @@ def explain(
     whether the word was this one or another, and what a document adds up to. Exact
     where probabilities can be computed; else from runs, with 95 % confidence
     intervals. Nothing is read but public data. With --policy: the class of the word,
-    and the chances that it is printed, or a word of its group, or any other.
+    and the exact chances that the command prints it, or a word of its group, or any
+    other. With --read: how often the command prints it again, by runs in sentences.
 
     \b
     mondegreen explain doctor --epsilon 10
@@ -88,7 +97,7 @@ def explain(
     if privatizer.policy is not None:
         _refuse_picture(target, "--plot does not go with a policy: use --json")
         scored = score_policy_word(privatizer.state, privatizer.policy, word, top=top)
-        _explain_with_policy(privatizer, word, scored, as_json=as_json)
+        _explain_with_policy(privatizer, word, scored, settings.same, as_json=as_json)
         return
     code, form = Lookup(privatizer.space, keep=settings.keep).code_of(word)
     facts = {"word": word, "looked_up_as": form, "is_kept": code == KEEP}
@@ -111,6 +120,7 @@ def explain(
     )
     guarantee = privatizer.guarantee
     readings = _readings(privatizer, code, runs, seed)[:top]
+    printed = _printed(replace(settings, read=read), word, seed)
     preview = privatizer.preview(with_attacker=True)
     if target is not None:
         from mondegreen.report.charts import picture, picture_format
@@ -125,6 +135,7 @@ def explain(
         read_as = [{"word": word, "probability": share} for word, share in readings]
         more = {
             "readings": read_as or None,
+            "printed": printed and printed.to_dict(),
             "preview": preview.to_dict(),
             "protection": preview.protection(guarantee),
         }
@@ -135,6 +146,8 @@ def explain(
         if readings:
             rows = [(word, f"{figure(share, 'percent')} %") for word, share in readings]
             click.echo("\n".join(["", "read by itself as", *table(rows, indent="  ")]))
+        if printed is not None:
+            click.echo(f"\nprinted again in carrier sentences: {_share_of(printed)}")
         click.echo(f"\n{preview.warning or preview}")
         click.echo(f"Protection: {preview.protection(guarantee)}.")
 
@@ -144,11 +157,48 @@ def _refuse_picture(target: Any, why: str) -> None:
         raise ConfigurationError(why)
 
 
+def _printed(settings: Settings, word: str, seed: int | None) -> Printed | None:
+    """How often the command prints a word again, where a reader has the last word."""
+    if settings.read == "none":
+        return None
+    from mondegreen.privatizer.build import build_privatizer
+    from mondegreen.sampling.noise import Seeded
+    from mondegreen.scores.printed import count_printed
+
+    noise = None if seed is None else Seeded(seed)
+    privatizer = build_privatizer(settings, noise)
+
+    def release(texts: list[str]) -> list[str]:
+        return [each.text if each else "" for each in privatizer.batch(texts)]
+
+    return count_printed(word, release, _RUNS)
+
+
+def _share_of(printed: Printed) -> str:
+    value, ends = (
+        figure(printed.value, "percent"),
+        figures(printed.low, printed.high, "percent"),
+    )
+    return f"{value} % ({ends}, {amount(printed.runs or 0, 'run')})"
+
+
 def _explain_with_policy(
-    privatizer: Privatizer, word: str, scores: PolicyWordScores, *, as_json: bool
+    privatizer: Privatizer,
+    word: str,
+    scores: PolicyWordScores,
+    same: str,
+    *,
+    as_json: bool,
 ) -> None:
     """Show what a policy and its mechanism do with one word."""
+    from mondegreen.scores.printed import Printed
+
     guarantee = privatizer.guarantee
+    printed = Printed.exactly(scores.stay)
+    # Under a record, all places of a sensitive word have one draw.
+    is_one_draw = same == "record" and not scores.is_ordinary
+    places = 1 if is_one_draw else _PLACES
+    repeated = {"places": _PLACES, "at_least_once": printed.among(places)}
     preview = privatizer.preview()
     if as_json:
         echo_json(
@@ -157,12 +207,20 @@ def _explain_with_policy(
                 "is_kept": False,
                 "guarantee": guarantee.to_dict(),
                 **scores.to_dict(),
+                "printed": {**printed.to_dict(), "same": same, "repeated": repeated},
                 "preview": preview.to_dict(),
                 "protection": preview.protection(guarantee),
             }
         )
         return
     click.echo("\n".join(_policy_lines(scores, guarantee)))
+    if not scores.is_ordinary:
+        often = figure(repeated["at_least_once"], "percent", digits=4)
+        shown = "; the text shows that its places are equal" if is_one_draw else ""
+        click.echo(
+            f"\nin a text that has the word {_PLACES} times (--same {same}): printed "
+            f"unchanged at least once with {often} %{shown}"
+        )
     click.echo(f"\n{guarantee.summary()}\n{preview}")
     click.echo(f"Protection: {preview.protection(guarantee)}.")
 

@@ -4,7 +4,9 @@
 
 All texts are invented and released with a seed, so the releases are not private. Writes
 results/policy_readings.json. With ``--shuffled`` it prints the releases of the prompts
-instead, in a random order and without their policies, to judge which ask the same.
+instead, in a random order and without their policies, to judge which ask the same. The
+judgments are lines of policy_verdicts.txt in that order: y asks the same, n nearly, and
+a dot something else.
 """
 
 from __future__ import annotations
@@ -60,6 +62,21 @@ def texts() -> list[tuple[str, str]]:
     return found + [(PROMPTS_KIND, text) for text in PROMPTS]
 
 
+def shuffled(rows: list[dict[str, Any]]) -> list[tuple[int, str, int]]:
+    """The releases of the prompts in the order in which they are judged.
+
+    Each is the place of its prompt, its policy and its draw.
+    """
+    lines = [
+        (place, name, draw)
+        for place in range(sum(row["kind"] == PROMPTS_KIND for row in rows))
+        for name in POLICIES
+        for draw in range(DRAWS)
+    ]
+    order = np.random.default_rng(SEED).permutation(len(lines)).tolist()
+    return [lines[i] for i in order]
+
+
 def main() -> None:
     """Release, and write."""
     flat = texts()
@@ -72,15 +89,9 @@ def main() -> None:
             for row, release in zip(rows, made, strict=True):
                 row.setdefault(name, []).append(release.text if release else "")
     if "--shuffled" in sys.argv:
-        lines = [
-            (row["text"], release)
-            for row in rows
-            if row["kind"] == PROMPTS_KIND
-            for name in POLICIES
-            for release in row[name]
-        ]
-        for i in np.random.default_rng(SEED).permutation(len(lines)).tolist():
-            print(i, *lines[i], sep="\t")
+        some = [row for row in rows if row["kind"] == PROMPTS_KIND]
+        for place, name, draw in shuffled(rows):
+            print(some[place]["text"], some[place][name][draw], sep="\t")
         return
     found = {"epsilon": EPSILON, "mechanism": "urr", "draws": DRAWS, "rows": rows}
     machine.save("policy_readings", found)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from typing import Any, Final
 
 from benchmarks import machine
+from benchmarks.measure.policy_readings import shuffled
 from benchmarks.pages.page import Table, fill
 
 PAGE = "explanation/policies.md"
@@ -23,19 +25,8 @@ DEFAULT: Final = "sensitive|urr|12|none"
 READINGS: Final = ("names", "sensitive --open health")
 PROMPTS: Final = "the twenty prompts"
 
-# What one reader says of five draws of each prompt, in the order of the prompts: y asks
-# the same, n nearly, and a dot something else. They were read in a random order.
-VERDICTS: Final = {
-    "names": (
-        "yyyyy yyyyy yyyyy yyyyy yyyyy .nnnn ..... yyyyy yyyyy yyyyy "
-        "..... yyyyy yyyyy yyyyy yyyyy nnnnn yyyyy yyyyy yyyyy ....."
-    ).split(),
-    "sensitive --open health": (
-        "yyyyy yyyyy ..... yyyyy ...n. ..... ..... n...n yyyyy ..... "
-        "..... ..... ..... .n... nnnn. ..n.. ..... yyyyy ..... ....."
-    ).split(),
-}
-VERDICTS_DIGEST: Final = "807a564b9d65bacc"
+VERDICTS: Final = machine.ROOT / "benchmarks" / "measure" / "policy_verdicts.txt"
+VERDICTS_DIGEST: Final = "2364a021703a7f74"
 
 
 def load(name: str) -> dict[str, Any]:
@@ -45,16 +36,22 @@ def load(name: str) -> dict[str, Any]:
     return found
 
 
+def _name(key: str) -> str:
+    """The name of a setting, for people."""
+    policy, mechanism, epsilon, read = key.split("|")
+    if policy != "all":
+        return f"`{policy}`, `{mechanism}` {epsilon}"
+    return f"`{mechanism}` {epsilon}" + (", read" if read != "none" else "")
+
+
 def rows() -> list[tuple[str, dict[str, Any]]]:
     """The settings that were measured on all sets, for people, in a fixed order."""
     found = []
     for key, row in load("policies")["rows"].items():
-        policy, mechanism, epsilon, read = key.split("|")
+        policy, mechanism, epsilon, _ = key.split("|")
         is_policy = policy != "all"
-        name = f"`{policy}`, `{mechanism}` {epsilon}"
-        if not is_policy:
-            name = f"`{mechanism}` {epsilon}" + (", read" if read != "none" else "")
-        if row.keys() >= {"insurance", *ANNOTATED}:
+        name = _name(key)
+        if mechanism in ("urr", "krr", "tree") and row.keys() >= {*ANNOTATED}:
             order = (not is_policy, policy != "sensitive", mechanism != "urr")
             found.append(((*order, float(epsilon) if is_policy else 0.0), name, row))
     found.sort(key=lambda each: each[0])
@@ -65,9 +62,9 @@ def _share(value: float | None, digits: int = 2) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
-def _with_interval(attack: dict[str, Any]) -> str:
+def _with_interval(attack: dict[str, Any], key: str = "value") -> str:
     low, high = _share(attack["low"]), _share(attack["high"])
-    return f"{_share(attack['value'])} [{low}, {high}]"
+    return f"{_share(attack[key])} [{low}, {high}]"
 
 
 def recovered() -> Table:
@@ -165,7 +162,13 @@ def units() -> Table:
     for name in ANNOTATED:
         header += [f"{name}: units left", "prompts with one", "other words kept"]
     body = []
-    for name, row in rows():
+    parts = load("policies_beside")["parts"]["detectors"]
+    both = [
+        (name, {each: parts[each][name] for each in ANNOTATED})
+        for name in ("Presidio", "Presidio, then the policy")
+        if all(each in parts for each in ANNOTATED)
+    ]
+    for name, row in (*both, *rows()):
         cells = [name]
         for each in ANNOTATED:
             found = row[each]
@@ -196,6 +199,80 @@ def groups() -> str:
     )
 
 
+def context() -> Table:
+    """What the reader recovers, and what it recovers of less."""
+    found = load("policies_beside")["parts"]["context"]
+    body = []
+    for name in COLLECTIONS:
+        if name in found:
+            row = found[name]
+            cells = [
+                _share(row[key])
+                for key in ("neighbors_alone", "group_alone", "most_common_word")
+            ]
+            body.append([name, f"{row['n']:,}", _with_interval(row, "reader"), *cells])
+    header = ["set", "sensitive words", "reader", "neighbors alone"]
+    return Table([*header, "group alone", "most common word"], body)
+
+
+def implicit() -> str:
+    """How many of the units left describe somebody in ordinary words."""
+    found = load("policies_beside")["parts"]["left_by_kind"]["llm_redactor"]
+    left, units = (sum(each[i] for each in found.values()) for i in (0, 1))
+    described, all_ = found["implicit"]
+    share = 100 * (left - described) / (units - all_)
+    return (
+        f"Of the {left} units that the default leaves in llm_redactor, {described} are "
+        'descriptions in ordinary words, such as "our largest enterprise client". '
+        f"Without descriptions, {share:.2f} % are left.\n"
+    )
+
+
+def tells() -> Table:
+    """Authorship, membership and perplexity."""
+    parts = load("policies_beside")["parts"]
+    first = parts["authors"][DEFAULT]
+    clear = parts["perplexity"][DEFAULT]["clear"]
+    named = _share(first["clear"]["value"])
+    body = [["clear text", named, "1.00", f"{clear:,.0f}"]]
+    for key, row in parts["members"].items():
+        authors = parts["authors"].get(key)
+        body.append(
+            [
+                _name(key),
+                "–"
+                if authors is None
+                else _share(authors["learned_releases"]["value"]),
+                _with_interval(row, "auc"),
+                f"{parts['perplexity'][key]['released']:,.0f}",
+            ]
+        )
+    return Table(["setting", "authors named", "membership, AUC", "perplexity"], body)
+
+
+def slow() -> Table:
+    """Mechanisms that were measured on two collections and the annotated sets."""
+    body = []
+    for key, row in load("policies")["rows"].items():
+        if key.split("|")[1] not in ("calibrated", "exponential", "tem"):
+            continue
+        cells = [_name(key)]
+        for each in ("insurance", "banking77"):
+            found = row.get(each, {})
+            attack = found.get("attack")
+            cells.append("–" if attack is None else _with_interval(attack))
+        cells.append(_share(row.get("banking77", {}).get("accuracy")))
+        cells.append(_share(row.get("insurance", {}).get("kept")))
+        for each in ANNOTATED:
+            cells.append(
+                f"{100 * row[each]['units_left']:.1f} %" if each in row else "–"
+            )
+        body.append(cells)
+    header = ["setting", "insurance: recovered", "banking77: recovered"]
+    header += ["banking77: intents", "insurance: words kept"]
+    return Table([*header, *(f"{each}: units left" for each in ANNOTATED)], body)
+
+
 def judged() -> str:
     """A digest of what was judged: other releases are to be judged anew."""
     shown = [
@@ -206,17 +283,30 @@ def judged() -> str:
     return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16]
 
 
-def prompts() -> Table:
-    """The first draw of each prompt, and how many of five draws ask the same."""
+@functools.cache
+def marks_of() -> dict[str, list[str]]:
+    """Join the judgments with what was judged: five marks for each prompt."""
     if judged() != VERDICTS_DIGEST:
         raise ValueError(f"other releases than those that were judged: {judged()}")
+    found = load("policy_readings")["rows"]
+    marks = {name: [[""] * 5 for _ in range(20)] for name in READINGS}
+    order = shuffled(found)
+    for (place, name, draw), mark in zip(
+        order, VERDICTS.read_text("utf-8").split(), strict=True
+    ):
+        marks[name][place][draw] = mark
+    return {name: ["".join(each) for each in all_] for name, all_ in marks.items()}
+
+
+def prompts() -> Table:
+    """The first draw of each prompt, and how many of five draws ask the same."""
     some = [r for r in load("policy_readings")["rows"] if r["kind"] == PROMPTS]
     body = []
     for i, row in enumerate(some):
         cells = [row["text"]]
         for name in READINGS:
             first = "unchanged" if row[name][0] == row["text"] else row[name][0]
-            cells += [first, str(VERDICTS[name][i].count("y"))]
+            cells += [first, str(marks_of()[name][i].count("y"))]
         body.append(cells)
     header = ["prompt"]
     for name in READINGS:
@@ -228,7 +318,7 @@ def verdicts() -> str:
     """How many prompts ask the same in most of their draws."""
     said = []
     for name in READINGS:
-        marks = VERDICTS[name]
+        marks = marks_of()[name]
         most = sum(each.count("y") > 2 for each in marks)
         draws = sum(each.count("y") for each in marks)
         said.append(
@@ -249,7 +339,7 @@ def all_readings() -> Table:
     for row in found:
         marks = ["–" for _ in READINGS]
         if row["kind"] == PROMPTS:
-            marks = [VERDICTS[name][some.index(row["text"])] for name in READINGS]
+            marks = [marks_of()[name][some.index(row["text"])] for name in READINGS]
         draws = [draw for name in READINGS for draw in row[name]]
         body.append([row["kind"], row["text"], *draws, *marks])
     return Table(header, body)
@@ -271,6 +361,10 @@ def sizes() -> str:
 TABLES = {
     "recovered": recovered,
     "alone": alone,
+    "context": context,
+    "tells": tells,
+    "implicit": implicit,
+    "slow": slow,
     "hidden": hidden,
     "groups": groups,
     "use": use,

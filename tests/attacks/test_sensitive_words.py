@@ -43,7 +43,7 @@ def attacked(policy, state=None, texts=DOMAIN, corpus=DOMAIN, seed=0):
     reader, batch = InDomainReader(policy, corpus, state.response), tokenize(texts)
     symbols = reader.lookup.codes(batch)
     released = state.sample(symbols, np.random.default_rng(seed))
-    guesses = guess_hidden_words(reader, batch, released)
+    guesses = guess_hidden_words(reader, batch, released, with_neighbors=True)
     return sensitive_words(batch, guesses, policy.alphabet.is_group(symbols))
 
 
@@ -90,6 +90,16 @@ def test_neighbors_give_back_what_the_group_alone_does_not():
     assert alone == pytest.approx(0.2)  # five illnesses, alike in frequency
     assert found.value > 0.9
     assert found.low <= found.value <= found.high
+
+
+def test_neighbors_alone_see_the_sentence_and_no_group():
+    policy = load_policy("sensitive")
+    assert attacked(policy).details["neighbors_alone"]["value"] > 0.9
+    # Neighbors that tell nothing: a name or an illness, with one frequency each.
+    same = [f"I saw {word} here." for word in ("diabetes", "Anna")] * 40
+    found = attacked(policy, texts=same, corpus=same)
+    assert found.details["neighbors_alone"]["value"] <= 0.5
+    assert found.value == 1.0  # the group tells them apart
 
 
 def test_strays_are_counted_as_what_they_are():

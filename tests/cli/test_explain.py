@@ -199,3 +199,37 @@ def test_what_a_reader_recovers_is_said_where_that_is_known_soon(run):
 
     assert shares(1) < 0.1 < 0.3 < shares(10) < 0.5
     assert "attacker" not in run("cold", "-e", 2).stdout  # other words
+
+
+def explained(*options, expect=0):
+    done = CliRunner().invoke(cli, ["explain", *options])
+    assert done.exit_code == expect, done.output
+    return done
+
+
+def test_the_chance_that_the_command_prints_a_word_is_exact_under_a_policy():
+    command = ["diabetes", "--policy", "sensitive", "-e", "12", "--json"]
+    found = {
+        same: json.loads(explained(*command, "--same", same).stdout)
+        for same in ("place", "record")
+    }
+    stay = found["place"]["stay"]
+    for same, each in found.items():
+        assert each["printed"]["value"] == each["printed"]["high"] == stay
+        assert (each["printed"]["runs"], each["printed"]["same"]) == (None, same)
+    repeated = {k: v["printed"]["repeated"] for k, v in found.items()}
+    # One draw for the record, and one for each of five places.
+    assert repeated["record"]["at_least_once"] == pytest.approx(stay)
+    assert repeated["place"]["at_least_once"] == pytest.approx(1 - (1 - stay) ** 5)
+
+
+@pytest.mark.slow("reads sentences")
+def test_what_a_reader_prints_again_is_counted_in_runs():
+    command = ["diabetes", "--policy", "all", "-e", "10", "--json", "--seed", "1"]
+    assert json.loads(explained(*command).stdout)["printed"] is None
+    found = json.loads(explained(*command, "--read", "sentence").stdout)
+    printed = found["printed"]
+    assert printed["low"] < printed["value"] < printed["high"]
+    assert printed["runs"] == 400
+    # The reader puts in the commonest word of the group more often than the law does.
+    assert printed["low"] > found["stay"]

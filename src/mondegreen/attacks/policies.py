@@ -66,7 +66,7 @@ def attack_policy(
     found: list[Attack] = []
     if pairs.released is not None:
         tell("hidden words")
-        guesses = guess_hidden_words(reader, batch, pairs.released)
+        guesses = guess_hidden_words(reader, batch, pairs.released, with_neighbors=True)
         hidden = policy.alphabet.is_group(pairs.inputs)
         read = sensitive_words(batch, guesses, hidden)
         found += [read, single_guess(batch, guesses), replace(read, name="reader")]

@@ -162,13 +162,15 @@ class InDomainReader:
         space = WordSpace("in-domain", tuple(words))
         self.language = NGrams.from_counts(counter.finish(), space)
         self._seen, self._candidates = seen, candidates
+        self._ordinary = len(policy.ordinary)
         self._set_channel(response)
 
     def _set_channel(self, response: Response) -> None:
         self._channel = self._make_channel(response)
         every = np.ones(len(self.index) + 1, dtype=np.bool_)
-        self._decoder = Decoder(
-            self._channel, self.language, printable=every, beam=_BEAM
+        self._decoder, self._blind = (
+            Decoder(channel, self.language, printable=every, beam=_BEAM)
+            for channel in (self._channel, self._hide_groups(self._channel))
         )
 
     def under(self, response: Response) -> InDomainReader:
@@ -213,6 +215,20 @@ class InDomainReader:
                 law[symbol, : len(ranked)] = np.log([chances[w] for w in ranked])
         return Channel(np.arange(symbols, dtype=np.int32), candidates, law, "exact")
 
+    def _hide_groups(self, channel: Channel) -> Channel:
+        """Give all hidden places one output: any hidden word may have made it."""
+        ordinary, totals = self._ordinary, Counter[str]()
+        for (symbol, word), times in self._seen.items():
+            if symbol >= ordinary and word in self.index:
+                totals[word] += times
+        width = channel.candidates.shape[1]
+        ranked = sorted(totals, key=lambda word: (-totals[word], word))[:width]
+        candidates, law = channel.candidates.copy(), channel.log_law.copy()
+        candidates[ordinary:], law[ordinary:] = self.unknown, -np.inf
+        candidates[ordinary:, : len(ranked)] = [self.index[word] for word in ranked]
+        law[ordinary:, : max(1, len(ranked))] = 0.0
+        return Channel(channel.observation, candidates, law, "exact")
+
     def guess_alone(self, symbols: Ids) -> Ids:
         """Guess the most frequent word of each symbol: its neighbors are not seen."""
         return np.asarray(self._channel.candidates[symbols, 0])
@@ -227,6 +243,15 @@ class InDomainReader:
         """Guess the most likely word at each place, given the whole sentence."""
         return self._decoder.guesses(Released(symbols, ends))
 
+    def guess_by_neighbors(self, symbols: Ids, ends: NDArray[np.bool_]) -> Ids:
+        """Guess as :meth:`guess` does, without looking at the groups that came out.
+
+        The attacker sees the ordinary words, and that a place is hidden. The
+        candidates of such a place are the most frequent hidden words, all equally
+        likely by the output.
+        """
+        return self._blind.guesses(Released(symbols, ends))
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -235,7 +260,9 @@ class Guesses:
 
     ``hits`` are those of the reader, ``alone`` of the best guess from the output of
     the word itself. ``known`` tells which words the attacker has in its vocabulary: no
-    other word can be recovered. All have the shape (words,), flat over all texts.
+    other word can be recovered. ``neighbors`` are the hits of a reader that sees the
+    ordinary words and no group; None where that was not asked, or there are no groups.
+    All have the shape (words,), flat over all texts.
     """
 
     hits: Marks
@@ -243,20 +270,33 @@ class Guesses:
     known: Marks
     knows: str
     corpus_words: int
+    neighbors: Marks | None = None
 
 
 def guess_hidden_words(
-    reader: InDomainReader, batch: TokenizedBatch, released: Ids
+    reader: InDomainReader,
+    batch: TokenizedBatch,
+    released: Ids,
+    *,
+    with_neighbors: bool = False,
 ) -> Guesses:
-    """Read a release under a policy: one released symbol for each word of ``batch``."""
+    """Read a release under a policy: one released symbol for each word of ``batch``.
+
+    ``with_neighbors`` also guesses from the ordinary words without the groups, which
+    takes as long again.
+    """
     truth = reader.ids([canonical(word) for word in batch.words()])
-    known = truth < reader.unknown
+    known, ends = truth < reader.unknown, ends_of(batch)
+    neighbors = None
+    if with_neighbors:
+        neighbors = (reader.guess_by_neighbors(released, ends) == truth) & known
     return Guesses(
-        (reader.guess(released, ends_of(batch)) == truth) & known,
+        (reader.guess(released, ends) == truth) & known,
         (reader.guess_alone(released) == truth) & known,
         known,
         "sees ordinary words, knows policy and law",
         reader.corpus_words,
+        neighbors,
     )
 
 
@@ -322,8 +362,9 @@ def sensitive_words(
         ``value`` is the share of all counted words, those outside the vocabulary of
         the attacker included. Details: ``known_only`` (those outside left out),
         ``hidden_only`` (those that the policy shows left out), ``group_alone`` (the
-        guess from the output of the word alone), ``by_class``, and ``beside``: numbers
-        and rare words, which are not counted.
+        guess from the output of the word alone), ``neighbors_alone`` (the guess from
+        the ordinary words without the groups, where it was made), ``by_class``, and
+        ``beside``: numbers and rare words, which are not counted.
     """
     classes = word_classes(batch)
     counted = ~np.isin(classes, _NOT_COUNTED)
@@ -333,6 +374,9 @@ def sensitive_words(
     low, high = _bounds(batch, hits, counted)
     names = sorted(set(classes[counted].tolist()))
     beside = {name: _share(hits, classes == name) for name in (NUMBER, "rest")}
+    context = {}
+    if guesses.neighbors is not None:
+        context["neighbors_alone"] = _share(guesses.neighbors, counted)
     return Attack(
         "sensitive_words",
         f"{guesses.knows}, has an in-domain corpus of {guesses.corpus_words:,} words "
@@ -349,6 +393,7 @@ def sensitive_words(
             "known_only": _share(hits, counted & guesses.known),
             "hidden_only": _share(hits, counted & hidden),
             "group_alone": _share(alone, counted),
+            **context,
             "by_class": {name: _share(hits, classes == name) for name in names},
             "beside": beside,
         },

@@ -65,7 +65,7 @@ def read_sample(
     """
     lookup, size = Lookup(space), space.vocab_size + 1
     counts = np.zeros(size, dtype=np.int64)
-    texts, passage = 0, _Passage(keep)
+    texts, passage = 0, Passage(keep)
     for batch in source.batches():
         found = source.texts(batch)
         texts += len(found)
@@ -80,7 +80,8 @@ def read_sample(
     return Sample(source.name, texts, words, int(counts[-1]), counts, kept)
 
 
-class _Passage:
+@final
+class Passage:
     """Texts at equal distances, of so many words at most, or a single one."""
 
     def __init__(self, words: int) -> None:

@@ -202,7 +202,8 @@ class _Search:
 
     def _is_exact(self, found: ScoreBounds) -> bool:
         """Whether what is looked at is no estimate: a reader always is one."""
-        return found.is_exact and all(t.key != "reader" for t in self.steering)
+        estimates = ("reader", "sensitive")
+        return found.is_exact and all(t.key not in estimates for t in self.steering)
 
     def conclude(self, best: ScoreBounds | None) -> None:
         """Take what was found if it keeps the targets that did not steer."""

@@ -29,8 +29,15 @@ KEYS: Final = {
     "privacy_ratio": "epsilon times the mean distance at most {value}",
     "utility_loss": "words move at most {value} of the way to a random word "
     "({prior} prior)",
+    "sensitive": "an in-domain reader recovers at most {value} of the sensitive words",
+    "ordinary": "at least {value} of the ordinary words are printed unchanged",
 }
-"""What can be asked for; the last one is about use, the others about privacy."""
+"""What can be asked for; two are about use, the others about privacy."""
+
+POLICY_KEYS: Final = ("sensitive", "ordinary")
+"""Those that are about policies; the others are about mechanisms over a space."""
+
+_OF_USE: Final = ("utility_loss", "ordinary")
 
 OVER: Final = ("worst", *(f"P{percent}" for percent in reversed(PERCENTILES)), "mean")
 """Which words must keep a target about words: all, a percentage, or their mean."""
@@ -52,6 +59,8 @@ _RANGES: Final = {
     "reader": (0.0, 1.0, "in (0, 1], as a share of words"),
     "worst_word": (0.0, 1.0, "in (0, 1]"),
     "utility_loss": (0.0, 1.0, "in (0, 1], as a share of the loss of a random word"),
+    "sensitive": (0.0, 1.0, "in (0, 1], as a share of sensitive words"),
+    "ordinary": (0.0, 1.0, "in (0, 1], as a share of ordinary words"),
 }
 
 
@@ -86,12 +95,12 @@ class Target:
     @property
     def is_about_use(self) -> bool:
         """Whether a larger epsilon helps to keep it."""
-        return self.key == "utility_loss"
+        return self.key in _OF_USE
 
     @property
     def is_at_least(self) -> bool:
         """Whether the value is the least that is allowed."""
-        return self.key in ("bayes_risk", "s_w")
+        return self.key in ("bayes_risk", "s_w", "ordinary")
 
     @property
     def is_linear(self) -> bool:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
 from mondegreen.cli import options
+from mondegreen.cli.chances import TREE_ALIKE, TREE_POWER, tune_tree
 from mondegreen.cli.options import File, argument, command, option
 from mondegreen.cli.render import echo_json, read_public, say, shower
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.io.guess import Format
+from mondegreen.settings import SYMBOL_MECHANISMS, Settings
 from mondegreen.wording import amount
 
 if TYPE_CHECKING:
@@ -28,6 +30,17 @@ Match = Literal[
 
 _PASSAGE: Final = 50_000  # words of SAMPLE that a reader is tried on
 
+_OVER_SPACE: Final = "calibrated"
+"""The mechanism for targets about mechanisms over a space, where none is named."""
+
+_OF_SPACE: Final = (
+    "over prior match to to_space space language quick html sentences force output "
+    "power alike"
+).split()
+"""Options that have no meaning for policies."""
+
+_OF_TREE: Final = ("output", "power", "alike")
+
 
 @command()
 def calibrate(
@@ -36,19 +49,25 @@ def calibrate(
     format: Format | None = options.FORMAT,
     names: tuple[options.MechanismName, ...] = option(
         "With parameters, such as vickrey:t=0.25. Without t, vickrey chooses it too. "
-        "Repeatable.",
+        "Repeatable.  [default: urr, then krr, over policy sensitive; calibrated for "
+        "targets about mechanisms over a space]",
         "-m --mechanism NAME[:KEY=VALUE,...]",
-        default=("calibrated",),
+        default=(),
+        show_default=False,
     ),
     targets: tuple[str, ...] = option(
-        "n_w (chance that a word stays, at most), s_w (number of likely outputs, at "
-        "least), bayes_risk (how often the best guess is wrong, at least), "
+        "Of policies: sensitive (share of the sensitive words that an attacker with "
+        "texts from the same domain recovers, at most), ordinary (share of the "
+        "ordinary words that are printed unchanged, at least). Of mechanisms over a "
+        "space: n_w (chance that a word stays, at most), s_w (number of likely "
+        "outputs, at least), bayes_risk (how often the best guess is wrong, at least), "
         "reader (share of the words that a reader of sentences recovers, at most), "
         "worst_word (how often the word of content that is worst off is guessed, at "
         "most), certified_epsilon (exact epsilon, at most), worst_loss (n where an "
         "output changes the odds between any two words by e^n at most), utility_loss "
-        "(distance moved, as a share of that to a random word, at most). Repeatable: "
-        "all must hold.",
+        "(distance moved, as a share of that to a random word, at most). For -m tree "
+        "with -o: success (how often the best guess of a single word is right, at "
+        "most) or reader. Repeatable: all must hold.",
         "-t --target KEY=VALUE",
     ),
     over: Literal["worst", "P99", "P95", "P90", "P75", "P50", "mean"] = option(
@@ -78,8 +97,16 @@ def calibrate(
         "keep words]",
         "-e --epsilon",
     ),
+    settings: Settings = options.settings(*options.POLICY),
     space: options.SpaceName = options.SPACE,
     language: options.LanguageName | None = options.KNOWN_LANGUAGE,
+    output: File | None = option(
+        "For -m tree: the chances of each level of the tree, as JSON to write, for "
+        "--set @FILE of the other commands.",
+        "-o --output",
+    ),
+    power: float = TREE_POWER,
+    alike: bool = TREE_ALIKE,
     quick: bool = option("Look at fewer words: sooner done, with wider intervals."),
     seed: options.Seed = option(
         "Fixes which words and outputs are drawn to measure with.", default=0
@@ -95,19 +122,122 @@ def calibrate(
 ) -> None:
     """Choose epsilon by a target.
 
-    SAMPLE is PUBLIC text of the kind that is to be privatized; its word frequencies
-    are what an attacker expects. For each mechanism, finds the largest epsilon that
-    keeps the targets; or, with a target of utility_loss, the smallest. What is printed
-    has been measured at that epsilon; where it is an estimate, the target holds at the
-    worse end of its interval. Without a target, prints what eight epsilons do. Work of
-    more than a minute is announced. Interrupt it at will: what was measured is kept,
-    and the same command goes on from there. For the mechanism "tree" see also:
-    mondegreen chances.
+    SAMPLE is PUBLIC text of the kind that is to be privatized. By default this is about
+    policies: an attacker learns from half of SAMPLE and guesses the sensitive words of
+    the rest. It finds the mechanism, the epsilon and the size of groups that keep the
+    targets, in up to a minute. With --mechanism it is about other mechanisms: word
+    frequencies of SAMPLE are what an attacker expects. For each mechanism it finds the
+    largest epsilon that keeps the targets; or, with a target of use (ordinary,
+    utility_loss), the smallest. What is printed has been measured at that epsilon.
+    Estimates keep the target at the worse end of their interval. Without a target, it
+    shows several epsilons. Work of more than a minute is announced. You can interrupt
+    it: measurements over a space are kept, and the same command goes on from there.
+    With -m tree and -o it finds the chances of each level of the tree at one --epsilon.
 
     \b
-    mondegreen calibrate tweets.csv --column text --target n_w=0.5
+    mondegreen calibrate tickets.csv --column text -t sensitive=0.15 -t ordinary=0.95
     mondegreen calibrate tweets.csv -m tem -m laplace --match bayes_risk --to tem:2.5
+    mondegreen calibrate public.csv -m tree -t success=0.2 -e 10 -o chances.json
     """  # noqa: D301
+    of_space = (match, to, to_space, output, html, sentences)
+    if _is_over_policy(names, targets, any(of_space)):
+        from mondegreen.calibration.targets import parse_target
+        from mondegreen.cli.calibrate_policy import (
+            calibrate_policy,
+            check_options_of_policy,
+        )
+
+        check_options_of_policy(_OF_SPACE)
+        calibrate_policy(
+            sample,
+            columns,
+            format,
+            settings,
+            [parse_target(target) for target in targets],
+            names,
+            epsilons,
+            seed=seed,
+            as_json=as_json,
+            quiet=quiet,
+        )
+        return
+    if settings != Settings():
+        raise ConfigurationError(
+            "options of a policy do not go with mechanisms over a space: leave out "
+            f"--mechanism, or name one of {', '.join(SYMBOL_MECHANISMS)}"
+        )
+    if output is not None:
+        key, share = _bound_of_tree(names, targets, epsilons)
+        tune_tree(
+            sample,
+            output,
+            success=share if key == "success" else None,
+            reader=share if key == "reader" else None,
+            epsilon=epsilons[0],
+            power=power,
+            alike=alike,
+            columns=columns,
+            format=format,
+            space=space,
+            language=language,
+            force=force,
+            as_json=as_json,
+            quiet=quiet,
+        )
+        return
+    if not names and not quiet:
+        say(
+            "These targets are about mechanisms over a space. No --mechanism was "
+            f"named: measuring {_OVER_SPACE}."
+        )
+    _calibrate_over_space(
+        sample,
+        columns,
+        format,
+        [_setting(n, allow_unproved=allow_unproved) for n in names or (_OVER_SPACE,)],
+        targets,
+        over,
+        prior,
+        match,
+        to,
+        to_space,
+        epsilons,
+        space,
+        language,
+        quick=quick,
+        seed=seed,
+        html=html,
+        sentences=sentences,
+        force=force,
+        as_json=as_json,
+        quiet=quiet,
+    )
+
+
+def _calibrate_over_space(
+    sample: str,
+    columns: tuple[str, ...],
+    format: Format | None,
+    settings: Sequence[Setting],
+    targets: Sequence[str],
+    over: str,
+    prior: Literal["sample", "uniform"],
+    match: Match | None,
+    to: str | None,
+    to_space: str | None,
+    epsilons: tuple[float, ...],
+    space: str,
+    language: str | None,
+    *,
+    quick: bool,
+    seed: int,
+    html: str | None,
+    sentences: str | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Find epsilons of mechanisms over a space, and print the best setting."""
     from mondegreen.calibration.evaluate import Evaluator
     from mondegreen.calibration.plan import Plan
     from mondegreen.calibration.targets import parse_target
@@ -115,7 +245,6 @@ def calibrate(
     from mondegreen.space.store import load_space
 
     asked = [parse_target(target, over, prior) for target in targets]
-    settings = [_setting(name, allow_unproved=allow_unproved) for name in names]
     reference = _reference(match, to)
     if to_space is not None and (to is None or sample == "-"):
         raise ConfigurationError(
@@ -163,6 +292,46 @@ def calibrate(
         echo_json(found.to_dict())
     else:
         click.echo("\n".join(found.lines()))
+
+
+def _is_over_policy(
+    names: Sequence[str], targets: Sequence[str], has_options_of_space: bool
+) -> bool:
+    """Tell whether the command is about policies; the default where nothing says."""
+    from mondegreen.calibration.targets import POLICY_KEYS
+
+    if names:
+        of_policy = [name.partition(":")[0] in SYMBOL_MECHANISMS for name in names]
+        if any(of_policy) != all(of_policy):
+            raise ConfigurationError(
+                "mechanisms over a policy (urr, krr) and over a space cannot be "
+                "compared by one target: run the command once for each"
+            )
+        return all(of_policy)
+    keys = [target.partition("=")[0].strip() for target in targets]
+    is_about_space = any(key not in POLICY_KEYS for key in keys)
+    return not (is_about_space or has_options_of_space)
+
+
+def _bound_of_tree(
+    names: Sequence[str], targets: Sequence[str], epsilons: Sequence[float]
+) -> tuple[str, float]:
+    """Read what --output needs besides one epsilon: the tree and one target."""
+    found = dict(target.split("=", 1) for target in targets if "=" in target)
+    known = len(found) == 1 and found.keys() <= {"success", "reader"}
+    if tuple(names) not in ((), ("tree",)) or not known or len(epsilons) != 1:
+        raise ConfigurationError(
+            "--output takes -m tree, one target (success=VALUE or reader=VALUE) and "
+            "one --epsilon"
+        )
+    ((key, value),) = found.items()
+    try:
+        share = float(value)
+    except ValueError:
+        share = 0.0
+    if not 0 < share < 1:
+        raise InvalidParameterError(f"target {key}", value, "above 0, below 1")
+    return key, share
 
 
 def _adversary(

@@ -1,4 +1,7 @@
-"""``mondegreen chances``: the tree that keeps most of a text under two bounds."""
+"""``mondegreen calibrate -m tree -o``: the tree that keeps most of a text.
+
+``mondegreen chances`` is its old name, which is kept for one version.
+"""
 
 from __future__ import annotations
 
@@ -44,6 +47,18 @@ _HALF: Final = 20_000  # words that a reader is tried on
 _SHARE: Final = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
+TREE_POWER: Final = option(
+    "For -m tree with -o: how much a word of similar meaning counts as kept, its "
+    "cosine to this power. Below 1, fewer words stay and more come out near.",
+    default=1.0,
+    type=click.FloatRange(0, 10, min_open=True),
+)
+TREE_ALIKE: Final = option(
+    "For -m tree with -o: the same chances for every class of words, which means more "
+    "grammar and less meaning."
+)
+
+
 @command()
 def chances(
     sample: File = argument(),
@@ -67,15 +82,8 @@ def chances(
         "any two words by a factor of at most e^NUMBER.",
         "-e --epsilon",
     ),
-    power: float = option(
-        "How much a word of similar meaning counts as kept: its cosine to this power. "
-        "Below 1, fewer words stay as they are and more come out near.",
-        default=1.0,
-        type=click.FloatRange(0, 10, min_open=True),
-    ),
-    alike: bool = option(
-        "The same chances for every class of words: more grammar, less meaning."
-    ),
+    power: float = TREE_POWER,
+    alike: bool = TREE_ALIKE,
     columns: tuple[options.Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
     space: options.SpaceName = options.SPACE,
@@ -84,21 +92,58 @@ def chances(
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
-    """Tune the mechanism "tree" (--policy all) so that it keeps most of a text.
-
-    SAMPLE is PUBLIC text of the kind that is to be privatized. The tree draws a word
-    of the same group, or of the same branch, ..., or any word; this finds with which
-    chances, by class of words, so that both bounds hold. The privacy budget bounds any
-    text; the success of the best guess of one word is bounded for texts with the word
-    frequencies of SAMPLE. Use a large SAMPLE: word frequencies in a small one do not
-    generalize. An attacker who uses context recovers more words. Limit that with
-    --reader; it holds for the named language model and texts from the same domain.
+    """Use ``mondegreen calibrate -m tree -o FILE``: this is its old name.
 
     \b
-    mondegreen chances public.csv --success 0.2 --epsilon 10 -o chances.json
-    mondegreen chances public.csv --reader 0.3 --epsilon 10 -o chances.json
-    mondegreen privatize notes.csv -o safe.csv -m tree -e 10 --set @chances.json
+    mondegreen calibrate public.csv -m tree -t success=0.2 -e 10 -o chances.json
     """  # noqa: D301
+    say(
+        "mondegreen chances is now: mondegreen calibrate SAMPLE -m tree --target "
+        "success=VALUE --epsilon E -o FILE"
+    )
+    tune_tree(
+        sample,
+        output,
+        success=success,
+        reader=reader,
+        epsilon=epsilon,
+        power=power,
+        alike=alike,
+        columns=columns,
+        format=format,
+        space=space,
+        language=language,
+        force=force,
+        as_json=as_json,
+        quiet=quiet,
+    )
+
+
+def tune_tree(
+    sample: str,
+    output: str,
+    *,
+    success: float | None,
+    reader: float | None,
+    epsilon: float,
+    power: float,
+    alike: bool,
+    columns: tuple[str, ...],
+    format: Format | None,
+    space: str,
+    language: str | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Find with which chances the tree keeps most of a text under two bounds.
+
+    The tree draws a word of the same group, or of the same branch, ..., or any word.
+    The privacy budget bounds any text. The success of the best guess of one word is
+    bounded for texts with the word frequencies of the sample. An attacker who uses
+    context recovers more words: ``reader`` bounds that one, for the named language
+    model and texts from the same domain.
+    """
     from mondegreen.calibration.tree_levels import best_tree, tfidf_weights
     from mondegreen.io.target import Target
     from mondegreen.mechanisms import mechanism

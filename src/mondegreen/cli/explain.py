@@ -22,7 +22,7 @@ from mondegreen.cli.render import (
 )
 from mondegreen.errors import ConfigurationError
 from mondegreen.settings import Settings
-from mondegreen.wording import amount, factor, figure, nats
+from mondegreen.wording import amount, factor, figure, figures, nats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,8 +30,15 @@ if TYPE_CHECKING:
     from mondegreen.guarantee import Guarantee
     from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.scores.policy_word import PolicyOdds, PolicyWordScores
+    from mondegreen.scores.printed import Printed
     from mondegreen.scores.word import DocumentLoss, Odds, WordScores
     from mondegreen.wording import Kind
+
+_RUNS: Final = 400
+"""Carrier sentences that are released where a reader is on."""
+
+_PLACES: Final = 5
+"""Places of one word in a text, for what ``--same`` changes."""
 
 
 @command()
@@ -55,9 +62,10 @@ def explain(
         type=click.IntRange(min=2),
     ),
     seed: options.Seed | None = option("Repeat the same runs."),
-    read: Literal["none", "words"] = option(
+    read: Literal["none", "words", "sentence"] = option(
         "words: also what outputs are read as, each by itself, by a public language "
-        "model. Within a sentence the words beside it decide: see mondegreen attack."
+        "model. sentence: the words beside it decide. Both say how often the command "
+        "prints WORD again, by runs in carrier sentences.",
     ),
     plot: File | None = option("Draw the likeliest outputs, as .png or .svg."),
     force: bool = options.FORCE,
@@ -66,13 +74,15 @@ def explain(
 ) -> None:
     """Show what one setting means for WORD.
 
-    Whether WORD is ordinary or sensitive, its class, and the chances that WORD, a word
-    of its group, or any other word is printed. The command reads public data only.
+    Under a policy: whether WORD is ordinary or sensitive, its class, and the exact
+    chances that the command prints it, a word of its group, or any other word. The
+    command reads public data only.
 
     With --policy all, or a mechanism on a space: how often WORD stays, how many outputs
     are likely and which, how much an output tells whether the word was this one or
     another, and what a document adds up to. Exact where probabilities can be computed;
-    else from runs, with 95 % confidence intervals.
+    else from runs, with 95 % confidence intervals. With --read: how often the command
+    prints WORD again, by runs in sentences.
 
     \b
     mondegreen explain diabetes --epsilon 12
@@ -93,7 +103,7 @@ def explain(
             target, "--plot does not go with a policy: use --json, or --policy all"
         )
         scored = score_policy_word(privatizer.state, privatizer.policy, word, top=top)
-        _explain_with_policy(privatizer, word, scored, as_json=as_json)
+        _explain_with_policy(privatizer, word, scored, settings.same, as_json=as_json)
         return
     code, form = Lookup(privatizer.space, keep=settings.keep).code_of(word)
     facts = {"word": word, "looked_up_as": form, "is_kept": code == KEEP}
@@ -116,6 +126,7 @@ def explain(
     )
     guarantee = privatizer.guarantee
     readings = _readings(privatizer, code, runs, seed)[:top]
+    printed = _printed(replace(settings, read=read), word, seed)
     preview = privatizer.preview(with_attacker=True)
     if target is not None:
         from mondegreen.report.charts import picture, picture_format
@@ -130,6 +141,7 @@ def explain(
         read_as = [{"word": word, "probability": share} for word, share in readings]
         more = {
             "readings": read_as or None,
+            "printed": printed and printed.to_dict(),
             "preview": preview.to_dict(),
             "protection": preview.protection(guarantee),
         }
@@ -140,6 +152,8 @@ def explain(
         if readings:
             rows = [(word, f"{figure(share, 'percent')} %") for word, share in readings]
             click.echo("\n".join(["", "read by itself as", *table(rows, indent="  ")]))
+        if printed is not None:
+            click.echo(f"\nprinted again in carrier sentences: {_share_of(printed)}")
         click.echo(f"\n{preview.warning or preview}")
         click.echo(f"Protection: {preview.protection(guarantee)}.")
 
@@ -149,11 +163,47 @@ def _refuse_picture(target: Any, why: str) -> None:
         raise ConfigurationError(why)
 
 
+def _printed(settings: Settings, word: str, seed: int | None) -> Printed | None:
+    """How often the command prints a word again, where a reader has the last word."""
+    if settings.read == "none":
+        return None
+    from mondegreen.privatizer.build import build_privatizer
+    from mondegreen.sampling.noise import Seeded
+    from mondegreen.scores.printed import count_printed
+
+    noise = None if seed is None else Seeded(seed)
+    privatizer = build_privatizer(settings, noise)
+
+    def release(texts: list[str]) -> list[str]:
+        return [each.text if each else "" for each in privatizer.batch(texts)]
+
+    return count_printed(word, release, _RUNS)
+
+
+def _share_of(printed: Printed) -> str:
+    value, ends = (
+        figure(printed.value, "percent"),
+        figures(printed.low, printed.high, "percent"),
+    )
+    return f"{value} % ({ends}, {amount(printed.runs or 0, 'run')})"
+
+
 def _explain_with_policy(
-    privatizer: Privatizer, word: str, scores: PolicyWordScores, *, as_json: bool
+    privatizer: Privatizer,
+    word: str,
+    scores: PolicyWordScores,
+    same: str,
+    *,
+    as_json: bool,
 ) -> None:
     """Show what a policy and its mechanism do with one word."""
+    from mondegreen.scores.printed import Printed
+
     guarantee = privatizer.guarantee
+    printed = Printed.exactly(scores.stay)
+    # All places of a sensitive word in a record, or under a key, have one draw.
+    places = _PLACES if same == "place" or scores.is_ordinary else 1
+    repeated = {"places": _PLACES, "at_least_once": printed.among(places)}
     preview = privatizer.preview()
     if as_json:
         echo_json(
@@ -162,6 +212,7 @@ def _explain_with_policy(
                 "is_kept": False,
                 "guarantee": guarantee.to_dict(),
                 **scores.to_dict(),
+                "printed": {**printed.to_dict(), "same": same, "repeated": repeated},
                 "preview": preview.to_dict(),
                 "protection": preview.protection(guarantee),
             }
@@ -169,6 +220,12 @@ def _explain_with_policy(
         return
     lines = [*_policy_lines(scores, guarantee), *same_lines(privatizer.settings.same)]
     click.echo("\n".join(lines))
+    if not scores.is_ordinary:
+        often = figure(repeated["at_least_once"], "percent", digits=4)
+        click.echo(
+            f"\nin a text that has the word {_PLACES} times (--same {same}): printed "
+            f"unchanged at least once with {often} %"
+        )
     click.echo(f"\n{guarantee.summary()}\n{preview}")
     click.echo(f"Protection: {preview.protection(guarantee)}.")
 

@@ -1,4 +1,4 @@
-import { type Privatizer, load, printed } from "../src/privatizer.js";
+import { type Privatizer, load } from "../src/privatizer.js";
 import { Preview } from "./preview.js";
 
 const START = 3; // of the epsilons, the one that is shown first
@@ -36,13 +36,12 @@ function start(all: Privatizer): void {
 
   function show(): void {
     const parts = privatizer.tokenizer.cut(text.value);
-    const words = preview.drawn(parts);
-    const { text: shown, spans } = printed(parts, words);
+    const { text: shown, spans } = privatizer.printed(parts, preview.drawn(parts));
     const here = wordAt(text.selectionStart);
     const pieces: (string | HTMLElement)[] = [];
     let done = 0;
     spans.forEach(({ start, end }, i) => {
-      pieces.push(shown.slice(done, start), marked(words[i]!, parts[2 * i + 1]!, i === here));
+      pieces.push(shown.slice(done, start), marked(shown.slice(start, end), parts[2 * i + 1]!, i === here));
       done = end;
     });
     element("preview").replaceChildren(...pieces, shown.slice(done));

@@ -104,7 +104,7 @@ export function unkeyed({ tree, sixteen }, draws = 60_000) {
   ];
   return cases.map(([privatizer, word]) => {
     const { artifact } = privatizer.tables;
-    const chances = privatizer.law.chances(privatizer.input(word, ""));
+    const chances = privatizer.law.chances(privatizer.inputs(["", word, ""])[0]);
     const places = new Map(artifact.words.map((each, place) => [each, place]));
     const seen = new Float64Array(chances.length);
     const text = Array(draws / 100).fill(word).join(" ");

@@ -9,6 +9,7 @@ import click
 
 from mondegreen.cli import options
 from mondegreen.cli.options import argument, command
+from mondegreen.cli.public.policy_export import export
 from mondegreen.cli.render import describe_symbol, echo_facts, echo_json, echo_table
 from mondegreen.errors import ConfigurationError
 from mondegreen.settings import Policy as PolicyName
@@ -158,7 +159,7 @@ def diff(
         click.echo("no word changes its class")
 
 
-for _verb in (list_policies, info, show, diff):
+for _verb in (list_policies, info, show, diff, export):
     policy.add_command(_verb)
 
 

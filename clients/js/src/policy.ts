@@ -49,6 +49,8 @@ export class Policy {
     this.ordinary = found.ordinary;
     this.size = found.ordinary + found.groups.length + SHAPES.length;
     this.address = new Set(found.address);
+    const isSame = (one: string, other: string): boolean =>
+      unicode.smallLetters(one) === unicode.smallLetters(other);
     let end = found.ordinary;
     for (const [, , size] of found.groups) {
       this.begins.push(end);
@@ -63,6 +65,9 @@ export class Policy {
       if (is) this.starts.add(every[place]!);
     });
     this.first = firstForms(words, part("first"));
+    if (this.first.some((word, place) => word !== words[place] && !isSame(word, words[place]!))) {
+      throw artifactError("it prints another word at the start of a sentence");
+    }
   }
 
   /** The group of unknown words of a grammatical form, or of unknown names. */

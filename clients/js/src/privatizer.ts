@@ -11,7 +11,7 @@ import { type Explanation, type Way, wayOf } from "./way.js";
 
 const UNTRUSTED =
   "WARNING: no digest was given, so anybody may have written this artifact. Only the factor above " +
-  "is computed here. Give the digest that `mondegreen space export` printed.";
+  "is computed here. Give the digest that the command printed which wrote it.";
 
 /** Where a word is: code units `start..end-1`, of the release or of the input. */
 export interface Span {
@@ -29,7 +29,7 @@ export interface Release {
 export interface LoadOptions {
   /** One of the artifact; needed where it has several. */
   readonly epsilon?: number;
-  /** SHA-256 that the artifact must have, in hex, as `mondegreen space export` printed it. */
+  /** SHA-256 that the artifact must have, in hex, as the command printed that wrote it. */
   readonly digest?: string;
 }
 
@@ -43,7 +43,7 @@ interface Tables {
 }
 
 /**
- * Read an artifact of `mondegreen space export --device`.
+ * Read an artifact of `mondegreen policy export --device`, or of `space export`.
  *
  * One that is cut off or changed, asks for what this client does not know, or promises
  * more than its law gives, is refused. Its own digest guards against damage. Somebody who
@@ -113,10 +113,15 @@ export class Privatizer {
 
   /** What the integers of the law say, whoever wrote the artifact. */
   private get computed(): string {
-    const { mechanism } = this.tables.artifact.header;
+    const { mechanism, policy } = this.tables.artifact.header;
+    const whose = mechanism === "urr" ? "sensitive" : "original";
+    const shown = policy
+      ? ` Its lists, which anybody may have written, call ${policy.ordinary} words ordinary` +
+        `${mechanism === "urr" ? ", which are shown" : ""}.`
+      : "";
     return (
       `Privacy guarantee: ${mechanism} (epsilon ${this.epsilon}): seeing an output changes the odds ` +
-      `between any two original words by a factor of e^${roundedUp(this.law.loss)} at most.`
+      `between any two ${whose} words by a factor of e^${roundedUp(this.law.loss)} at most.${shown}`
     );
   }
 

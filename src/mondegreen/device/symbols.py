@@ -5,9 +5,8 @@ The options of a policy are resolved here, so that a device builds none.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any, Final
 
 from mondegreen.device.coding import numbers, runs
@@ -101,8 +100,9 @@ def _front_coded(words: list[str]) -> Parts:
     """Leave out of each word the start that it shares with the one before, in ASCII."""
     shared, ends = [], []
     for last, word in pairwise(["", *words]):
-        start = os.path.commonprefix([last, word])
-        size = next((i for i, c in enumerate(start) if not c.isascii()), len(start))
+        pairs = zip(last, word, strict=False)
+        same = takewhile(lambda pair: pair[0] == pair[1] and pair[0].isascii(), pairs)
+        size = sum(1 for _ in same)
         shared.append(size)
         ends.append(word[size:])
     return {"known": "\n".join(ends).encode(), "shared": numbers(shared)}

@@ -16,11 +16,11 @@ export interface Release {
 export interface LoadOptions {
     /** One of the artifact; needed where it has several. */
     readonly epsilon?: number;
-    /** SHA-256 that the artifact must have, in hex, as `mondegreen space export` printed it. */
+    /** SHA-256 that the artifact must have, in hex, as the command printed that wrote it. */
     readonly digest?: string;
 }
 /**
- * Read an artifact of `mondegreen space export --device`.
+ * Read an artifact of `mondegreen policy export --device`, or of `space export`.
  *
  * One that is cut off or changed, asks for what this client does not know, or promises
  * more than its law gives, is refused. Its own digest guards against damage. Somebody who

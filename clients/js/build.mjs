@@ -11,7 +11,7 @@ import { build } from "esbuild";
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const TYPES = "dist/types";
-const ARTIFACT = "../../tests/vectors/device/tree.mdg.gz";
+const ARTIFACT = "../../tests/vectors/device/policy.mdg.gz";
 
 async function bundle(entry, how = {}) {
   const { outputFiles } = await build({

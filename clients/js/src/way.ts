@@ -140,7 +140,8 @@ class PolicyWay implements Way<Output> {
   explain(parts: readonly string[], law: Law): Explanation {
     const { policy } = this;
     const word = parts[1]!;
-    const [symbol] = this.inputs(parts) as [number];
+    // As it stands inside a sentence.
+    const [, symbol] = this.inputs(["", "and", " ", ...parts.slice(1)]) as [number, number];
     const kept = law.chances(symbol)![symbol]!;
     const size = policy.sizeOf(symbol);
     const folded = this.tokenizer.folded(word);

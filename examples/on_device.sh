@@ -5,15 +5,15 @@ set -eu
 client=$(cd "$(dirname "$0")/../clients/js" && pwd)
 cd "$(mktemp -d)"
 
-digest=$(mondegreen space export --device -o tree.mdg --epsilon 10 --epsilon 8 --json |
+digest=$(mondegreen policy export --device -o sensitive.mdg --epsilon 12 --epsilon 10 --json |
     sed -n 's/.*"digest": "\([0-9a-f]*\)".*/\1/p')
 (umask 077; head -c 32 /dev/urandom > release.key)
 printf '%s\n' '{"id": 1, "text": "My doctor in Oslo was kind."}' \
               '{"id": 2, "text": "I did not like the hotel."}' > notes.jsonl
 
-node "$client/cli.mjs" tree.mdg --epsilon 10 --digest "$digest" --key-file release.key \
+node "$client/cli.mjs" sensitive.mdg --epsilon 12 --digest "$digest" --key-file release.key \
     < notes.jsonl > device.jsonl
-mondegreen privatize notes.jsonl -o here.jsonl --policy all --epsilon 10 --key-file release.key --id id \
-    --read none --quiet
+mondegreen privatize notes.jsonl -o here.jsonl --epsilon 12 \
+    --key-file release.key --id id --quiet
 cmp device.jsonl here.jsonl
 cat device.jsonl

@@ -11,7 +11,7 @@ import { build } from "esbuild";
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const TYPES = "dist/types";
-const ARTIFACT = "../../tests/vectors/device/tree.mdg.gz";
+const ARTIFACT = "../../tests/vectors/device/policy.mdg.gz";
 
 async function bundle(entry, how = {}) {
   const { outputFiles } = await build({
@@ -59,7 +59,7 @@ async function page() {
 
 async function outputs(folder) {
   const found = types(folder).map(([name, text]) => [`${TYPES}/${name}`, text]);
-  found.push(["dist/mondegreen.js", await bundle("src/index.ts")]);
+  found.push(["dist/mondegreen.js", await bundle("src/index.ts", { minify: true })]);
   found.push(["dist/node.js", await bundle("src/node.ts", { platform: "node" })]);
   found.push(["page/index.html", await page()]);
   for (const name of ["LICENSE", "NOTICE"]) {

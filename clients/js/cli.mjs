@@ -13,7 +13,7 @@ Privatizes the text of each object, and leaves all else as it is.
   --column NAME   key of the text [text]
   --id NAME       key of the id, for a key [id]
   --digest HEX    SHA-256 that the artifact must have: the one that
-                  \`mondegreen space export\` printed; without it, you are warned
+                  the command printed that wrote it; without it, you are warned
   --quiet         print warnings alone`;
 
 const OPTIONS = {

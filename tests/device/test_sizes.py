@@ -18,9 +18,14 @@ def test_the_page_shows_what_was_measured():
 
 
 def test_a_tree_and_its_client_take_less_than_200_kilobytes_and_codes_less_than_2_mb():
-    client = SIZES["module, minified"]
+    client = SIZES["module"]
     assert client + SIZES["tree artifact, seven epsilons"] < 200_000
     assert client + SIZES["brr artifact"] < 2_000_000
+
+
+def test_the_client_takes_less_than_25_kilobytes_and_a_policy_less_than_300():
+    assert SIZES["module"] < 25_000
+    assert SIZES["policy artifact, one epsilon"] < 300_000
 
 
 def test_the_sizes_are_those_of_the_files_here():
@@ -35,5 +40,5 @@ def test_the_how_to_rounds_them_up():
         r"takes (\d+) kB on the wire, and the client \[(\d+)", page.read_text()
     )
     artifact, client = map(int, said.groups())
-    assert artifact - 1 <= SIZES["tree artifact, seven epsilons"] / 1e3 <= artifact
-    assert client - 1 <= SIZES["module, minified"] / 1e3 <= client
+    assert artifact - 1 <= SIZES["policy artifact, one epsilon"] / 1e3 <= artifact
+    assert client - 1 <= SIZES["module"] / 1e3 <= client

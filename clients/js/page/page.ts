@@ -1,4 +1,6 @@
-import { type Privatizer, load, printed } from "../src/privatizer.js";
+import { type Privatizer, load } from "../src/privatizer.js";
+import type { Described } from "../src/policy.js";
+import type { Explanation } from "../src/way.js";
 import { Preview } from "./preview.js";
 
 const START = 3; // of the epsilons, the one that is shown first
@@ -36,13 +38,12 @@ function start(all: Privatizer): void {
 
   function show(): void {
     const parts = privatizer.tokenizer.cut(text.value);
-    const words = preview.drawn(parts);
-    const { text: shown, spans } = printed(parts, words);
+    const { text: shown, spans } = privatizer.printed(parts, preview.drawn(parts));
     const here = wordAt(text.selectionStart);
     const pieces: (string | HTMLElement)[] = [];
     let done = 0;
     spans.forEach(({ start, end }, i) => {
-      pieces.push(shown.slice(done, start), marked(words[i]!, parts[2 * i + 1]!, i === here));
+      pieces.push(shown.slice(done, start), marked(shown.slice(start, end), parts[2 * i + 1]!, i === here));
       done = end;
     });
     element("preview").replaceChildren(...pieces, shown.slice(done));
@@ -55,7 +56,7 @@ function start(all: Privatizer): void {
   function marked(word: string, original: string, isHere: boolean): HTMLElement {
     const found = document.createElement("span");
     found.textContent = word;
-    if (word === privatizer.tokenizer.canonical(original)) found.classList.add("stayed");
+    if (word.toLowerCase() === privatizer.tokenizer.folded(original)) found.classList.add("stayed");
     if (isHere) found.classList.add("here");
     return found;
   }
@@ -72,16 +73,9 @@ function start(all: Privatizer): void {
       return;
     }
     const explained = privatizer.explain(word, parts[2 * here + 3]);
-    const { lookedUpAs, stay } = explained;
-    const likeliest = explained.likeliest.filter((each) => each.word !== lookedUpAs);
     const first = document.createElement("strong");
     first.textContent = word;
-    const chance = of100(likeliest[0]?.chance ?? 0);
-    const likely = likeliest.slice(0, 6).map((each) => each.word).join(", ");
-    const fate =
-      lookedUpAs === null
-        ? " is not in the vocabulary, like every such word: any word may come out, none more often than others."
-        : ` stays as it is ${of100(stay ?? 0)} of 100 times. Likeliest besides, each ${chance} of 100 times: ${likely} …`;
+    const fate = explained.group ? ofGroup(explained, explained.group) : ofSpace(explained);
     said.replaceChildren(first, fate);
   }
 
@@ -92,10 +86,11 @@ function start(all: Privatizer): void {
     slider.setAttribute("aria-valuetext", `epsilon ${privatizer.epsilon}`);
     const [promise] = privatizer.summary.split("\n");
     element("promise").textContent = promise!.replace(/^Privacy guarantee: /, "");
-    const { unchanged, near, of, recovered } = privatizer.preview;
+    const { unchanged, near, of, recovered, shown } = privatizer.preview;
     element("of").textContent = `Protection: ${privatizer.protection}. Of 100 words of ${of}`;
     const rows: [string, number | null][] = [
-      ["are unchanged", unchanged],
+      ["are ordinary and shown", shown ?? null],
+      [shown === undefined ? "are unchanged" : "of the sensitive ones are unchanged", unchanged],
       ["are unchanged or near in meaning", near],
       ["are recovered by an attacker", recovered],
     ];
@@ -155,6 +150,30 @@ function start(all: Privatizer): void {
   element("copy").addEventListener("click", () => void copy());
   setting();
   document.documentElement.dataset["ready"] = "yes";
+}
+
+/** What happens to a word of a policy, inside a sentence. */
+function ofGroup({ stay, likeliest }: Explanation, group: Described): string {
+  if (group.class === "ordinary") {
+    return ` is an ordinary word. It stays as it is ${of100(stay ?? 0)} of 100 times.`;
+  }
+  const kept = of100((likeliest[0]?.chance ?? 0) * group.size);
+  const some = likeliest.slice(0, 6).map((each) => each.word).join(", ");
+  return (
+    ` is sensitive: ${group.class}, ${group.form}. ${kept} of 100 times it becomes one of ` +
+    `${group.size.toLocaleString("en")} of its kind, all alike, such as ${some} …`
+  );
+}
+
+/** What happens to a word of a space. */
+function ofSpace({ lookedUpAs, stay, likeliest }: Explanation): string {
+  if (lookedUpAs === null) {
+    return " is not in the vocabulary, like every such word: any word may come out, none more often than others.";
+  }
+  const others = likeliest.filter((each) => each.word !== lookedUpAs);
+  const chance = of100(others[0]?.chance ?? 0);
+  const likely = others.slice(0, 6).map((each) => each.word).join(", ");
+  return ` stays as it is ${of100(stay ?? 0)} of 100 times. Likeliest besides, each ${chance} of 100 times: ${likely} …`;
 }
 
 function row([name, share]: [string, number | null]): HTMLElement {

@@ -8,11 +8,12 @@ import type { Privatizer } from "../src/privatizer.js";
  */
 export class Preview {
   private inputs: readonly number[] = [];
-  private words: readonly string[] = [];
+  private outputs: readonly unknown[] = [];
 
   constructor(private readonly privatizer: Privatizer) {}
 
-  drawn(parts: readonly string[]): string[] {
+  /** What is printed for each word of a text that was cut. */
+  drawn(parts: readonly string[]): unknown[] {
     const inputs = this.privatizer.inputs(parts);
     const most = Math.min(inputs.length, this.inputs.length);
     let before = 0;
@@ -20,10 +21,10 @@ export class Preview {
     let after = 0;
     while (after < most - before && inputs.at(-1 - after) === this.inputs.at(-1 - after)) after++;
     const end = inputs.length - after;
-    const middle = this.privatizer.drawn(inputs.slice(before, end));
-    const kept = this.words.length - after;
-    this.words = [...this.words.slice(0, before), ...middle, ...this.words.slice(kept)];
+    const middle = this.privatizer.drawn(parts, inputs.slice(before, end), undefined, before);
+    const kept = this.outputs.length - after;
+    this.outputs = [...this.outputs.slice(0, before), ...middle, ...this.outputs.slice(kept)];
     this.inputs = inputs;
-    return [...this.words];
+    return [...this.outputs];
   }
 }

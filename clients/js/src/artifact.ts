@@ -16,17 +16,32 @@ const GUARANTEE =
   "mechanism parameters epsilon metric scale space space_digest certified_how proof certified delta " +
   "equivalents unit hides_among disclosed conditions assumptions noise noise_is_secret protection";
 const PREVIEW = "of words unchanged near recovered";
-const SECTIONS =
-  "words printed classes removed combining sigma decompositions compositions lower";
+const SECTIONS = "words classes removed combining sigma decompositions compositions lower";
+const POLICY = "rules ordinary groups rest name address";
+const OF_POLICY = "known shared counts capitals upper starts first letters";
+/** Number of the rules of lookup, formats and printing that this client has. */
+const RULES = 1;
+const MOST = 1 << 24; // words
+const REST = "s g d r p";
 /** What each mechanism adds: its public table, the law of a setting, and its sections. */
 const OWN: Readonly<Record<string, readonly [string, string, string]>> = {
-  tree: ["tree", "weights", "tree"],
-  brr: ["codes", "threshold", "codes unknown counts"],
+  tree: ["tree", "weights", "printed tree"],
+  brr: ["codes", "threshold", "printed codes unknown counts"],
+  urr: ["", "stray", OF_POLICY],
+  krr: ["", "stray", OF_POLICY],
 };
-const POLICIES: Readonly<Record<string, string>> = {
-  case: "lower",
-  structure: "keep",
-  unknown: "word",
+const OVER_POLICIES = ["urr", "krr"];
+/** The policies that are known, for words of a space and for symbols of a policy. */
+const POLICIES: Readonly<Record<string, readonly string[]>> = {
+  case: ["lower"],
+  structure: ["keep"],
+  unknown: ["word"],
+};
+const POLICIES_OF_SYMBOLS: typeof POLICIES = {
+  case: ["truecase"],
+  structure: ["keep", "plain"],
+  unknown: ["word"],
+  same: ["place", "record"],
 };
 
 /** What passes in clear. An artifact that lets more pass would make its promise void. */
@@ -39,7 +54,11 @@ const CLEAR: Partial<Lists> = {
   same: 32,
 };
 /** The names of all that a guarantee discloses, and whom it protects. */
-const DISCLOSED = "number and places of the words, white space and punctuation, the ending 's";
+const DISCLOSED: Readonly<Record<string, readonly string[]>> = {
+  keep: ["number and places of the words", "white space and punctuation", "the ending 's"],
+  plain: ["number of words"],
+};
+const GROUPED = "0 within a group of the policy, 1 otherwise";
 const UNIT = "one word, at its place in one text";
 
 /** What is promised, in the fields of `Guarantee.to_dict()` of the Python package. */
@@ -70,6 +89,8 @@ export interface Measured {
   readonly near: number | null;
   /** Share that the `adversary` recovers; null where nobody has tried. */
   readonly recovered: number | null;
+  /** Under a policy: share of words that are ordinary and shown; all others are of the rest. */
+  readonly shown?: number;
 }
 
 /** One epsilon of an artifact. */
@@ -79,6 +100,8 @@ export interface Setting {
   readonly weights?: readonly string[];
   /** Of 2^64: how often a bit flips, under brr. */
   readonly threshold?: string;
+  /** Of 2^62: the weight of each symbol of a policy that comes out for another one. */
+  readonly stray?: string;
   /** SHA-256 of all that shapes a draw, for keyed releases. */
   readonly digest: string;
   readonly guarantee: Guarantee;
@@ -88,12 +111,27 @@ export interface Setting {
   readonly protection: Protection;
 }
 
+/** What an artifact says of a policy beside its words. */
+export interface PolicyHeader {
+  readonly rules: number;
+  /** Number of ordinary words, which are the first. */
+  readonly ordinary: number;
+  /** Class, form and number of printed words of each group. */
+  readonly groups: readonly (readonly [string, string, number])[];
+  /** The group of unknown words of each form, and of unknown names. */
+  readonly rest: Readonly<Record<string, number>>;
+  readonly name: number;
+  /** Words that are ordinary in addresses too. */
+  readonly address: readonly string[];
+}
+
 export interface Header {
   readonly format: string;
   readonly mechanism: string;
   readonly space: { readonly name: string; readonly digest: string };
   readonly public: Readonly<Record<string, string>>;
   readonly words: number;
+  readonly policy?: PolicyHeader;
   readonly unicode: { readonly tokenizer: string; readonly lookup: string };
   readonly text: Lists;
   readonly policies: Readonly<Record<string, string>>;
@@ -148,7 +186,8 @@ export function parse(bytes: Uint8Array, expected?: string): Artifact {
   if (words.length !== header.words || new Set(words).size !== words.length || words.includes("")) {
     throw artifactError("its words are not as many as it says, or one is there twice");
   }
-  return { header, digest, words, printed: printed(words, numbers(part("printed"))), part };
+  const steps = header.policy ? [] : numbers(part("printed"));
+  return { header, digest, words, printed: printed(words, steps), part };
 }
 
 function decoded<T>(read: () => T): T {
@@ -161,23 +200,26 @@ function decoded<T>(read: () => T): T {
 
 /** What this client does not know could matter, so it is refused. */
 function checked(header: Header): Header {
-  only("header", header, HEADER);
+  const isPolicy = OVER_POLICIES.includes(header?.mechanism);
+  only("header", header, isPolicy ? `${HEADER} policy` : HEADER);
   const own = Object.hasOwn(OWN, header.mechanism) ? OWN[header.mechanism] : undefined;
   if (!own) throw artifactError("its mechanism is none that this client knows");
+  const known = isPolicy ? POLICIES_OF_SYMBOLS : POLICIES;
   only("space", header.space, "name digest");
   only("public tables", header.public, own[0]);
   only("versions", header.unicode, "tokenizer lookup");
   only("text", header.text, TEXT);
-  only("policies", header.policies, Object.keys(POLICIES).join(" "));
+  only("policies", header.policies, Object.keys(known).join(" "));
   only("noise", header.noise, "fresh keyed");
   const policies = Object.entries(header.policies);
-  if (header.format !== FORMAT || policies.some(([name, value]) => POLICIES[name] !== value)) {
+  if (header.format !== FORMAT || policies.some(([name, value]) => !known[name]!.includes(value))) {
     throw artifactError("its format or a policy is none that this client knows");
   }
   const clear = Object.keys(CLEAR) as (keyof Lists)[];
   if (clear.some((name) => header.text[name] !== CLEAR[name])) {
     throw artifactError("it lets other characters pass in clear than this client knows");
   }
+  if (isPolicy) checkPolicy(header.policy!);
   listed(header.settings).forEach((each) => checkSetting(each, header, own[1]));
   // Two laws of one digest would share their keyed noise.
   const given = header.settings.map(({ epsilon, digest }) => [epsilon, digest] as const);
@@ -194,11 +236,50 @@ function checked(header: Header): Header {
   return header;
 }
 
-function checkSetting(setting: Setting, { mechanism, words }: Header, law: string): void {
+/** Refuse groups that are none, and numbers that name none. */
+function checkPolicy(policy: PolicyHeader): void {
+  only("policy", policy, POLICY);
+  only("forms of unknown words", policy.rest, REST);
+  const groups = listed<readonly unknown[]>(policy.groups);
+  const isCount = (value: unknown, most: number): boolean =>
+    Number.isInteger(value) && within(value, 0, most);
+  const isWhole =
+    policy.rules === RULES &&
+    isCount(policy.ordinary, MOST) &&
+    groups.length > 0 &&
+    groups.every((group) => {
+      const [name, form, size, ...more] = listed(group);
+      const isNamed = typeof name === "string" && typeof form === "string" && !more.length;
+      return isNamed && isCount(size, MOST) && size !== 0;
+    }) &&
+    [policy.name, ...Object.values(policy.rest)].every((group) => isCount(group, groups.length - 1)) &&
+    listed<unknown>(policy.address).every((word) => typeof word === "string");
+  if (!isWhole) throw artifactError("its policy is none that this client knows");
+}
+
+/** What a guarantee must say of an artifact beside its law. */
+function expectedOf({ mechanism, words, policy, policies }: Header): {
+  hidesAmong: number;
+  conditions: string;
+  disclosed: string;
+} {
+  const names = [...DISCLOSED[policies["structure"]!]!];
+  if (!policy) return { hidesAmong: words, conditions: "", disclosed: names.join() };
+  if (mechanism === "urr") names.unshift("ordinary words");
+  names.push("lines in title case");
+  if (policies["same"] === "record") names.push("equal words");
+  const conditions = mechanism === "urr" ? "are sensitive words of the policy" : "";
+  const hidesAmong = Math.min(...policy.groups.map(([, , size]) => size));
+  return { hidesAmong, conditions, disclosed: names.join() };
+}
+
+function checkSetting(setting: Setting, header: Header, law: string): void {
+  const { mechanism, policy } = header;
+  const { hidesAmong, conditions, disclosed: mustSay } = expectedOf(header);
   only("setting", setting, `${SETTING} ${law}`);
   const { epsilon, digest, guarantee, summary, preview } = setting;
   only("guarantee", guarantee, GUARANTEE);
-  only("preview", preview, PREVIEW);
+  only("preview", preview, policy ? `${PREVIEW} shown` : PREVIEW);
   const { certified } = guarantee;
   const disclosed = listed(guarantee.disclosed).map((each) => String(each).split(":")[0]);
   const isPromise =
@@ -210,11 +291,12 @@ function checkSetting(setting: Setting, { mechanism, words }: Header, law: strin
     (certified === null || within(certified, 0, Number.MAX_VALUE)) &&
     guarantee.delta === 0 &&
     guarantee.unit === UNIT &&
-    guarantee.hides_among === words &&
-    listed(guarantee.conditions).length === 0 &&
-    disclosed.join(", ") === DISCLOSED;
+    guarantee.hides_among === hidesAmong &&
+    listed(guarantee.conditions).join() === conditions &&
+    disclosed.join() === mustSay &&
+    (!policy || isGrouped(guarantee, mechanism));
   if (!isPromise) throw artifactError("a setting promises nothing, or something else than it is");
-  const integers = listed<unknown>(setting.weights ?? [setting.threshold]);
+  const integers = listed<unknown>(setting.weights ?? [setting.threshold ?? setting.stray]);
   const isTold =
     integers.every((each) => typeof each === "string") &&
     typeof guarantee.metric === "string" &&
@@ -224,17 +306,26 @@ function checkSetting(setting: Setting, { mechanism, words }: Header, law: strin
     within(preview.unchanged, 0, 1) &&
     (preview.near === null || within(preview.near, 0, 1)) &&
     (preview.recovered === null || within(preview.recovered, 0, 1)) &&
+    (preview.shown === undefined || within(preview.shown, 0, 1)) &&
     typeof preview.of === "string" &&
     typeof summary === "string";
   if (!isTold) throw artifactError("a field of a setting is not what it must be");
-  checkProtection(setting);
+  checkProtection(setting, policy !== undefined);
+}
+
+/** Whether the metric is that of groups, in which any two words are at most 1 apart. */
+function isGrouped({ metric, scale }: Guarantee, mechanism: string): boolean {
+  const whose = mechanism === "urr" ? "on sensitive words: " : "";
+  return metric === whose + GROUPED && scale?.["diameter"] === 1;
 }
 
 /** Refuse words that are better than the loss that is claimed and the shares that were measured. */
-function checkProtection({ epsilon, guarantee, preview, protection: word }: Setting): void {
+function checkProtection(setting: Setting, isPolicy: boolean): void {
+  const { epsilon, guarantee, preview, protection: word } = setting;
   const { unchanged, near, recovered } = preview;
   const loss = (guarantee.certified ?? epsilon) * Number(guarantee.scale["diameter"]);
-  const proved = protection({ loss });
+  // Words of one group lose nothing, whatever the loss of others.
+  const proved = isPolicy ? "moderate" : protection({ loss });
   const measured = protection({
     recovered: Math.max(unchanged, recovered ?? 0),
     near: near ?? 0,

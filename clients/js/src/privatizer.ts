@@ -7,11 +7,11 @@ import { type Protection, protection, worse } from "./protection.js";
 import type { Stream } from "./stream.js";
 import { Tokenizer } from "./text.js";
 import { Unicode } from "./unicode.js";
+import { type Explanation, type Way, wayOf } from "./way.js";
 
-const LIKELIEST = 10;
 const UNTRUSTED =
   "WARNING: no digest was given, so anybody may have written this artifact. Only the factor above " +
-  "is computed here. Give the digest that `mondegreen space export` printed.";
+  "is computed here. Give the digest that the command printed which wrote it.";
 
 /** Where a word is: code units `start..end-1`, of the release or of the input. */
 export interface Span {
@@ -26,35 +26,24 @@ export interface Release {
   readonly guarantee: Guarantee;
 }
 
-/** What one setting does to one word. */
-export interface Explanation {
-  readonly word: string;
-  /** The word of the vocabulary that it is looked up as; null where it is unknown. */
-  readonly lookedUpAs: string | null;
-  /** The chance that the same word is drawn; null where the law is not known. */
-  readonly stay: number | null;
-  /** The words that are printed most often, and how often. */
-  readonly likeliest: readonly { readonly word: string; readonly chance: number }[];
-}
-
 export interface LoadOptions {
   /** One of the artifact; needed where it has several. */
   readonly epsilon?: number;
-  /** SHA-256 that the artifact must have, in hex, as `mondegreen space export` printed it. */
+  /** SHA-256 that the artifact must have, in hex, as the command printed that wrote it. */
   readonly digest?: string;
 }
 
 /** What settings share: the words, and how they are found. */
 interface Tables {
   readonly artifact: Artifact;
-  readonly places: ReadonlyMap<string, number>;
+  readonly way: Way;
   readonly tokenizer: Tokenizer;
   /** Whether the artifact has the digest that the user trusts. */
   readonly isTrusted: boolean;
 }
 
 /**
- * Read an artifact of `mondegreen space export --device`.
+ * Read an artifact of `mondegreen policy export --device`, or of `space export`.
  *
  * One that is cut off or changed, asks for what this client does not know, or promises
  * more than its law gives, is refused. Its own digest guards against damage. Somebody who
@@ -65,11 +54,12 @@ export function load(bytes: Uint8Array | ArrayBuffer, options: LoadOptions = {})
   const { epsilon, digest, ...unknown } = options;
   if (Object.keys(unknown).length) throw argumentError("options", "epsilon and digest");
   const artifact = parse(bytes instanceof ArrayBuffer ? new Uint8Array(bytes) : bytes, digest);
-  const tokenizer = new Tokenizer(artifact.header.text, new Unicode(artifact.part));
-  const places = new Map(artifact.words.map((word, place) => [word, place]));
+  const unicode = new Unicode(artifact.part);
+  const tokenizer = new Tokenizer(artifact.header.text, unicode);
+  const way = wayOf(artifact, tokenizer, unicode);
   const all = artifact.header.settings;
   return new Privatizer(
-    { artifact, places, tokenizer, isTrusted: digest !== undefined },
+    { artifact, way, tokenizer, isTrusted: digest !== undefined },
     epsilon === undefined && all.length === 1 ? all[0]! : chosen(artifact, epsilon),
   );
 }
@@ -123,10 +113,15 @@ export class Privatizer {
 
   /** What the integers of the law say, whoever wrote the artifact. */
   private get computed(): string {
-    const { mechanism } = this.tables.artifact.header;
+    const { mechanism, policy } = this.tables.artifact.header;
+    const whose = mechanism === "urr" ? "sensitive" : "original";
+    const shown = policy
+      ? ` Its lists, which anybody may have written, call ${policy.ordinary} words ordinary` +
+        `${mechanism === "urr" ? ", which are shown" : ""}.`
+      : "";
     return (
       `Privacy guarantee: ${mechanism} (epsilon ${this.epsilon}): seeing an output changes the odds ` +
-      `between any two original words by a factor of e^${roundedUp(this.law.loss)} at most.`
+      `between any two ${whose} words by a factor of e^${roundedUp(this.law.loss)} at most.${shown}`
     );
   }
 
@@ -177,59 +172,41 @@ export class Privatizer {
 
   /** What this setting does to a word, as it stands before another one. */
   explain(word: string, following = ""): Explanation {
-    const { artifact, places } = this.tables;
-    const input = this.input(word, following);
-    const chances = this.law.chances(input);
-    const known = input < places.size ? artifact.words[input]! : null;
-    if (!chances) return { word, lookedUpAs: known, stay: null, likeliest: [] };
-    const all = new Map<string, number>();
-    chances.forEach((chance, place) => {
-      const shown = artifact.printed[place]!;
-      all.set(shown, (all.get(shown) ?? 0) + chance);
-    });
-    const sorted = Array.from(all, ([shown, chance]) => ({ word: shown, chance }));
-    // Of equal ones the word itself first.
-    const own = (each: { word: string }): number => Number(each.word === known);
-    sorted.sort((one, other) => other.chance - one.chance || own(other) - own(one));
-    const stay = known === null ? 0 : chances[input]!;
-    return { word, lookedUpAs: known, stay, likeliest: sorted.slice(0, LIKELIEST) };
+    const { way } = this.tables;
+    return way.explain(following ? ["", word, "", following, ""] : ["", word, ""], this.law);
   }
 
   /** @internal Draw with a stream that is given, for tests. */
   release(text: string, stream: Stream): { text: string; spans: Span[] } {
     const parts = this.tables.tokenizer.cut(text);
-    return printed(parts, this.drawn(this.inputs(parts), stream));
+    return this.printed(parts, this.drawn(parts, this.inputs(parts), stream));
   }
 
-  /** @internal The words that are printed for inputs. */
-  drawn(inputs: readonly number[], stream: Stream = fresh()): string[] {
-    const { printed } = this.tables.artifact;
-    return this.law.draw(inputs, stream).map((place) => {
-      const word = printed[place];
-      if (word === undefined) throw new RangeError("a word was not privatized");
-      return word;
-    });
+  /** @internal What is printed for the words of a text that was cut, or for some of them. */
+  drawn(
+    parts: readonly string[],
+    inputs: readonly number[],
+    stream: Stream = fresh(),
+    first = 0,
+  ): unknown[] {
+    const words = inputs.map((_, i) => parts[2 * (first + i) + 1]!);
+    return this.tables.way.draw(words, inputs, this.law, stream);
   }
 
-  /** @internal The inputs of the words of a text that was cut; the unknown word is last. */
+  /** @internal Put what was drawn into the structure of a text. */
+  printed(parts: readonly string[], drawn: readonly unknown[]): { text: string; spans: Span[] } {
+    const pieces = this.tables.way.print(parts, drawn);
+    return { text: pieces.join(""), spans: spans(pieces) };
+  }
+
+  /** @internal The inputs of the words of a text that was cut. */
   inputs(parts: readonly string[]): number[] {
-    const found: number[] = [];
-    for (let i = 1; i < parts.length; i += 2) found.push(this.input(parts[i]!, parts[i + 2] ?? ""));
-    return found;
+    return this.tables.way.inputs(parts);
   }
 
   /** @internal */
   get tokenizer(): Tokenizer {
     return this.tables.tokenizer;
-  }
-
-  private input(word: string, following: string): number {
-    const { places, tokenizer } = this.tables;
-    const next = tokenizer.isNegation(following) ? following : "";
-    const plain = places.get(tokenizer.canonical(word, next)) ?? places.size;
-    // A space may tell Apple from apple, but an ending is what the table says.
-    if (next || tokenizer.hasApostrophe(word)) return plain;
-    return places.get(word) ?? plain;
   }
 
   private get setting(): Setting {
@@ -252,21 +229,6 @@ export class Privatizer {
 function roundedUp(value: number): number {
   const [digits, power] = value.toExponential().split("e") as [string, string];
   return Number(`${Math.ceil(Number(digits) * 100)}e${Number(power) - 2}`);
-}
-
-/** Between two words: nothing, or the 's of the first; the second would go on as part of it. */
-const TOUCHING = /^(?:['’][sS])?$/;
-
-/** @internal Put words into the structure of a text; two that touch get a space. */
-export function printed(
-  parts: readonly string[],
-  words: readonly string[],
-): { text: string; spans: Span[] } {
-  const last = parts.length - 1;
-  const pieces = parts.map((part, i) =>
-    i % 2 ? words[(i - 1) / 2]! : i === 0 || i === last || !TOUCHING.test(part) ? part : `${part} `,
-  );
-  return { text: pieces.join(""), spans: spans(pieces) };
 }
 
 function spans(pieces: readonly string[]): Span[] {

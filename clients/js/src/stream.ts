@@ -14,6 +14,8 @@ export class Stream {
   private readonly key: Uint8Array;
   private bytes = new DataView(new ArrayBuffer(0));
   private at = 0;
+  high = 0;
+  low = 0;
   private blocks = 0; // that were made
 
   constructor(key: Uint8Array, block?: ArrayLike<number>) {
@@ -30,6 +32,14 @@ export class Stream {
     const found = this.bytes.getUint32(this.at, true);
     this.at += 4;
     return found;
+  }
+
+  /** Read 64 bits, and keep the upper 62: `high` has 30 of them, `low` 32. */
+  step62(): void {
+    const low = this.next32();
+    const high = this.next32();
+    this.high = high >>> 2;
+    this.low = (((high & 3) << 30) | (low >>> 2)) >>> 0;
   }
 
   next64(): bigint {
@@ -58,4 +68,11 @@ export class Stream {
     this.blocks += count;
     this.at = 0;
   }
+}
+
+/** What is left of `high * 2^32 + low`, below 2^62, divided by a size below 2^53. */
+export function remainder(high: number, low: number, size: number): number {
+  const half = 0x100000000;
+  if (size < 1 << 20) return ((high % size) * (half % size) + low) % size;
+  return Number((BigInt(high) * BigInt(half) + BigInt(low)) % BigInt(size));
 }

@@ -72,6 +72,13 @@ export class Tokenizer {
     return this.endings.get(form) ?? form;
   }
 
+  /** The form in which the lists of a policy hold a word: endings stay, long words are small. */
+  folded(word: string): string {
+    if (this.hasApostrophe(word)) return small(this.straight(word));
+    const isLong = word.length > this.lists.longest && length(word) > this.lists.longest;
+    return isLong ? this.unicode.smallLetters(word) : this.canonical(word);
+  }
+
   /** Whether a word is the ending n't, in any case and with any apostrophe. */
   isNegation(word: string): boolean {
     return word.length === 3 && small(this.straight(word)) === "n't";

@@ -50,6 +50,12 @@ export class Unicode {
     return isPair ? text : String.fromCodePoint(...found);
   }
 
+  /** Small letters, and no more. */
+  smallLetters(text: string): string {
+    if (/^[\0-@[-\x7f]*$/.test(text)) return text;
+    return this.lowered(points(text)).map((point) => String.fromCodePoint(point)).join("");
+  }
+
   private lowered(text: readonly number[]): number[] {
     return text.flatMap((point, place) => {
       if (point === SIGMA) return this.isFinal(text, place) ? FINAL_SIGMA : SMALL_SIGMA;
@@ -118,15 +124,21 @@ export class Unicode {
   }
 }
 
-function runs(bytes: Uint8Array): Uint8Array {
-  const found = new Uint8Array(EVERY);
+/** Values as runs, one for each code point or for each place of another table. */
+export function runs(bytes: Uint8Array): Uint8Array;
+export function runs(bytes: Uint8Array, found: Uint32Array): Uint32Array;
+export function runs(
+  bytes: Uint8Array,
+  found: Uint8Array | Uint32Array = new Uint8Array(EVERY),
+): Uint8Array | Uint32Array {
   const steps = numbers(bytes);
   let at = 0;
   for (let i = 0; i + 1 < steps.length; i += 2) {
     at += steps[i]!;
-    found.fill(steps[i + 1]!, at, at + (steps[i + 2] ?? EVERY));
+    found.fill(steps[i + 1]!, at, at + (steps[i + 2] ?? found.length));
   }
-  if (at >= EVERY || steps.length % 2) throw artifactError("a table of Unicode is broken");
+  const isWhole = at < found.length || !steps.length;
+  if (!isWhole || steps.length % 2) throw artifactError("a table of it is broken");
   return found;
 }
 
@@ -141,7 +153,7 @@ function strings(bytes: Uint8Array): Map<number, number[]> {
     let point = key;
     const all = steps.slice(at + 2, end).map((step) => (point += signed(step)));
     if (key >= EVERY || all.some((each) => !(each >= 0 && each < EVERY))) {
-      throw artifactError("a table of Unicode is broken");
+      throw artifactError("a table of it is broken");
     }
     found.set(key, all);
     at = end;

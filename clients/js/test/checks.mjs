@@ -1,5 +1,6 @@
 // What holds in Node and in a browser alike: the client gives what Python gave.
 import { Stream, blake2b, fromHex, hex, load, sha256, utf8 } from "../dist/node.js";
+import { forged } from "./forge.mjs";
 
 const PLANE = 0x1000;
 const digest = (text) => hex(sha256(utf8(text))).slice(0, 12);
@@ -79,6 +80,29 @@ export function shared({ sixteen, bits, keyed: vectors }) {
   return count ? bad : ["no vector was met"];
 }
 
+/** Releases under a policy: of both laws, scopes and structures, whose words are the same. */
+export function policies({ policy, policies: { variants } }) {
+  const key = Uint8Array.from({ length: 32 }, (_, i) => i);
+  const bad = [];
+  const { texts } = variants[0];
+  variants.forEach(({ header, releases }, number) => {
+    const privatizer = load(forged((all) => Object.assign(all, header), policy));
+    releases.forEach((release, id) => {
+      if (privatizer.privatize(texts[id], { key, id }).text !== release) bad.push([number, id]);
+    });
+  });
+  return bad;
+}
+
+/** The vectors of policies that all doors share, as far as the artifact has them. */
+export function doors({ policy, doors: { texts, releases: settings } }) {
+  const key = Uint8Array.from({ length: 32 }, (_, i) => i);
+  const privatizer = load(policy, { epsilon: 12 });
+  const own = settings.find((each) => each.settings.epsilon === 12 && each.settings.policy === "sensitive");
+  if (own.policy !== privatizer.guarantee.space_digest) return ["another policy"];
+  return texts.flatMap((text, id) => (privatizer.privatize(text, { key, id }).text === own.releases[id] ? [] : [id]));
+}
+
 /** 1,000,000 words and more in 10,000 records: a digest of all releases. */
 export function million({ tree, records = 10_000 }) {
   const privatizer = load(tree, { epsilon: 10 });
@@ -104,7 +128,7 @@ export function unkeyed({ tree, sixteen }, draws = 60_000) {
   ];
   return cases.map(([privatizer, word]) => {
     const { artifact } = privatizer.tables;
-    const chances = privatizer.law.chances(privatizer.input(word, ""));
+    const chances = privatizer.law.chances(privatizer.inputs(["", word, ""])[0]);
     const places = new Map(artifact.words.map((each, place) => [each, place]));
     const seen = new Float64Array(chances.length);
     const text = Array(draws / 100).fill(word).join(" ");

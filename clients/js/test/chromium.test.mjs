@@ -19,20 +19,20 @@ test("Chromium gives what Python gave, too", { skip }, async () => {
   const page = await browser.newPage();
   await page.goto("about:blank");
   await page.addScriptTag({ content: outputFiles[0].text });
-  const packed = { vectors: files.vectors, keyed: files.keyed };
-  for (const name of ["tree", "sixteen", "bits"]) packed[name] = Buffer.from(files[name]).toString("base64");
+  const packed = { vectors: files.vectors, keyed: files.keyed, policies: files.policies, doors: files.doors };
+  for (const name of ["tree", "sixteen", "bits", "policy"]) packed[name] = Buffer.from(files[name]).toString("base64");
   const bad = await page.evaluate((packed) => {
-    for (const name of ["tree", "sixteen", "bits"]) {
+    for (const name of ["tree", "sixteen", "bits", "policy"]) {
       packed[name] = Uint8Array.from(atob(packed[name]), (char) => char.charCodeAt(0));
     }
-    const names = ["tokenization", "canonical", "releases", "redraws", "shared"];
+    const names = ["tokenization", "canonical", "releases", "redraws", "shared", "policies", "doors"];
     const found = Object.fromEntries(names.map((name) => [name, checks[name](packed)]));
     packed.vectors.texts[7][1] = [1];
     return { ...found, changed: checks.tokenization(packed), fresh: checks.unkeyed(packed) };
   }, packed);
   await browser.close();
   const { fresh, changed, ...same } = bad;
-  assert.deepEqual(same, { tokenization: [], canonical: [], releases: [], redraws: [], shared: [] });
+  assert.deepEqual(same, { tokenization: [], canonical: [], releases: [], redraws: [], shared: [], policies: [], doors: [] });
   assert.deepEqual(changed, [7]);
   for (const { square, freedom } of fresh) {
     assert.ok(square < freedom + 6 * Math.sqrt(2 * freedom) + 12, `${square} of ${freedom}`);

@@ -9,6 +9,9 @@ export const files = {
   tree: new Uint8Array(unpacked("tree.mdg")),
   sixteen: new Uint8Array(unpacked("sixteen.mdg")),
   bits: new Uint8Array(unpacked("bits.mdg")),
+  policy: new Uint8Array(unpacked("policy.mdg")),
   vectors: JSON.parse(unpacked("vectors.json")),
+  policies: JSON.parse(unpacked("policies.json")),
+  doors: JSON.parse(readFileSync(new URL("policy.json", FOLDER), "utf8")),
   keyed: JSON.parse(readFileSync(new URL("keyed.json", FOLDER), "utf8")),
 };

@@ -3,30 +3,14 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { MondegreenError, load } from "../dist/mondegreen.js";
-import { hex, sha256, utf8 } from "../dist/node.js";
+import { hex, utf8 } from "../dist/node.js";
 import { files } from "./files.mjs";
+import * as forge from "./forge.mjs";
 
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
-const MAGIC = "mondegreen-device/1\n";
 const refused = (kind) => (error) => error instanceof MondegreenError && error.kind === kind;
 
-/** An artifact of sixteen words with another header or parts, and a digest that fits. */
-function forged(change, bytes = files.sixteen) {
-  const size = new DataView(bytes.buffer, bytes.byteOffset + MAGIC.length, 4).getUint32(0, true);
-  const start = MAGIC.length + 4;
-  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(start, start + size)));
-  const parts = new Map();
-  let at = start + size;
-  for (const [name, length] of header.sections) parts.set(name, bytes.slice(at, (at += length)));
-  change(header, parts);
-  header.sections = [...parts].map(([name, part]) => [name, part.length]);
-  const text = utf8(JSON.stringify(header));
-  const length = new Uint8Array(4);
-  new DataView(length.buffer).setUint32(0, text.length, true);
-  const whole = Buffer.concat([utf8(MAGIC), length, text, ...parts.values()]);
-  return Buffer.concat([whole, sha256(whole)]);
-}
-
+const forged = (change, bytes = files.sixteen) => forge.forged(change, bytes);
 const first = (header) => header.settings[0];
 const privatized = (bytes) => load(bytes, { epsilon: 2 }).privatize("colda");
 
@@ -208,6 +192,146 @@ test("of codes too, a promise that is not kept is refused", () => {
   for (const change of changes) {
     assert.throws(() => load(forged(change, files.bits)).privatize("colda"), refused("artifact"));
   }
+});
+
+/** A change of one text in a part. */
+const replaced = (name, one, other) => (_, p) =>
+  p.set(name, utf8(new TextDecoder().decode(p.get(name)).replace(one, other)));
+
+/** The groups of an artifact with one size changed. */
+const group = (place, more) => (h) => (h.policy.groups[place][2] += more);
+
+// Of a policy: each has a checksum that fits, and claims what Python would never write.
+const POLICY_LIES = {
+  "strays that are too rare": (h) => (first(h).stray = "1"),
+  "strays that are a little too rare": (h) => (first(h).stray = String((BigInt(first(h).stray) * 999n) / 1000n)),
+  "no strays": (h) => (first(h).stray = "0"),
+  "strays below 0": (h) => (first(h).stray = "-1"),
+  "more strays than there are": (h) => (first(h).stray = String(1n << 61n)),
+  "strays that are no text": (h) => (first(h).stray = Number(first(h).stray)),
+  "weights of a tree": (h) => (first(h).weights = ["1"]),
+  "a smaller epsilon": (h) => claim(h, 5.9),
+  "more groups than the law has": (h) => h.policy.groups.push(["health", "none", 1]),
+  "the law of the other mechanism": (h) => {
+    h.mechanism = "krr";
+    const { guarantee } = first(h);
+    Object.assign(guarantee, { mechanism: "krr", conditions: [], metric: guarantee.metric.slice(20) });
+    guarantee.disclosed.shift();
+  },
+  "an empty group": (h) => (h.policy.groups[0][2] = 0),
+  "a group of half a word": group(0, 0.5),
+  "a group below 0": (h) => (h.policy.groups[0][2] = -1),
+  "groups of other words": group(0, 1),
+  "a small group": (h) => (h.policy.groups[0][2] -= 150, h.policy.groups[1][2] += 150),
+  "a group without a form": (h) => h.policy.groups[0].splice(1, 1),
+  "no groups": (h) => (h.policy.groups = []),
+  "groups that are no list": (h) => (h.policy.groups = {}),
+  "fewer ordinary words": (h) => h.policy.ordinary--,
+  "ordinary words that are no number": (h) => (h.policy.ordinary = "8869"),
+  "rules that are not known": (h) => (h.policy.rules = 2),
+  "a field of the policy that is not known": (h) => (h.policy.x = 1),
+  "no policy": (h) => delete h.policy,
+  "a policy beside a tree's law": (h) => (h.mechanism = "tree"),
+  "names of no group": (h) => (h.policy.name = 1000),
+  "unknown words of no group": (h) => (h.policy.rest.s = -1),
+  "a form that is not known": (h) => (h.policy.rest.x = 1),
+  "addresses that are no words": (h) => (h.policy.address = [1]),
+  "a scope that is not known": (h) => (h.policies.same = "key"),
+  "a scope that is not told": (h) => (h.policies.same = "record"),
+  "a structure that is not told": (h) => (h.policies.structure = "plain"),
+  "the case of the input": (h) => (h.policies.case = "restore"),
+  "nothing of ordinary words": (h) => first(h).guarantee.disclosed.shift(),
+  "no condition": (h) => (first(h).guarantee.conditions = []),
+  "one condition more": (h) => first(h).guarantee.conditions.push("are old"),
+  "a promise about all words": (h) => (first(h).guarantee.metric = first(h).guarantee.metric.slice(20)),
+  "a smaller diameter": (h) => (first(h).guarantee.scale.diameter = 0.5),
+  "more words to hide among": (h) => (first(h).guarantee.hides_among = 100),
+  "a word that is too good": (h) => (first(h).guarantee.protection = "strong"),
+  "a word that is too good for what is unchanged": (h) => (first(h).preview.unchanged = 0.26),
+  "a preview without its share": (h) => delete first(h).preview.shown,
+  "a share that is none": (h) => (first(h).preview.shown = 2),
+  "one word in two groups": (h, p) => {
+    const words = new TextDecoder().decode(p.get("words")).split("\n");
+    words[words.length - 1] = words[h.policy.ordinary];
+    p.set("words", utf8(words.join("\n")));
+  },
+  "an ordinary word in a group, in capitals": (_, p) => {
+    const words = new TextDecoder().decode(p.get("words")).split("\n");
+    words[words.length - 1] = words[0].toUpperCase();
+    p.set("words", utf8(words.join("\n")));
+  },
+  "an ordinary word among those that hide": replaced("known", /^[^\n]*/, "the"),
+  "a known word less": replaced("known", /\n[^\n]*$/, ""),
+  "a known word more": replaced("known", /$/, "\nzyx"),
+  "counts of other words": (_, p) => (p.get("counts")[0] ^= 1),
+  "capitals of no group": (_, p) => p.set("capitals", Uint8Array.of(0, 120)),
+  "capitals of no word": (_, p) => p.set("capitals", Uint8Array.of(0xff, 0xff, 0xff, 0x7f, 1)),
+  "another word at the start of a sentence": (_, p) => p.set("first", utf8("0 Secret")),
+  "a table of letters that is cut off": (_, p) => p.set("letters", p.get("letters").slice(0, -1)),
+  "no known words": (_, p) => p.delete("known"),
+  "the words of a tree": (_, p) => p.set("tree", Uint8Array.of(1, 1)),
+};
+for (const [name, change] of Object.entries(POLICY_LIES)) {
+  test(`of a policy, a promise that is not kept is refused: ${name}`, () => {
+    const bytes = forged(change, files.policy);
+    const made = () => load(bytes).withEpsilon(load(bytes).epsilons[0]);
+    for (const told of ["summary", "guarantee", "preview", "protection"]) {
+      assert.throws(() => made()[told], refused("artifact"));
+    }
+    assert.throws(() => made().privatize("diabetes"), refused("artifact"));
+  });
+}
+
+test("an artifact of a policy that was written anew, unchanged, is taken", () => {
+  assert.equal(load(forged(() => {}, files.policy), { epsilon: 6 }).privatize("I have diabetes").spans.length, 3);
+});
+
+/** What all pairs of symbols lose, by the chances of all outputs; ordinary inputs count as cover. */
+function worstLoss(law, inputs, outputs) {
+  const all = inputs.map((input) => law.chances(input));
+  let most = 0;
+  for (const one of all) for (const other of all) for (const y of outputs) most = Math.max(most, Math.log(one[y] / other[y]));
+  return most;
+}
+
+test("what a policy loses is what all pairs of its sensitive symbols lose, and their cover", () => {
+  for (const { header } of files.policies.variants) {
+    const change = (h) => Object.assign(h, header);
+    const made = load(forged(change, files.policy));
+    const { ordinary, groups } = made.tables.artifact.header.policy;
+    const isCover = header.mechanism === "urr";
+    const hidden = Array.from({ length: groups.length + 43 }, (_, i) => ordinary + i);
+    const some = [0, 7, ordinary - 1];
+    const found = worstLoss(made.law, [...hidden, ...some], isCover ? hidden : [...hidden, ...some]);
+    assert.ok(Math.abs(found - made.law.loss) < 1e-6, `${found}, not ${made.law.loss}`);
+    // An ordinary word that urr prints was that word: this is told, and no part of the promise.
+    if (isCover) assert.equal(made.law.chances(ordinary)[0], 0);
+  }
+});
+
+test("without a digest, nothing is said of a policy but what was computed", () => {
+  const lie = forged((h) => (first(h).summary = "All is well."), files.policy);
+  const [said, warning, ...more] = load(lie, { epsilon: 12 }).summary.split("\n");
+  assert.match(said, /^Privacy guarantee: urr \(epsilon 12\): .* any two sensitive words by a factor of e\^12 at most\./);
+  assert.match(said, /Its lists, which anybody may have written, call [0-9]+ words ordinary, which are shown\.$/);
+  assert.match(warning, /^WARNING: no digest was given/);
+  assert.deepEqual(more, []);
+  assert.equal(load(lie, { epsilon: 12 }).protection, "vacuous");
+  const digest = hex(files.policy.subarray(-32));
+  assert.match(load(files.policy, { epsilon: 12, digest }).summary, /hides among at least/);
+});
+
+test("explain: an ordinary word stays, a sensitive one is one of its group", () => {
+  const privatizer = load(files.policy, { epsilon: 12 });
+  const the = privatizer.explain("The");
+  assert.deepEqual([the.lookedUpAs, the.group.class, the.group.size], ["the", "ordinary", 1]);
+  assert.ok(the.stay > 0.99);
+  const illness = privatizer.explain("diabetes");
+  assert.equal(illness.group.class, "health");
+  assert.ok(illness.stay > 0 && illness.stay < 0.02 && illness.group.size >= 100);
+  assert.equal(illness.likeliest.length, 10);
+  const number = privatizer.explain("4711");
+  assert.deepEqual([number.lookedUpAs, number.group.form, number.group.size], [null, "4 digits", 9000]);
 });
 
 /** The largest logarithm of two chances of one output, over all pairs of inputs. */

@@ -4,7 +4,7 @@ import test from "node:test";
 import * as checks from "./checks.mjs";
 import { files } from "./files.mjs";
 
-for (const name of ["tokenization", "canonical", "releases", "redraws", "shared"]) {
+for (const name of ["tokenization", "canonical", "releases", "redraws", "shared", "policies", "doors"]) {
   test(`${name}: as Python gave it`, () => assert.deepEqual(checks[name](files), []));
 }
 
@@ -15,7 +15,13 @@ test("a vector that differs would be found", () => {
   vectors.releases[2].release += ".";
   vectors.redraws[1].words[0] = "";
   vectors.redraws[2].used++;
-  const changed = { ...files, vectors };
+  const policies = structuredClone(files.policies);
+  policies.variants[1].releases[7] += ".";
+  const doors = structuredClone(files.doors);
+  doors.releases[0].releases[3] += ".";
+  const changed = { ...files, vectors, policies, doors };
+  assert.deepEqual(checks.policies(changed), [[1, 7]]);
+  assert.deepEqual(checks.doors(changed), [3]);
   assert.deepEqual(checks.tokenization(changed), [7]);
   assert.deepEqual(checks.canonical(changed), [3]);
   assert.deepEqual(checks.releases(changed), [2]);

@@ -8,20 +8,23 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.device.coding import numbers, signed
+from mondegreen.device.symbols import NOTES, Parts, describe_policy, policy_parts
 from mondegreen.device.unicode import tables
 from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms.base import Flips, State
 from mondegreen.mechanisms.laws.tree import TreeLaw
+from mondegreen.mechanisms.symbols.response import ResponseState
 from mondegreen.privatizer.build import build_privatizer
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.sampling.noise import KeyedNoise
-from mondegreen.settings import Settings
+from mondegreen.settings import DEFAULT_MECHANISM, Settings
 from mondegreen.space.space import Space
 from mondegreen.text.never_printed import replacements
 from mondegreen.text.structure import BLANKS, CURRENCY, GAP, SAME, SIGNS
@@ -30,8 +33,6 @@ from mondegreen.text.unicode import VERSIONS
 
 FORMAT: Final = "mondegreen-device/1"
 MECHANISMS: Final = ("tree", "brr")
-
-Parts = dict[str, bytes]
 
 _POLICIES: Final = ("case", "structure", "unknown")
 """Settings that an artifact names: a device refuses other values than the defaults."""
@@ -82,38 +83,115 @@ def artifact(
     if name not in MECHANISMS:
         allowed = "one of " + ", ".join(MECHANISMS)
         raise InvalidParameterError("mechanism", name, allowed)
-    if not epsilons or len(set(map(float, epsilons))) < len(epsilons):
-        allowed = "one or more, each once"
-        raise InvalidParameterError("epsilon", list(epsilons), allowed)
-    settings = []
-    for epsilon in epsilons:
-        chosen = Settings(mechanism=name, epsilon=float(epsilon))
-        privatizer = build_privatizer(chosen, space=space)
-        settings.append(_setting(privatizer))
-        progress(float(epsilon))
-    state, printed = privatizer.state, chosen.resolve().to_dict()
+    _check_epsilons(epsilons)
+    chosen = Settings(mechanism=name)
+    privatizer, written = _prepare(chosen, epsilons, progress, space)
+    state = privatizer.state
     tree = state.tree_law
     order, law = _codes(_flips_of(state)) if tree is None else _tree(tree)
     words = "\n".join(space.words[word] for word in order.tolist())
-    parts = {
-        "words": words.encode(),
-        **law,
-        "printed": _printed(space, order),
-        **tables(),
-    }
     header = {
         "mechanism": name,
         "space": {"name": space.name, "digest": space.digest},
         "public": {k: v for k, v in state.digests.items() if k != "law"},
         "words": space.vocab_size,
+        **_shared(privatizer, _POLICIES, _ADVERSARY),
+        "settings": written,
+    }
+    parts = {"words": words.encode(), **law, "printed": _printed(space, order)}
+    return pack(header, {**parts, **tables()})
+
+
+def policy_artifact(
+    settings: Settings,
+    epsilons: Sequence[float],
+    progress: Callable[[float], object] = lambda epsilon: None,
+) -> bytes:
+    """Write the artifact of a policy, for one epsilon or several.
+
+    A device that has it privatizes as a privatizer of these settings does. The options
+    of the policy are resolved: the artifact holds its words and groups.
+
+    Parameters
+    ----------
+    settings : Settings
+        With a policy. Without one, that of ``urr`` is meant: ``sensitive``.
+    epsilons : sequence of float
+        In the order that a device shows them in.
+    progress : callable, optional
+        Called with each epsilon when it is done.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no epsilon, or one twice.
+    ConfigurationError
+        If the policy is ``all``, which has a space, or holds a word that a device
+        could not read.
+
+    Examples
+    --------
+    >>> data = policy_artifact(Settings(policy="names"), [12.0])
+    >>> data[:19]
+    b'mondegreen-device/1'
+    """
+    _check_epsilons(epsilons)
+    named = settings.mechanism or DEFAULT_MECHANISM
+    chosen = replace(settings, mechanism=named).resolve()
+    if chosen.numbers != "hide":
+        raise InvalidParameterError("numbers", chosen.numbers, "hide, on a device")
+    if chosen.same == "key":
+        raise InvalidParameterError("same", "key", "place or record, on a device")
+    privatizer, written = _prepare(chosen, epsilons, progress)
+    policy = privatizer.policy
+    if policy is None:  # a mechanism over a policy has one
+        raise InvalidParameterError("policy", chosen.policy, "sensitive or names")
+    header = {
+        "mechanism": chosen.mechanism,
+        "space": {"name": policy.name, "digest": policy.digest},
+        "public": {},
+        "words": len(policy.words),
+        "policy": describe_policy(policy),
+        **_shared(privatizer, (*_POLICIES, "same"), NOTES),
+        "settings": written,
+    }
+    return pack(header, {**policy_parts(policy), **tables()})
+
+
+def _check_epsilons(epsilons: Sequence[float]) -> None:
+    if not epsilons or len(set(map(float, epsilons))) < len(epsilons):
+        allowed = "one or more, each once"
+        raise InvalidParameterError("epsilon", list(epsilons), allowed)
+
+
+def _prepare(
+    settings: Settings,
+    epsilons: Sequence[float],
+    progress: Callable[[float], object],
+    space: Space | None = None,
+) -> tuple[Privatizer, list[dict[str, Any]]]:
+    """Build the privatizer of each epsilon; return the last, and what all promise."""
+    written = []
+    for epsilon in epsilons:
+        chosen = replace(settings, epsilon=float(epsilon))
+        privatizer = build_privatizer(chosen, space=space)
+        written.append(_setting(privatizer))
+        progress(float(epsilon))
+    return privatizer, written
+
+
+def _shared(
+    privatizer: Privatizer, policies: Sequence[str], adversary: str
+) -> dict[str, Any]:
+    """What the headers of spaces and of policies have in common."""
+    printed = privatizer._settings.to_dict()
+    return {
         "unicode": VERSIONS,
         "text": _text(),
-        "policies": {policy: printed[policy] for policy in _POLICIES},
+        "policies": {policy: printed[policy] for policy in policies},
         "noise": {"fresh": privatizer.noise.describe(), "keyed": _KEYED},
-        "adversary": _ADVERSARY,
-        "settings": settings,
+        "adversary": adversary,
     }
-    return pack(header, parts)
 
 
 def pack(header: dict[str, Any], parts: Parts) -> bytes:
@@ -147,6 +225,8 @@ def _setting(privatizer: Privatizer) -> dict[str, Any]:
     law: dict[str, Any]
     if state.tree_law is not None:
         law = {"weights": list(map(str, state.tree_law.weights))}
+    elif isinstance(state, ResponseState):
+        law = {"stray": str(state.response.stray)}
     else:
         law = {"threshold": str(_flips_of(state).threshold)}
     preview = privatizer.preview(with_attacker=True)

@@ -15,7 +15,12 @@ import numpy as np
 import regex
 
 from mondegreen.device.coding import runs, strings
-from mondegreen.text.unicode import lowered, with_stand_ins, without_later
+from mondegreen.text.unicode import (
+    lowered,
+    with_old_case,
+    with_stand_ins,
+    without_later,
+)
 
 _EVERY: Final = sys.maxunicode + 1
 _HANGUL: Final = range(0xAC00, 0xD7A4)
@@ -50,6 +55,23 @@ def tables() -> dict[str, bytes]:
         "removed": runs(unicodedata.category(c) == "Cf" for c in old),
         "sigma": runs(map(_beside_sigma, old)),
     }
+
+
+@functools.cache
+def letters() -> bytes:
+    """What a policy asks of the characters of a word: sums, as runs.
+
+    1 a letter, 2 a small one, 4 a capital, 8 a digit, 16 a title letter.
+    """
+    every = with_old_case("".join(map(chr, range(_EVERY))))
+    return runs(
+        c.isalpha()
+        + 2 * c.islower()
+        + 4 * c.isupper()
+        + 8 * c.isdigit()
+        + 16 * (c.istitle() and not c.isupper())
+        for c in every
+    )
 
 
 def _classes(every: str) -> list[int]:

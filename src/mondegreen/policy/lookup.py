@@ -24,6 +24,7 @@ from mondegreen.settings import Structure
 from mondegreen.text.lookup import IN_CLEAR, Memo
 from mondegreen.text.sentences import sentence_ends
 from mondegreen.text.tokenizer import TokenizedBatch, canonical, tokenize
+from mondegreen.text.unicode import with_old_case
 
 Flags = NDArray[np.int8]
 Marks = NDArray[np.bool_]
@@ -61,9 +62,10 @@ def flags_of(gap: str) -> int:
 
 def _case_of(word: str) -> int:
     """Tell whether a word of several letters is small, or has a capital first."""
-    if len(word) < 2 or not word[0].isalpha():
+    first = with_old_case(word[:1])
+    if len(word) < 2 or not first.isalpha():
         return 0
-    return _CAPITAL if word[0].isupper() else _SMALL
+    return _CAPITAL if first.isupper() else _SMALL
 
 
 def _in_title_case(cases: Ids, flags: Flags, begins: Weights) -> Marks:
@@ -240,8 +242,9 @@ class PolicyLookup:
         known = policy.symbols.get(folded)
         if in_address and (known is None or folded not in ADDRESS_PARTS):
             return self._shape("part of an address")
+        word = with_old_case(word)
         if known is None:
-            return self._unknown(word, folded)
+            return self._unknown(word, with_old_case(folded))
         is_ordinary = known < len(policy.ordinary)
         is_name = not (starts or word.isupper()) and folded in policy.capitals
         if word.islower() or not (is_ordinary or is_name):

@@ -85,10 +85,11 @@ _FORM_NAMES: Final[Mapping[str, str]] = {
 GRID: Final = Grid()
 """The public grid of ``--numbers near``: 1 to 1,000,000, ten cells per decade."""
 
-_RULES: Final = 2
+RULES: Final = 2
 """Number of the rules of lookup, shapes and printing: a change of them is another."""
 
-_UNKNOWN: Final = (("ing", "g"), ("ed", "d"), ("ly", "r"), ("s", "p"))
+UNKNOWN_FORMS: Final = (("ing", "g"), ("ed", "d"), ("ly", "r"), ("s", "p"))
+"""Endings of unknown words, and the grammatical form that each shows."""
 
 
 @final
@@ -275,7 +276,7 @@ class Policy:
 
     def _make_digest(self, near: float) -> str:
         """SHA-256, in hex, of what decides the symbol of a token, and its outputs."""
-        found = hashlib.sha256(json.dumps([_RULES, self.name]).encode())
+        found = hashlib.sha256(json.dumps([RULES, self.name]).encode())
         for table in (self.symbols, self.capitals, self.upper):
             found.update("\n".join([*table, ""]).encode("utf-8", "surrogatepass"))
             found.update(np.array(list(table.values()), dtype="<i4").tobytes())
@@ -408,7 +409,7 @@ def form_of(word: str) -> str:
     >>> [form_of(word) for word in ("blorping", "blorps", "glass", "blorp")]
     ['g', 'p', 's', 's']
     """
-    for ending, form in _UNKNOWN:
+    for ending, form in UNKNOWN_FORMS:
         if word.endswith(ending) and not word.endswith("ss") and len(word) > 4:
             return form
     return "s"

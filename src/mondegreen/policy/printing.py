@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import Final, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mondegreen.arrays import Codes
 from mondegreen.errors import InvalidParameterError
@@ -136,12 +137,19 @@ class PolicyPrinter:
         printed = list(map(self._printed.__getitem__, index.tolist()))
         for i in np.flatnonzero(~is_word).tolist():
             printed[i] = self.policy.print(int(codes[i]))
-        self._choose_articles(codes, printed)
+        is_last = np.zeros(len(codes) + 1, dtype=np.bool_)
+        is_last[np.cumsum(counts, dtype=np.int64) - 1] = True
+        self._choose_articles(codes, printed, is_last[:-1])
         return texts, printed
 
-    def _choose_articles(self, codes: Codes, printed: list[str]) -> None:
-        """Print "a" or "an" as the sensitive word asks that is printed behind it."""
-        is_article = np.isin(codes[:-1], self._articles)
+    def _choose_articles(
+        self, codes: Codes, printed: list[str], is_last: NDArray[np.bool_]
+    ) -> None:
+        """Print "a" or "an" as the sensitive word asks that is printed behind it.
+
+        No word of the next text is behind the last one of a text.
+        """
+        is_article = np.isin(codes[:-1], self._articles) & ~is_last[:-1]
         for i in np.flatnonzero(is_article & (codes[1:] >= self._ordinary)).tolist():
             vowel = printed[i + 1][:1].lower() in _VOWELS
             article = "an" if vowel else "a"

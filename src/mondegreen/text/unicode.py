@@ -93,6 +93,20 @@ def without_later(text: str) -> str:
     return _later().pattern.sub(_STAND_INS["other"], text)
 
 
+def with_old_case(text: str) -> str:
+    """Write a text whose characters are letters, digits and capitals as they once were.
+
+    ``isalpha``, ``isdigit``, ``isupper`` and ``islower`` of each character are those of
+    Unicode 14.0, whatever this Python knows.
+
+    >>> with_old_case("Oslo"), with_old_case(chr(0x295)), with_old_case(chr(0x1C89))
+    ('Oslo', 'a', '\ufffe')
+    """
+    if text.isascii():
+        return text
+    return without_later(text).translate(_SIGMA_CONTEXT)
+
+
 def folded(word: str) -> str:
     """NFKC, no format characters, small letters, and NFC, all of Unicode 14.0.
 

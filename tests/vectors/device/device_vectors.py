@@ -20,13 +20,16 @@ from typing import Any
 import numpy as np
 
 import mondegreen as mg
-from mondegreen.device.artifact import artifact
+from mondegreen.device.artifact import artifact, policy_artifact
+from mondegreen.privatizer.build import build_privatizer
 from mondegreen.sampling.noise import KeyedNoise, chacha20
+from mondegreen.settings import Settings
 from mondegreen.text.lookup import Lookup
 from mondegreen.text.structure import LISTED
 from mondegreen.text.tokenizer import canonical, tokenize
 from mondegreen.text.unicode import VERSIONS
 from vectors import keyed
+from vectors.device import policy_texts
 
 FOLDER = Path(__file__).parent
 EPSILONS = [4, 6, 8, 10, 12, 14, 16]
@@ -34,8 +37,17 @@ ARTIFACTS = {
     "tree": ("tree", EPSILONS),
     "sixteen": ("tree", [2, 3]),
     "bits": ("brr", [0.25]),
+    "policy": ("urr", [6, 8, 10, 12, 14]),
 }
+# What a policy does beside what its artifact says: laws, scopes and structures.
+VARIANTS: tuple[dict[str, Any], ...] = (
+    {"mechanism": "urr", "epsilon": 12.0},
+    {"mechanism": "urr", "epsilon": 3.0, "same": "record"},
+    {"mechanism": "krr", "epsilon": 8.0},
+    {"mechanism": "krr", "epsilon": 1.0, "structure": "plain", "same": "record"},
+)
 TEXTS, LONGEST, PLANE = 20_000, 18, 0x1000
+POLICY_TEXTS = 600
 RECORDS, WIDE = 10_000, 100
 KEY = bytes(range(32))
 # Of each kind, how often: what people write, and what an adversary would.
@@ -57,6 +69,8 @@ def space_of(name: str) -> mg.Space:
 def build(name: str) -> bytes:
     """Write the artifact of this name."""
     mechanism, epsilons = ARTIFACTS[name]
+    if name == "policy":
+        return policy_artifact(Settings(mechanism=mechanism), epsilons)
     return artifact(space_of(name), epsilons, mechanism)
 
 
@@ -215,6 +229,39 @@ def redraws() -> Iterator[dict[str, Any]]:
         }
 
 
+def header_of(data: bytes) -> dict[str, Any]:
+    """Read the header of an artifact."""
+    start = data.index(b"\n") + 5
+    size = int.from_bytes(data[start - 4 : start], "little")
+    header: dict[str, Any] = json.loads(data[start : start + size])
+    return header
+
+
+def policies() -> list[dict[str, Any]]:
+    """Return what is another header of each variant, and its keyed releases.
+
+    The words and groups of all variants are those of the artifact of the policy.
+    """
+    found = []
+    given = [as_utf16(text) for text in policy_texts.texts(POLICY_TEXTS)]
+    given = [t for t in given if not any(map(has_pair, tokenize([t]).words()))]
+    for variant in VARIANTS:
+        settings = Settings(**variant)
+        header = header_of(policy_artifact(settings, [variant["epsilon"]]))
+        made = build_privatizer(settings).with_noise(KeyedNoise(KEY))
+        released = made.batch(given, list(range(len(given))))
+        found.append(
+            {
+                "header": {
+                    name: header[name] for name in ("mechanism", "policies", "settings")
+                },
+                "texts": given if not found else [],
+                "releases": [each.text for each in released if each is not None],
+            }
+        )
+    return found
+
+
 def million() -> dict[str, Any]:
     """Return a digest of the keyed releases of a million words: each over the last."""
     p = mg.Privatizer(mg.mechanism("tree", epsilon=10.0), noise=KeyedNoise(KEY))
@@ -254,6 +301,7 @@ def files() -> Iterator[tuple[Path, bytes]]:
     for name in ARTIFACTS:
         yield FOLDER / f"{name}.mdg.gz", build(name)
     yield FOLDER / "vectors.json.gz", written(vectors())
+    yield FOLDER / "policies.json.gz", written({"variants": policies()})
 
 
 def main() -> int:

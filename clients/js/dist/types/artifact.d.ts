@@ -28,6 +28,8 @@ export interface Measured {
     readonly near: number | null;
     /** Share that the `adversary` recovers; null where nobody has tried. */
     readonly recovered: number | null;
+    /** Under a policy: share of words that are ordinary and shown; all others are of the rest. */
+    readonly shown?: number;
 }
 /** One epsilon of an artifact. */
 export interface Setting {
@@ -36,6 +38,8 @@ export interface Setting {
     readonly weights?: readonly string[];
     /** Of 2^64: how often a bit flips, under brr. */
     readonly threshold?: string;
+    /** Of 2^62: the weight of each symbol of a policy that comes out for another one. */
+    readonly stray?: string;
     /** SHA-256 of all that shapes a draw, for keyed releases. */
     readonly digest: string;
     readonly guarantee: Guarantee;
@@ -43,6 +47,19 @@ export interface Setting {
     readonly preview: Measured;
     /** The worst of what is proved and of what was measured, in one word. */
     readonly protection: Protection;
+}
+/** What an artifact says of a policy beside its words. */
+export interface PolicyHeader {
+    readonly rules: number;
+    /** Number of ordinary words, which are the first. */
+    readonly ordinary: number;
+    /** Class, form and number of printed words of each group. */
+    readonly groups: readonly (readonly [string, string, number])[];
+    /** The group of unknown words of each form, and of unknown names. */
+    readonly rest: Readonly<Record<string, number>>;
+    readonly name: number;
+    /** Words that are ordinary in addresses too. */
+    readonly address: readonly string[];
 }
 export interface Header {
     readonly format: string;
@@ -53,6 +70,7 @@ export interface Header {
     };
     readonly public: Readonly<Record<string, string>>;
     readonly words: number;
+    readonly policy?: PolicyHeader;
     readonly unicode: {
         readonly tokenizer: string;
         readonly lookup: string;

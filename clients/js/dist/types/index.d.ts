@@ -4,4 +4,5 @@ export { MondegreenError } from "./errors.js";
 export { defineInput } from "./input.js";
 export type { Keyed } from "./noise.js";
 export type { Protection } from "./protection.js";
-export { type Explanation, type LoadOptions, type Privatizer, type Release, type Span, load } from "./privatizer.js";
+export { type LoadOptions, type Privatizer, type Release, type Span, load } from "./privatizer.js";
+export type { Explanation } from "./way.js";

@@ -1,6 +1,7 @@
 import { type Guarantee, type Measured } from "./artifact.js";
 import { type Keyed } from "./noise.js";
 import { type Protection } from "./protection.js";
+import { type Explanation } from "./way.js";
 /** Where a word is: code units `start..end-1`, of the release or of the input. */
 export interface Span {
     readonly start: number;
@@ -12,27 +13,14 @@ export interface Release {
     readonly spans: readonly Span[];
     readonly guarantee: Guarantee;
 }
-/** What one setting does to one word. */
-export interface Explanation {
-    readonly word: string;
-    /** The word of the vocabulary that it is looked up as; null where it is unknown. */
-    readonly lookedUpAs: string | null;
-    /** The chance that the same word is drawn; null where the law is not known. */
-    readonly stay: number | null;
-    /** The words that are printed most often, and how often. */
-    readonly likeliest: readonly {
-        readonly word: string;
-        readonly chance: number;
-    }[];
-}
 export interface LoadOptions {
     /** One of the artifact; needed where it has several. */
     readonly epsilon?: number;
-    /** SHA-256 that the artifact must have, in hex, as `mondegreen space export` printed it. */
+    /** SHA-256 that the artifact must have, in hex, as the command printed that wrote it. */
     readonly digest?: string;
 }
 /**
- * Read an artifact of `mondegreen space export --device`.
+ * Read an artifact of `mondegreen policy export --device`, or of `space export`.
  *
  * One that is cut off or changed, asks for what this client does not know, or promises
  * more than its law gives, is refused. Its own digest guards against damage. Somebody who
@@ -83,7 +71,6 @@ export declare class Privatizer {
     words(text: string): Span[];
     /** What this setting does to a word, as it stands before another one. */
     explain(word: string, following?: string): Explanation;
-    private input;
     private get setting();
     /** The setting, whose law is checked before anything is told of it. */
     private get promised();

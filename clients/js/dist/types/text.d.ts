@@ -24,6 +24,8 @@ export declare class Tokenizer {
     cut(text: string): string[];
     /** The form under which a word is looked up; the next word matters where it is n't. */
     canonical(word: string, following?: string): string;
+    /** The form in which the lists of a policy hold a word: endings stay, long words are small. */
+    folded(word: string): string;
     /** Whether a word is the ending n't, in any case and with any apostrophe. */
     isNegation(word: string): boolean;
     hasApostrophe(word: string): boolean;

@@ -15,6 +15,8 @@ export declare class Unicode {
     constructor(part: Parts);
     /** NFKC, no format characters, small letters, and NFKC again. */
     folded(text: string): string;
+    /** Small letters, and no more. */
+    smallLetters(text: string): string;
     private lowered;
     /** Whether a sigma ends a word: a letter with case before it, and none behind it. */
     private isFinal;
@@ -23,3 +25,6 @@ export declare class Unicode {
     private partsOf;
     private pair;
 }
+/** Values as runs, one for each code point or for each place of another table. */
+export declare function runs(bytes: Uint8Array): Uint8Array;
+export declare function runs(bytes: Uint8Array, found: Uint32Array): Uint32Array;

@@ -10,6 +10,7 @@ import click
 
 from mondegreen.cli import options
 from mondegreen.cli.options import File, PolicyName, argument, command, option
+from mondegreen.cli.public.policy_export import export
 from mondegreen.cli.render import (
     describe_symbol,
     echo_facts,
@@ -245,7 +246,7 @@ def build(
     echo_facts(facts, as_json=as_json)
 
 
-for _verb in (list_policies, info, show, diff, build):
+for _verb in (list_policies, info, show, diff, build, export):
     policy.add_command(_verb)
 
 

@@ -1,0 +1,18 @@
+import type { Output, Policy } from "./policy.js";
+/** Between two words: nothing, or the 's of the first; the second would go on as part of it. */
+export declare const TOUCHING: RegExp;
+/** Prints released outputs of a policy: a function of them and of the structure. */
+export declare class PolicyPrinter {
+    private readonly policy;
+    private readonly structure;
+    private readonly endings;
+    private readonly articles;
+    constructor(policy: Policy, endings: Readonly<Record<string, string>>, structure: string);
+    /** The text in pieces, `[structure, word, ..., structure]`. */
+    print(given: readonly string[], outputs: readonly Output[]): string[];
+    private word;
+    /** Print "a" or "an" as the sensitive word asks that is printed behind it. */
+    private chooseArticle;
+    /** Join an ending to an ordinary word; set apart what else would touch. */
+    private joinEnding;
+}

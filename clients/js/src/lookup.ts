@@ -1,0 +1,175 @@
+import { Letters } from "./letters.js";
+import type { Policy } from "./policy.js";
+import { PLACES, mixedShape, numberShape } from "./shapes.js";
+import type { Tokenizer } from "./text.js";
+import type { Parts } from "./unicode.js";
+
+const JOINERS = "@._-/:~+%=&?#\\'’";
+/** A quotation, a list or a title may begin behind one of these. */
+const OPENERS = '":;([{“”«‹*•|>–—';
+// A full stop that touches words on both sides ends nothing: 3.14, u.s, example.com.
+const ENDS = /[!?！？。؟।\n\r]|\.(?!$)/;
+const [STARTS, JOINS, MARKS, DOT, SLASH, ENDS_LINE] = [1, 2, 4, 8, 16, 32] as const;
+const [TITLE, TITLE_WORDS] = [0.6, 6] as const;
+const [SMALL, CAPITAL] = [1, 2] as const;
+const DIGITS = /^[0-9]+$/;
+const UNKNOWN = [["ing", "g"], ["ed", "d"], ["ly", "r"], ["s", "p"]] as const;
+const NOWHERE = { starts: false, inAddress: false, inDate: false };
+
+/** Whether a sentence ends at what stands between two words. */
+export function endsSentence(gap: string): boolean {
+  return gap !== " " && ENDS.test(gap);
+}
+
+/** What the structure between two words decides of the symbols beside it. */
+function flagsOf(gap: string): number {
+  const signs = Array.from(gap);
+  let found = endsSentence(gap) || signs.some((sign) => OPENERS.includes(sign)) ? STARTS : 0;
+  if (/[\n\r]/.test(gap)) found |= ENDS_LINE;
+  if (gap && signs.every((sign) => JOINERS.includes(sign))) {
+    found |= JOINS;
+    if (gap === ".") found |= DOT;
+    if (gap === "/") found |= SLASH;
+    if (/[@_\\]|\/\//.test(gap)) found |= MARKS;
+  } else if (gap.endsWith("@")) found |= MARKS;
+  return found;
+}
+
+/** The grammatical form that the ending of an unknown word shows. */
+function formOf(word: string): string {
+  const isLong = Array.from(word.slice(0, 10)).length > 4;
+  const found = UNKNOWN.find(([ending]) => word.endsWith(ending));
+  return found && isLong && !word.endsWith("ss") ? found[1] : "s";
+}
+
+/**
+ * Turns the words of a text into symbols of a policy.
+ *
+ * The symbol of a word is a function of its own spelling and of the structure around it,
+ * which passes in clear: `PolicyLookup` of `mondegreen.policy.lookup`.
+ */
+export class PolicyLookup {
+  private readonly letters: Letters;
+
+  constructor(
+    private readonly policy: Policy,
+    private readonly tokenizer: Tokenizer,
+    part: Parts,
+  ) {
+    this.letters = new Letters(part);
+  }
+
+  /** The symbol of each word of a text that was cut. */
+  codes(parts: readonly string[]): number[] {
+    const words = parts.filter((_, i) => i % 2);
+    const flags = parts.filter((_, i) => i && i % 2 === 0).map(flagsOf);
+    const cases = words.map((word) => this.caseOf(word));
+    const isTitle = inTitleCase(cases, flags);
+    const codes = words.map((word, i) => {
+      const starts = !i || (flags[i - 1]! & STARTS) > 0 || (isTitle[i]! && cases[i] === CAPITAL);
+      return this.symbolOf(word, { ...NOWHERE, starts });
+    });
+    const marked = flags.flatMap((flag, gap) => (flag & (MARKS | DOT | SLASH) ? [gap] : []));
+    if (parts[0]!.endsWith("@")) marked.unshift(-1);
+    this.recode(words, codes, flags, marked);
+    return codes;
+  }
+
+  /** Look up anew what a marked gap touches; gap i is behind word i, gap -1 before the first. */
+  private recode(
+    words: readonly string[],
+    codes: number[],
+    flags: readonly number[],
+    marked: readonly number[],
+  ): void {
+    let done = -1;
+    for (const gap of marked) {
+      if (gap >= 0 && flags[gap]! & SLASH) {
+        for (const i of [gap, gap + 1]) {
+          const word = words[i];
+          if (word !== undefined && DIGITS.test(word)) {
+            codes[i] = this.symbolOf(word, { ...NOWHERE, inDate: true });
+          }
+        }
+      }
+      if (gap < done) continue;
+      const [start, stop] = runAt(gap, flags);
+      done = stop;
+      if (!isAddress(gap, start, stop, flags)) continue;
+      for (let i = start; i < Math.min(stop + 1, words.length); i++) {
+        codes[i] = this.symbolOf(words[i]!, { ...NOWHERE, inAddress: true });
+      }
+    }
+  }
+
+  /** The symbol of one token, by its own spelling and what stands around it. */
+  symbolOf(word: string, { starts, inAddress, inDate }: typeof NOWHERE): number {
+    const { policy, letters } = this;
+    if (DIGITS.test(word)) return this.shape(numberShape(word, inDate));
+    const folded = this.tokenizer.folded(word);
+    const known = policy.symbols.get(folded);
+    if (inAddress && (known === undefined || !policy.address.has(folded))) {
+      return this.shape("part of an address");
+    }
+    if (known === undefined) return this.unknown(word, folded);
+    const isUpper = letters.isUpper(word);
+    const isName = !(starts || isUpper) && policy.capitals.has(folded);
+    if (letters.isSmall(word) || !(known < policy.ordinary || isName)) return known;
+    // An ordinary word with capitals.
+    if (isUpper && [...word.slice(0, 3)].length > 1) return policy.upper.get(folded) ?? known;
+    if (starts && !policy.starts.has(folded)) return known;
+    return policy.capitals.get(folded) ?? known;
+  }
+
+  /** The symbol of a token that no list has, by its shape. */
+  private unknown(word: string, folded: string): number {
+    const { policy, letters } = this;
+    const hasDigit = letters.hasDigit(folded);
+    if (!letters.hasLetter(folded)) return this.shape(hasDigit ? "code" : "sign");
+    if (hasDigit) return this.shape(mixedShape(folded));
+    if (folded.length < 3 && [...folded].length === 1) return this.shape("letter");
+    return letters.isSmall(word) ? policy.rest(formOf(folded)) : policy.name;
+  }
+
+  private caseOf(word: string): number {
+    const { isLetter, isCapital } = this.letters.startOf(word);
+    return isCapital ? CAPITAL : isLetter ? SMALL : 0;
+  }
+
+  private shape(name: string): number {
+    return this.policy.shape(PLACES.get(name)!);
+  }
+}
+
+/** Which words are in a line whose words mostly have capitals. */
+function inTitleCase(cases: readonly number[], flags: readonly number[]): boolean[] {
+  const found: boolean[] = [];
+  let [capitals, written] = [0, 0];
+  cases.forEach((each, i) => {
+    if (each) written++;
+    if (each === CAPITAL) capitals++;
+    if (i + 1 < cases.length && !(flags[i]! & ENDS_LINE)) return;
+    const isTitle = capitals >= TITLE * written && written >= TITLE_WORDS;
+    while (found.length <= i) found.push(isTitle);
+    [capitals, written] = [0, 0];
+  });
+  return found;
+}
+
+/** The first and the last word of the run of joined words at a gap. */
+function runAt(gap: number, flags: readonly number[]): [number, number] {
+  let start = gap + 1;
+  let stop = start;
+  if (gap >= 0 && flags[gap]! & JOINS) {
+    start = gap;
+    while (start && flags[start - 1]! & JOINS) start--;
+  }
+  while (stop < flags.length - 1 && flags[stop]! & JOINS) stop++;
+  return [start, stop];
+}
+
+/** Whether a run has the signs of an address, or two full stops. */
+function isAddress(gap: number, start: number, stop: number, flags: readonly number[]): boolean {
+  if (gap < 0 || flags.slice(Math.max(start - 1, 0), stop).some((flag) => flag & MARKS)) return true;
+  return flags.slice(start, stop).filter((flag) => flag & DOT).length > 1;
+}

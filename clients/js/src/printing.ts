@@ -1,0 +1,71 @@
+import { endsSentence } from "./lookup.js";
+import type { Output, Policy } from "./policy.js";
+
+/** Between two words: nothing, or the 's of the first; the second would go on as part of it. */
+export const TOUCHING = /^(?:['’][sS])?$/;
+
+/** Single spaces, and a full stop: structure that tells nothing but the number of words. */
+function plainParts(parts: readonly string[]): string[] {
+  const last = parts.length - 1;
+  return parts.map((part, i) => (i % 2 ? part : i === 0 ? "" : i === last ? "." : " "));
+}
+
+/** Prints released outputs of a policy: a function of them and of the structure. */
+export class PolicyPrinter {
+  private readonly endings: ReadonlyMap<number, string>;
+  private readonly articles: ReadonlySet<number>;
+
+  constructor(
+    private readonly policy: Policy,
+    endings: Readonly<Record<string, string>>,
+    private readonly structure: string,
+  ) {
+    const { symbols } = policy;
+    const known = Object.entries(endings).filter(([word]) => symbols.has(word));
+    this.endings = new Map(known.map(([word, spelled]) => [symbols.get(word)!, spelled]));
+    const articles = ["a", "an"].map((word) => symbols.get(word));
+    this.articles = new Set(articles.filter((symbol) => symbol !== undefined));
+  }
+
+  /** The text in pieces, `[structure, word, ..., structure]`. */
+  print(given: readonly string[], outputs: readonly Output[]): string[] {
+    const isPlain = this.structure === "plain";
+    const pieces = isPlain ? plainParts(given) : [...given];
+    const gaps = [...pieces];
+    outputs.forEach((output, i) => {
+      pieces[2 * i + 1] = this.word(output, !i || endsSentence(gaps[2 * i]!));
+    });
+    outputs.forEach((output, i) => this.chooseArticle(pieces, i, output, outputs[i + 1]));
+    for (let i = 1; i < outputs.length; i++) {
+      const gap = gaps[2 * i]!;
+      if (isPlain ? gap === " " : TOUCHING.test(gap)) {
+        this.joinEnding(pieces, i, outputs[i - 1]!, outputs[i]!);
+      }
+    }
+    return pieces;
+  }
+
+  private word(output: Output, isFirst: boolean): string {
+    const place = isFirst && !output.lap ? this.policy.placeOf(output) : null;
+    return place === null ? this.policy.print(output) : this.policy.first[place]!;
+  }
+
+  /** Print "a" or "an" as the sensitive word asks that is printed behind it. */
+  private chooseArticle(pieces: string[], i: number, output: Output, next?: Output): void {
+    if (!next || !this.articles.has(output.symbol) || !this.policy.isGroup(next.symbol)) return;
+    const article = /^[aeiou8]/i.test(pieces[2 * i + 3]!) ? "an" : "a";
+    const isFirst = pieces[2 * i + 1]!.startsWith("A");
+    pieces[2 * i + 1] = isFirst ? `A${article.slice(1)}` : article;
+  }
+
+  /** Join an ending to an ordinary word; set apart what else would touch. */
+  private joinEnding(pieces: string[], i: number, before: Output, output: Output): void {
+    const gap = pieces[2 * i]!;
+    const spelled = this.endings.get(output.symbol);
+    if (spelled !== undefined && (gap === "" || gap === " ")) {
+      const isJoined = !this.policy.isGroup(before.symbol) && !this.endings.has(before.symbol);
+      pieces[2 * i] = isJoined ? "" : " ";
+      if (!isJoined) pieces[2 * i + 1] = spelled;
+    } else if (TOUCHING.test(gap)) pieces[2 * i] = `${gap} `;
+  }
+}

@@ -1,0 +1,67 @@
+"""``mondegreen policy export``: a policy and its law as an artifact for devices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from mondegreen.cli import options
+from mondegreen.cli.options import argument, command, option
+from mondegreen.cli.public.device import (
+    DEVICE,
+    EPSILONS,
+    OUTPUT,
+    name_epsilons,
+    write_artifact,
+)
+from mondegreen.settings import DEFAULT_MECHANISM, DEFAULT_POLICY, Settings
+
+
+@command()
+def export(
+    name: Literal["sensitive", "names"] = argument(default=DEFAULT_POLICY),
+    device: bool = DEVICE,
+    output: Path = OUTPUT,
+    epsilons: tuple[float, ...] = EPSILONS,
+    mechanism: Literal["urr", "krr"] = option(
+        "urr, which shows ordinary words; krr replaces some of them, too.",
+        "-m --mechanism",
+        default=DEFAULT_MECHANISM,
+    ),
+    settings: Settings = options.settings(
+        *(each for each in options.POLICY if each != "policy"), "same", "structure"
+    ),
+    force: bool = options.FORCE,
+    quiet: bool = options.QUIET,
+    as_json: bool = options.JSON,
+) -> None:
+    """Write what a browser needs to privatize texts before they leave it.
+
+    The artifact holds the words and groups of the policy, the integers of the law, the
+    guarantee and the tables of Unicode. Options of the policy are resolved into it. A
+    device with the key of a record repeats the release of mondegreen privatize, byte
+    for byte. Its digest, the last 32 bytes, is printed: give it to the client, which
+    then rejects any other artifact.
+
+    \b
+    mondegreen policy export --device -o sensitive.mdg --epsilon 12
+    mondegreen policy export names --device -o names.mdg --epsilon 12 --same record
+    """  # noqa: D301
+    from mondegreen.device.artifact import policy_artifact
+
+    chosen = replace(settings, policy=name, mechanism=mechanism)
+    facts: dict[str, object] = {
+        "policy": name,
+        "mechanism": mechanism,
+        "epsilon": name_epsilons(epsilons),
+    }
+    write_artifact(
+        lambda progress: policy_artifact(chosen, epsilons, progress),
+        output,
+        facts,
+        device=device,
+        force=force,
+        quiet=quiet,
+        as_json=as_json,
+    )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mondegreen.privatizer.containers import privatize
     from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.privatizer.release import Release
+    from mondegreen.prompts.private_search import private_search
     from mondegreen.sampling.noise import KeyedNoise, OSNoise, Seeded
     from mondegreen.settings import Settings
     from mondegreen.space.space import Space
@@ -37,6 +38,7 @@ __all__ = [
     "load_space",
     "mechanism",
     "mechanisms",
+    "private_search",
     "privatize",
     "register",
 ]
@@ -52,6 +54,7 @@ _HOMES = {
     "Space": "space.space",
     "load_language": "language.store",
     "load_space": "space.store",
+    "private_search": "prompts.private_search",
     "privatize": "privatizer.containers",
 }
 

@@ -46,6 +46,7 @@ _VERBS: Final = {
         "proxy",
         "Privatize prompts to a language model.",
     ),
+    "restore": ("restore", "restore", "Put originals back into a release."),
     "score": ("score", "score", "Judge a finished release by its originals."),
     "serve": ("services.serve", "serve", "Privatize texts that come in over HTTP."),
     "space": ("public.space", "space", "List, show, build, verify and fetch spaces."),

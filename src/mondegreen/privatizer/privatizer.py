@@ -316,7 +316,26 @@ class Privatizer:
             integer; or if an id occurs twice under ``unique_ids``.
         """
         records = record_ids(ids, len(texts), SeenIds() if unique_ids else None)
-        tokens, codes = self._release(texts, records, column, number)
+        return self.releases(
+            texts,
+            records,
+            column,
+            number=number,
+            include_originals=include_originals,
+        )
+
+    def releases(
+        self,
+        texts: Sequence[Any],
+        records: Sequence[str] | None,
+        column: str,
+        places: Sequence[int] | None = None,
+        *,
+        number: int | None = None,
+        include_originals: bool = False,
+    ) -> list[Release | None]:
+        """Privatize texts as :meth:`texts` does, and tell where their words are."""
+        tokens, codes = self._release(texts, records, column, number, places)
         shown = {"include_originals": include_originals}
         return releases(self._detokenizer, tokens, codes, self.guarantee, **shown)
 

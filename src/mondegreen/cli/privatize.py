@@ -84,6 +84,15 @@ def privatize(
         "Stop at an id that has occurred: two records of one id and one text repeat "
         "each other. Some 110 bytes of memory for each record."
     ),
+    detect: Literal["none", "presidio"] = option(
+        "Let a detector read each text first; what it finds hides among words of its "
+        "type, and everything goes through the policy all the same. Needs --policy."
+    ),
+    detect_model: str | None = option(
+        "Installed spaCy model for --detect presidio, such as en_core_web_sm.  "
+        "[default: none; patterns alone, which find no names]",
+        "NAME",
+    ),
     map_path: File | None = option(
         "Write the way back, sealed under --key-file; needs --same record. MAP with "
         "its key UNDOES the release; without the key nobody can read it. With --id, "
@@ -131,6 +140,7 @@ def privatize(
     from mondegreen.scores.text_loss import TextLosses
 
     noise = _noise(key_file, key_env, id_column, seed, has_map=map_path is not None)
+    _check_detector(detect, detect_model, settings, jobs)
     map_key = _map_key(map_path, key_file, key_env, settings, jobs)
     if id_column is None and (unique_ids or logical):
         raise ConfigurationError("--unique-ids and --as need --key-file and --id")
@@ -159,6 +169,7 @@ def privatize(
         _check_paths(input, output, {"--report": report, "--map": map_path}, read)
         target = _target(report, force=force)
         privatizer = prepare_privatizer(settings, noise, quiet=quiet)
+        privatizer = _with_detector(privatizer, detect, detect_model)
         promise = privatizer.guarantee.with_text(source.disclosed, source.conditions)
         preview, notice = privatizer.preview(), _what_is_read(privatizer)
         _announce(promise, preview, before, notice, quiet=quiet, verbose=verbose)
@@ -290,6 +301,34 @@ def _check_paths(
     for name, path in named:
         if path == "-" and (output == "-" or name == "--map"):
             raise InvalidParameterError(name, path, "a file of its own")
+
+
+def _check_detector(
+    detect: str, model: str | None, settings: Settings, jobs: int
+) -> None:
+    """Refuse a detector without a policy, or in several processes."""
+    if detect == "none" and model is not None:
+        raise ConfigurationError("--detect-model needs --detect presidio")
+    if detect == "none":
+        return
+    if settings.resolve().policy == "all":
+        raise ConfigurationError(
+            "--detect needs a policy for all other words: add --policy names or "
+            "--policy sensitive"
+        )
+    if jobs > 1:
+        raise ConfigurationError("--detect needs --jobs 1")
+
+
+def _with_detector(
+    privatizer: Privatizer, detect: str, model: str | None
+) -> Privatizer:
+    """Put the detector in front that is named."""
+    if detect == "none":
+        return privatizer
+    from mondegreen.integrations.detectors import load_presidio
+
+    return privatizer.with_detector(*load_presidio(model))
 
 
 def _target(path: str | None, *, force: bool) -> Target | None:

@@ -7,7 +7,7 @@ import inspect
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, cast, final
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from mondegreen.errors import (
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import AbstractMechanism, State
 from mondegreen.passes import Pass
+from mondegreen.policy.detection import Detector, DetectorLookup
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import Policy as SymbolPolicy
 from mondegreen.policy.policy import policy_of
@@ -188,7 +189,9 @@ class Privatizer:
             self._space: Space | None = None
             self._same = make_scope(chosen.same, self._policy)
             self.state: State = mechanism.prepare(self._policy.alphabet)  # type: ignore[arg-type]
-            self._lookup: Lookup | PolicyLookup = PolicyLookup(self._policy)
+            self._lookup: Lookup | PolicyLookup | DetectorLookup = PolicyLookup(
+                self._policy
+            )
             self.reading = Reading(self.state, "none", None)
             self._detokenizer: Detokenizer | PolicyPrinter = PolicyPrinter(
                 self._policy, chosen.structure
@@ -265,9 +268,9 @@ class Privatizer:
         """
         from mondegreen.scores.preview import preview, preview_policy
 
-        if isinstance(self._lookup, PolicyLookup):
-            return preview_policy(self.state, self._lookup)
-        parts = self.state, self._lookup, self.reading
+        if self._policy is not None:  # of words alone, which no detector reads
+            return preview_policy(self.state, PolicyLookup(self._policy))
+        parts = self.state, cast(Lookup, self._lookup), self.reading
         return preview(*parts, with_attacker=with_attacker)
 
     def __call__(
@@ -462,6 +465,49 @@ class Privatizer:
         other._guarantee, other._numbers = None, self._numbers.fresh()
         return other
 
+    def with_detector(self, detector: Detector, name: str) -> Privatizer:
+        """Put a detector in front of the policy: what it finds is sensitive too.
+
+        Words that it finds hide among the words of their type. All words go through
+        the policy, found or not. The copy does not travel to other processes.
+
+        Parameters
+        ----------
+        detector : callable
+            From a text to spans with ``start``, ``end``, ``entity_type`` and ``score``.
+        name : str
+            Its public name and version, which the guarantee states.
+
+        Raises
+        ------
+        ConfigurationError
+            If there is no policy, or a detector already.
+
+        Examples
+        --------
+        >>> import mondegreen as mg
+        >>> from types import SimpleNamespace
+        >>> def find_boat(text):
+        ...     start = text.find("Merry Widow")
+        ...     span = {"start": start, "end": start + 11, "score": 0.9}
+        ...     return [SimpleNamespace(entity_type="SHIP", **span)]
+        >>> law = mg.mechanism("urr", epsilon=12.0)
+        >>> p = mg.Privatizer(law, policy="names").with_detector(find_boat, "boats 1")
+        >>> "widow" in p("we sailed on the Merry Widow").text.lower()
+        False
+        """
+        if not isinstance(self._lookup, PolicyLookup):
+            has = "a detector already" if self._policy else "no policy"
+            raise ConfigurationError(
+                f"a detector needs a policy behind it, and there is {has}: use "
+                "policy='names' or policy='sensitive', and one detector"
+            )
+        other = self.with_noise(self.noise)
+        other.__dict__.pop("digest", None)  # another law, so other keyed noise
+        other._lookup = DetectorLookup(self._lookup.policy, detector, name)
+        other._stated = []
+        return other
+
     @property
     def settings(self) -> Settings:
         """Everything that shapes a release, defaults filled in.
@@ -484,8 +530,10 @@ class Privatizer:
 
         They are those of :meth:`Settings.to_dict`, and the digests of space and
         language model. A space of your own is named by its path; one in memory alone is
-        refused. The keep-list is public and is in it. Noise is not, and no key.
+        refused. The keep-list is public and is in it. Noise is not, and no key. One
+        with a detector is refused: settings do not hold it.
         """
+        self._check_no_detector()
         if self._policy is not None:
             return write_spec(self.settings, {"policy": self._policy.digest})
         digests = {"space": self.space.digest}
@@ -530,6 +578,7 @@ class Privatizer:
 
         A copy does not know which numbers of batches are taken.
         """
+        self._check_no_detector()
         options: dict[str, Any] = {
             name: getattr(self._settings, name)
             for name in inspect.signature(Privatizer).parameters
@@ -540,6 +589,14 @@ class Privatizer:
         build = functools.partial(Privatizer, **options)
         uncounted = {"_numbers": BatchNumbers(is_counting=False)}
         return build, (self.mechanism, self._space), uncounted
+
+    def _check_no_detector(self) -> None:
+        """Refuse to write settings that would lose a layer."""
+        if isinstance(self._lookup, DetectorLookup):
+            raise ConfigurationError(
+                "a privatizer with a detector stays in its process: its settings do "
+                "not hold the detector. Call with_detector where it is used"
+            )
 
     def _release(
         self,

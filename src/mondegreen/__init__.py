@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mondegreen.privatizer.containers import privatize
     from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.privatizer.release import Release
+    from mondegreen.prompts.conversation import Conversation, conversation
     from mondegreen.sampling.noise import KeyedNoise, OSNoise, Seeded
     from mondegreen.settings import Settings
     from mondegreen.space.space import Space
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Conversation",
     "Guarantee",
     "KeyedNoise",
     "OSNoise",
@@ -32,6 +34,7 @@ __all__ = [
     "Seeded",
     "Settings",
     "Space",
+    "conversation",
     "errors",
     "load_language",
     "load_space",
@@ -42,6 +45,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Conversation": "prompts.conversation",
     "Guarantee": "guarantee",
     "KeyedNoise": "sampling.noise",
     "OSNoise": "sampling.noise",
@@ -50,6 +54,7 @@ _HOMES = {
     "Seeded": "sampling.noise",
     "Settings": "settings",
     "Space": "space.space",
+    "conversation": "prompts.conversation",
     "load_language": "language.store",
     "load_space": "space.store",
     "privatize": "privatizer.containers",

@@ -1,0 +1,209 @@
+"""Units of a conversation: numbers and addresses that come back as a whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+import regex
+
+WORD: Final = regex.compile(
+    r"(?:(?![\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}])"
+    r"[\p{L}\p{M}\p{N}\p{Cf}])+"
+)
+"""A word of an answer. Scripts without spaces separate words of other scripts."""
+
+_ADDRESS: Final = "part of an address"
+_ALONE: Final = ("measure", "decade", "time of day")
+_CONTEXT: Final = ("ordinal", "letter", "sign")
+_JOINS: Final = frozenset(["", ".", ",", "-", "/", ":", " ", "(", ")", ") ", " (", "+"])
+_RUN_ENDS: Final = re.compile(r"[\s()<>\[\]{}\"'`|]")
+_TRAILING: Final = ".,;:!?"
+_LONGEST_CONTEXT: Final = 24
+
+Kind = tuple[str, str]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What was sent, what it stands for, and what must stand beside it."""
+
+    sent: str
+    original: str
+    before: str = ""
+    after: str = ""
+    is_address: bool = False
+
+
+@final
+class Units:
+    """What was sent of numbers and addresses, by their first word."""
+
+    __slots__ = ("_by_first",)
+
+    def __init__(self) -> None:
+        self._by_first: dict[str, dict[Unit, None]] = {}
+
+    def learn(
+        self, parts: Sequence[str], sent: Sequence[str], kinds: Sequence[Kind | None]
+    ) -> None:
+        """Note the units of a text; structure and words come in turn in its parts."""
+        for unit in (*_addresses(parts, sent, kinds), *_numbers(parts, sent, kinds)):
+            first = WORD.search(unit.sent)
+            key = first[0].casefold() if first else unit.sent
+            self._by_first.setdefault(key, {})[unit] = None
+
+    def starting_with(self, word: str) -> list[Unit]:
+        """Return the units that start with a word, the longest first."""
+        found = self._by_first.get(word.casefold(), ())
+        return sorted(found, key=lambda unit: -len(unit.sent) - len(unit.after))
+
+    def begins(self, text: str) -> bool:
+        """Whether the first word of some unit begins with this text."""
+        text = text.casefold()
+        return any(first.startswith(text) for first in self._by_first)
+
+    def to_json(self) -> list[Any]:
+        """Write the units as JSON values."""
+        return [
+            [u.sent, u.original, u.before, u.after, u.is_address]
+            for units in self._by_first.values()
+            for u in units
+        ]
+
+    @classmethod
+    def from_json(cls, values: list[Any]) -> Units:
+        """Read what :meth:`to_json` wrote."""
+        found = cls()
+        for each in values:
+            unit = Unit(*each)
+            first = WORD.search(unit.sent)
+            key = first[0].casefold() if first else unit.sent
+            found._by_first.setdefault(key, {})[unit] = None
+        return found
+
+    def __repr__(self) -> str:
+        return f"Units(count={sum(map(len, self._by_first.values()))})"
+
+
+def _addresses(
+    parts: Sequence[str], sent: Sequence[str], kinds: Sequence[Kind | None]
+) -> Iterator[Unit]:
+    """Whole e-mail addresses and links, each a run without spaces and brackets."""
+    mine = theirs = ""
+    has_address = False
+    for i, (old, new) in enumerate(zip(parts, sent, strict=True)):
+        if i % 2:
+            mine, theirs = mine + old, theirs + new
+            kind = kinds[i // 2]
+            has_address |= kind is not None and kind[1] == _ADDRESS
+            continue
+        pieces = _RUN_ENDS.split(old)
+        mine, theirs = mine + pieces[0], theirs + pieces[0]
+        if len(pieces) > 1 or i == len(parts) - 1:
+            while mine and theirs and mine[-1] in _TRAILING and mine[-1] == theirs[-1]:
+                mine, theirs = mine[:-1], theirs[:-1]
+            if has_address and WORD.search(theirs):
+                yield Unit(theirs, mine, is_address=True)
+            mine = theirs = pieces[-1]
+            has_address = False
+
+
+def _numbers(
+    parts: Sequence[str], sent: Sequence[str], kinds: Sequence[Kind | None]
+) -> Iterator[Unit]:
+    """Numbers, dates, amounts and the like, and short ones with a neighbor."""
+    i = 0
+    while i < len(kinds):
+        kind = kinds[i]
+        if kind is None or kind[0] != "shape" or kind[1] == _ADDRESS:
+            i += 1
+            continue
+        end = i
+        while end + 1 < len(kinds) and _joins(parts, kinds, end):
+            end += 1
+        run = range(i, end + 1)
+        mine, theirs = (_text(each, run) for each in (parts, sent))
+        if len(run) > 1 and _is_loose(mine, len(run)):
+            run = range(i, _first_blank(parts, run) + 1)
+            mine, theirs = (_text(each, run) for each in (parts, sent))
+        yield from _run_units(mine, theirs, len(run))
+        for k in run:
+            is_alone = len(run) == 1
+            yield from _word_units(parts, sent, kinds, k, is_alone=is_alone)
+        i = run[-1] + 1
+
+
+def _joins(parts: Sequence[str], kinds: Sequence[Kind | None], i: int) -> bool:
+    following = kinds[i + 1]
+    is_number = following is not None and following[0] == "shape"
+    return is_number and following[1] != _ADDRESS and parts[2 * i + 2] in _JOINS
+
+
+def _text(parts: Sequence[str], run: range) -> str:
+    return "".join(parts[2 * run[0] + 1 : 2 * run[-1] + 2])
+
+
+def _is_loose(text: str, count: int) -> bool:
+    """Whether blanks join two numbers that may have nothing to do with each other."""
+    return " " in text and count < 3
+
+
+def _first_blank(parts: Sequence[str], run: range) -> int:
+    return next((k for k in run[:-1] if " " in parts[2 * k + 2]), run[-1])
+
+
+def _run_units(mine: str, theirs: str, count: int) -> Iterator[Unit]:
+    if count < 2:
+        return
+    yield Unit(theirs, mine)
+    plain = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
+    if plain.fullmatch(theirs) and plain.fullmatch(mine):
+        yield Unit(theirs.replace(",", ""), mine.replace(",", ""))
+    if "." in theirs and re.fullmatch(r"[0-9][0-9,]*\.[0-9]{1,2}", theirs):
+        whole, own = theirs.rpartition(".")[0], mine.rpartition(".")[0]
+        if len(whole) > 2:
+            yield Unit(whole, own)
+            if "," in whole:
+                yield Unit(whole.replace(",", ""), own.replace(",", ""))
+    digits, own_digits = (re.sub("[^0-9]", "", each) for each in (theirs, mine))
+    if len(digits) > 6:
+        if "," not in theirs and "." not in theirs:
+            yield Unit(digits, own_digits)
+        if " " in theirs:
+            yield Unit(theirs.replace(" ", "-"), mine.replace(" ", "-"))
+        elif "-" in theirs:
+            yield Unit(theirs.replace("-", " "), mine.replace("-", " "))
+
+
+def _word_units(
+    parts: Sequence[str],
+    sent: Sequence[str],
+    kinds: Sequence[Kind | None],
+    k: int,
+    *,
+    is_alone: bool,
+) -> Iterator[Unit]:
+    """A number or letter by itself: long ones always, short ones beside a word."""
+    shape = (kinds[k] or ("", ""))[1]
+    mine, theirs = parts[2 * k + 1], sent[2 * k + 1]
+    is_number = theirs.isascii() and theirs.isdigit()
+    needs_context = shape in _CONTEXT or (is_number and len(theirs) == 1)
+    if is_number and len(theirs) > 2:
+        yield Unit(theirs, mine)
+    elif not is_alone:
+        return
+    elif (shape in _ALONE or is_number) and not needs_context:
+        yield Unit(theirs, mine)
+    elif needs_context:
+        behind = "".join(sent[2 * k + 2 : 2 * k + 4])
+        before = "".join(sent[max(2 * k - 1, 0) : 2 * k + 1])
+        if k + 1 < len(kinds) and "\n" not in behind:
+            yield Unit(theirs, mine, after=behind[:_LONGEST_CONTEXT])
+        else:
+            yield Unit(theirs, mine, before=before[-_LONGEST_CONTEXT:])
+    else:
+        yield Unit(theirs, mine)

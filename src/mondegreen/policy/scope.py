@@ -398,6 +398,10 @@ class Surrogates:
             codes[i] = self._codes[entity]
         return codes
 
+    def bar(self, public: Iterable[str]) -> None:
+        """Never give out these *public* words from now on."""
+        self._public |= frozenset(map(canonical, public))
+
     def restore(self, surrogate: str) -> str | None:
         """Return the word behind a surrogate, in its first spelling; None for others.
 

@@ -134,6 +134,11 @@ class Conversation:
             self._units.learn(parts, sent, kinds)
         return "".join(sent)
 
+    def bar(self, public: Iterable[str]) -> None:
+        """Never give out the words of these *public* texts from now on."""
+        with self._lock:
+            self._surrogates.bar(tokenize(list(public)).words())
+
     def restore(self, answer: str, *, is_json: bool = False) -> str:
         """Put the original words back into an answer.
 

@@ -25,6 +25,8 @@ _HIGH: Final = re.compile(r"\\u[dD][89abAB][0-9A-Fa-f]{2}\Z")
 _LONE: Final = re.compile(r"[\ud800-\udfff]")
 _NUMBER_RUN: Final = re.compile(r"[-+.0-9A-Za-z_]+")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_INSIDE: Final = re.compile(r"[0-9][.,/:-]\Z")
+_LONGER: Final = re.compile(r"[.,/:-]?[0-9]")
 _WAIT: Final = -1
 """Says that more of the answer is needed."""
 
@@ -123,31 +125,28 @@ class Restorer:
         if given != wanted:
             can_come = wanted.startswith(given) and at + len(given) >= len(text)
             return 0 if self._is_end or not can_come else _WAIT
-        if unit.before and not self._behind.casefold().endswith(unit.before.casefold()):
+        if not self._behind.casefold().endswith(unit.before.casefold()):
             return 0
         end = at + len(unit.sent)
         if unit.is_address:
             return self._match_address(unit, text, end)
         following = text[end : end + 2]
-        if len(following) < 2 and not self._is_end and not unit.after:
-            if not following or following in _JOINER:
-                return _WAIT
-        is_longer = following[:1].isdigit() or (
-            following[:1] in tuple(_JOINER) and following[1:].isdigit()
-        )
-        behind = self._behind[-2:]
-        is_inside = (
-            behind[-1:] in tuple(_JOINER)
-            and behind[:1].isdigit()
-            and (len(behind) == 2)
-        )
-        if (is_longer and not unit.after) or is_inside:
-            return 0
-        if self._is_marker(unit, following):
-            return 0
-        if unit.after and text[end + len(unit.after) :][:1].isalnum():
-            return 0
-        return 0 if self._is_in_link() else len(unit.sent)
+        is_short = len(following) < 2 and not self._is_end
+        if is_short and not unit.after and (not following or following in _JOINER):
+            return _WAIT
+        is_here = self._is_apart(unit, text, end) and not self._is_in_link()
+        return len(unit.sent) if is_here else 0
+
+    def _is_apart(self, unit: Unit, text: str, end: int) -> bool:
+        """Whether a number is no part of a longer one, and no marker of a list."""
+        if _INSIDE.search(self._behind):
+            return False
+        if unit.after:
+            return not text[end + len(unit.after) :][:1].isalnum()
+        is_longer = _LONGER.match(text, end) is not None
+        if is_longer or unit.before:
+            return not is_longer
+        return not self._is_marker(unit, text[end : end + 1])
 
     def _match_address(self, unit: Unit, text: str, end: int) -> int:
         """Whether an address is here as it was sent, and no longer one."""
@@ -158,13 +157,13 @@ class Restorer:
             return _WAIT
         following = rest.lstrip(".,;:!?")[:1]
         is_end = not following or following in " \t\r\n()<>[]{}\"'`|"
-        return len(unit.sent) if is_end and following != "(" else 0
+        return len(unit.sent) if is_end else 0
 
     def _is_marker(self, unit: Unit, following: str) -> bool:
         """Whether a short number is the marker of a list."""
-        is_short = len(unit.sent) < 3 and not unit.after
         line = self._behind.rpartition("\n")[2]
-        return is_short and not line.strip(" *#>-") and following[:1] in (".", ")")
+        is_first = len(unit.sent) < 3 and not line.strip(" *#>-")
+        return is_first and following in (".", ")")
 
     def _word(self, text: str, at: int, word: str) -> tuple[int, str]:
         """Restore a name or another word of a group."""

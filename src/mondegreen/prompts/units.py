@@ -16,10 +16,10 @@ WORD: Final = regex.compile(
 """A word of an answer. Scripts without spaces separate words of other scripts."""
 
 _ADDRESS: Final = "part of an address"
-_ALONE: Final = ("measure", "decade", "time of day")
 _CONTEXT: Final = ("ordinal", "letter", "sign")
 _JOINS: Final = frozenset(["", ".", ",", "-", "/", ":", " ", "(", ")", ") ", " (", "+"])
 _RUN_ENDS: Final = re.compile(r"[\s()<>\[\]{}\"'`|]")
+_AMOUNT: Final = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]{1,2})?")
 _TRAILING: Final = ".,;:!?"
 _LONGEST_CONTEXT: Final = 24
 
@@ -157,26 +157,58 @@ def _first_blank(parts: Sequence[str], run: range) -> int:
 
 
 def _run_units(mine: str, theirs: str, count: int) -> Iterator[Unit]:
+    """A run of numbers as it was sent, and as people write it otherwise."""
     if count < 2:
         return
     yield Unit(theirs, mine)
-    plain = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
-    if plain.fullmatch(theirs) and plain.fullmatch(mine):
-        yield Unit(theirs.replace(",", ""), mine.replace(",", ""))
-    if "." in theirs and re.fullmatch(r"[0-9][0-9,]*\.[0-9]{1,2}", theirs):
-        whole, own = theirs.rpartition(".")[0], mine.rpartition(".")[0]
-        if len(whole) > 2:
-            yield Unit(whole, own)
-            if "," in whole:
-                yield Unit(whole.replace(",", ""), own.replace(",", ""))
-    digits, own_digits = (re.sub("[^0-9]", "", each) for each in (theirs, mine))
-    if len(digits) > 6:
-        if "," not in theirs and "." not in theirs:
-            yield Unit(digits, own_digits)
-        if " " in theirs:
-            yield Unit(theirs.replace(" ", "-"), mine.replace(" ", "-"))
-        elif "-" in theirs:
-            yield Unit(theirs.replace("-", " "), mine.replace("-", " "))
+    for form in _FORMS:
+        other = form(theirs)
+        if (
+            len(other) > 2
+            and other != theirs
+            and _is_amount(mine) is _is_amount(theirs)
+        ):
+            yield Unit(other, form(mine))
+
+
+def _is_amount(text: str) -> bool:
+    return _AMOUNT.fullmatch(text) is not None
+
+
+def _without_commas(text: str) -> str:
+    return text.replace(",", "") if _is_amount(text) else text
+
+
+def _without_cents(text: str) -> str:
+    return text.rpartition(".")[0] if _is_amount(text) and "." in text else text
+
+
+def _without_both(text: str) -> str:
+    return _without_commas(_without_cents(text))
+
+
+def _digits(text: str) -> str:
+    """Write a telephone number or the number of a card without signs."""
+    found = re.sub("[^0-9]", "", text)
+    return found if len(found) > 6 and not set(text) & set(",.:/") else text
+
+
+def _hyphens(text: str) -> str:
+    return text.replace(" ", "-") if _digits(text) != text else text
+
+
+def _blanks(text: str) -> str:
+    return text.replace("-", " ") if _digits(text) != text else text
+
+
+_FORMS: Final = (
+    _without_commas,
+    _without_cents,
+    _without_both,
+    _digits,
+    _hyphens,
+    _blanks,
+)
 
 
 def _word_units(
@@ -196,14 +228,12 @@ def _word_units(
         yield Unit(theirs, mine)
     elif not is_alone:
         return
-    elif (shape in _ALONE or is_number) and not needs_context:
+    elif not needs_context:
         yield Unit(theirs, mine)
-    elif needs_context:
+    if needs_context or sent[2 * k + 2][:1] in (".", ")"):
         behind = "".join(sent[2 * k + 2 : 2 * k + 4])
         before = "".join(sent[max(2 * k - 1, 0) : 2 * k + 1])
         if k + 1 < len(kinds) and "\n" not in behind:
             yield Unit(theirs, mine, after=behind[:_LONGEST_CONTEXT])
         else:
             yield Unit(theirs, mine, before=before[-_LONGEST_CONTEXT:])
-    else:
-        yield Unit(theirs, mine)

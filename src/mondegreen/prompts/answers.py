@@ -175,7 +175,7 @@ class AnswerRestorer:
             rest = self._close(key)
             if rest and key[0] == "chat":
                 _, index, place, name = key
-                delta = {name: rest}
+                delta: dict[str, Any] = {name: rest}
                 if name == "arguments":
                     delta = {"tool_calls": [{"index": place, "function": delta}]}
                 choice = {"index": index, "delta": delta, "finish_reason": None}
@@ -202,6 +202,11 @@ class AnswerRestorer:
         delta = choice.get("delta")
         if not isinstance(delta, dict):
             delta = choice["delta"] = {}
+        self._delta(index, delta)
+        if is_last:
+            self._close_choice(index, delta)
+
+    def _delta(self, index: Any, delta: dict[str, Any]) -> None:
         for name in (*_TEXTS, *_ASIDE):
             if isinstance(delta.get(name), str):
                 delta[name] = self._feed(("chat", index, 0, name), delta[name])
@@ -212,8 +217,6 @@ class AnswerRestorer:
                 function.get("arguments"), str
             ):
                 function["arguments"] = self._feed(key, function["arguments"])
-        if is_last:
-            self._close_choice(index, delta)
 
     def _close_choice(self, index: Any, delta: dict[str, Any]) -> None:
         for key in [each for each in self._pieces if each[:2] == ("chat", index)]:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import threading
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, Self, final
 
 from mondegreen.errors import ConfigurationError, DataError
-from mondegreen.mechanisms import mechanism
+from mondegreen.mechanisms.symbols.urr import Urr
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import HIDE_AMONG, Policy, load_policy
 from mondegreen.policy.scope import Sample, Surrogates
 from mondegreen.policy.sealing import seal, unseal
 from mondegreen.prompts.restore import JsonRestorer, Restorer
 from mondegreen.prompts.units import Units
+from mondegreen.settings import Settings, list_options
 from mondegreen.text.tokenizer import tokenize
 
 _FORMAT: Final = 1
+_TAKEN: Final = (
+    "policy", "ordinary", "sensitive", "opened", "hidden", "hide_among", "epsilon",
+)  # fmt: skip
 
 
 @final
@@ -100,7 +105,7 @@ class Conversation:
             hide_among=hide_among,
         )
         self._in_links = in_links
-        self._lookup = PolicyLookup(self._policy)
+        self._lookup = _lookup_of(self._policy)
         self._sample = _sampler(self._policy, epsilon)
         words = tokenize(list(public)).words()
         self._surrogates = Surrogates.new(
@@ -257,10 +262,38 @@ conversation = Conversation
 """Begins a :class:`Conversation`: ``with mg.conversation(policy="names") as c``."""
 
 
+def conversation_settings(settings: Settings) -> dict[str, Any]:
+    """Take the parameters of a :class:`Conversation` out of settings.
+
+    The policy is ``names`` where none is named.
+
+    Raises
+    ------
+    ConfigurationError
+        If a setting is given that a conversation has no meaning for.
+    """
+    usual = Settings()
+    for name in list_options():
+        given = getattr(settings, name)
+        if name not in (*_TAKEN, "mechanism") and given != getattr(usual, name):
+            raise ConfigurationError(f"{name} does not go with restoring: leave it out")
+    if settings.mechanism not in (None, "urr"):
+        raise ConfigurationError("restoring needs mechanism urr, or none")
+    return {name: getattr(settings, name) for name in _TAKEN} | {
+        "policy": settings.policy or "names"
+    }
+
+
+@functools.lru_cache(maxsize=8)
+def _lookup_of(policy: Policy) -> PolicyLookup:
+    return PolicyLookup(policy)
+
+
+@functools.lru_cache(maxsize=8)
 def _sampler(policy: Policy, epsilon: float | None) -> Sample | None:
     if epsilon is None:
         return None
-    return mechanism("urr", epsilon=epsilon).prepare(policy.alphabet).sample
+    return Urr(epsilon).prepare(policy.alphabet).sample
 
 
 def _guarantee(policy: Policy, epsilon: float | None) -> tuple[str, ...]:

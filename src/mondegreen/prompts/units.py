@@ -61,11 +61,6 @@ class Units:
         found = self._by_first.get(word.casefold(), ())
         return sorted(found, key=lambda unit: -len(unit.sent) - len(unit.after))
 
-    def begins(self, text: str) -> bool:
-        """Whether the first word of some unit begins with this text."""
-        text = text.casefold()
-        return any(first.startswith(text) for first in self._by_first)
-
     def to_json(self) -> list[Any]:
         """Write the units as JSON values."""
         return [
@@ -138,9 +133,8 @@ def _numbers(
 
 
 def _joins(parts: Sequence[str], kinds: Sequence[Kind | None], i: int) -> bool:
-    following = kinds[i + 1]
-    is_number = following is not None and following[0] == "shape"
-    return is_number and following[1] != _ADDRESS and parts[2 * i + 2] in _JOINS
+    kind, shape = kinds[i + 1] or ("", "")
+    return kind == "shape" and shape != _ADDRESS and parts[2 * i + 2] in _JOINS
 
 
 def _text(parts: Sequence[str], run: range) -> str:

@@ -170,7 +170,7 @@ def plant(gateway, answers, turns):
 
 
 def fill(answer, body):
-    """Put the surrogate of the user, the last word of its first text, into an answer."""
+    """Put the surrogate that ends the first text into an answer."""
     first = next(iter(texts_of(body)))[1]
     return answer.replace("§", first.rstrip(".").split()[-1])
 

@@ -20,7 +20,8 @@ from mondegreen.prompts.rules import RefusedRequestError
 LOG: Final = logging.getLogger("mondegreen.serve")
 
 Reason = Literal[
-    "address", "body", "bug", "busy", "bytes", "disconnected", "field", "host", "key",
+    "address", "body", "bug", "busy", "bytes", "conversation", "disconnected",
+    "field", "host", "key",
     "late", "media_type", "method", "path", "rate", "slow", "texts", "upstream",
     "words",
 ]  # fmt: skip

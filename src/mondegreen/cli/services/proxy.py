@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from typing import Final, Literal
+from dataclasses import replace
+from typing import Any, Final, Literal
 
 import click
 
@@ -28,7 +29,38 @@ def proxy(
     upstream: str = option(
         "Base address of the language model, such as https://api.openai.com/v1.", "URL"
     ),
-    settings: Settings = options.settings(without=["allow_unproved"]),
+    settings: Settings = options.settings(without=["allow_unproved", "epsilon"]),
+    epsilon: float | None = option(
+        "Privacy budget, which has no default. With --restore it may be left out: then "
+        "the kind of each sensitive word is disclosed.",
+        "-e --epsilon NUMBER",
+        default=None,
+    ),
+    restore: bool = option(
+        "Give each sensitive word one surrogate throughout a conversation, and put the "
+        "originals back into answers. Ordinary words pass unchanged. Answers name the "
+        "conversation in the header x-mondegreen-conversation; send it back with the "
+        "next request."
+    ),
+    in_links: bool = option(
+        "Put originals into links and images of answers too. The servers that they "
+        "name then receive them.",
+        "--restore-in-links",
+    ),
+    in_tools: bool = option(
+        "Put originals into the arguments of tool calls too.", "--restore-in-tools"
+    ),
+    conversation_ttl: float = option(
+        "Time after its last request that a conversation is kept in memory.",
+        "--conversation-ttl SECONDS",
+        default=3600.0,
+    ),
+    conversations: int = option(
+        "Maximum conversations in memory. Those with a single request go first.",
+        "--max-conversations",
+        default=10_000,
+        type=click.IntRange(min=1),
+    ),
     roles: tuple[Literal["system", "developer", "assistant"], ...] = ROLES,
     public: File | None = PUBLIC,
     models: tuple[str, ...] = option(
@@ -94,13 +126,17 @@ def proxy(
 
     Clients that speak to OpenAI change their base address and nothing else. Messages
     of users, and all else that can hold a text, are privatized; what cannot be read
-    (images, files, tools that were not declared) is refused. Answers pass unchanged.
+    (images, files, tools that were not declared) is refused. Answers pass unchanged,
+    or with --restore get the original words back.
 
     \b
+    mondegreen proxy --upstream https://api.openai.com/v1 --policy names --restore
     mondegreen proxy --upstream https://api.openai.com/v1 --epsilon 10
     OPENAI_BASE_URL=http://127.0.0.1:8787/v1 python app.py
     """  # noqa: D301
     from mondegreen.cli.render import prepare_privatizer, say, show_promise
+    from mondegreen.prompts.conversation import conversation_settings
+    from mondegreen.prompts.conversation_guard import ConversationGuard
     from mondegreen.prompts.guard import PromptGuard
     from mondegreen.serve.addresses import allowed_hosts as hosts_with
     from mondegreen.serve.limits import Limits
@@ -130,18 +166,45 @@ def proxy(
     warning = listen.check_exposure(has_keys=True, allowed=allow_exposed)
     if fresh and (key_file or key_env):
         raise ConfigurationError("a key and --fresh exclude each other")
-    noise = options.keyed_noise(key_file, key_env)
-    privatizer = prepare_privatizer(settings, noise, quiet=quiet)
-    guard = PromptGuard(
-        privatizer,
-        public_roles=roles,
-        public=public_values(public),
-        models=models,
-        fresh=fresh,
-    )
-    preview = privatizer.preview()
-    show_promise(guard.guarantee, preview, quiet=quiet, verbose=verbose)
+    if not restore and (in_links or in_tools):
+        raise ConfigurationError(
+            "--restore-in-links and --restore-in-tools need --restore"
+        )
+    if not restore and epsilon is None:
+        raise click.UsageError("Missing option '-e' / '--epsilon'.")
+    declared: dict[str, Any] = {
+        "public_roles": roles,
+        "public": public_values(public),
+        "models": models,
+    }
+    settings = replace(settings, epsilon=epsilon)
+    guard: PromptGuard | ConversationGuard
+    if restore:
+        _refuse_noise(fresh, key_file, key_env)
+        chosen = conversation_settings(settings)
+        guard = ConversationGuard(
+            chosen, **declared, in_links=in_links, in_tools=in_tools
+        )
+        for line in () if quiet else guard.guarantee:
+            say(line)
+    else:
+        noise = options.keyed_noise(key_file, key_env)
+        privatizer = prepare_privatizer(settings, noise, quiet=quiet)
+        guard = PromptGuard(privatizer, **declared, fresh=fresh)
+        preview = privatizer.preview()
+        show_promise(guard.guarantee, preview, quiet=quiet, verbose=verbose)
     if warning:
         click.echo(warning, err=True)
-    app = functools.partial(create_proxy, ProxySettings(guard, where, limits, hosts))
-    run(app, listen, say)
+    proxied = ProxySettings(
+        guard, where, limits, hosts, conversation_ttl, conversations
+    )
+    run(functools.partial(create_proxy, proxied), listen, say)
+
+
+def _refuse_noise(fresh: bool, *keys: str | None) -> None:
+    """Refuse noise from outside: each conversation has a key of its own."""
+    if fresh or any(keys):
+        raise ConfigurationError(
+            "--restore draws a key for each conversation: leave out --fresh, "
+            "--key-file and --key-env"
+        )

@@ -21,6 +21,7 @@ SCRIPTS = {
         "mechanisms_page",
         "policy_page",
         "policies_page",
+        "private_search_page",
         "prompts_page",
         "proxy_page",
         "reading_page",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _VERBS: Final = {
     "attack": ("attack", "attack", "Measure what an adversary recovers."),
     "audit": ("audit", "audit", "Check whether a mechanism keeps its promise."),
+    "audit-log": ("services.audit_log", "audit_log", "Check the log of a proxy."),
     "calibrate": ("calibrate", "calibrate", "Choose epsilon by a target."),
     "chances": ("chances", "chances", "Tune the default mechanism by a target."),
     "doctor": ("audit", "doctor", "Show versions, spaces and the random source."),

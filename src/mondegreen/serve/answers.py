@@ -20,8 +20,8 @@ from mondegreen.prompts.rules import RefusedRequestError
 LOG: Final = logging.getLogger("mondegreen.serve")
 
 Reason = Literal[
-    "address", "body", "bug", "busy", "bytes", "conversation", "disconnected",
-    "field", "host", "key",
+    "address", "audit", "body", "bug", "busy", "bytes", "conversation",
+    "disconnected", "dry_run", "field", "host", "key",
     "late", "media_type", "method", "path", "rate", "slow", "texts", "upstream",
     "words",
 ]  # fmt: skip

@@ -70,6 +70,7 @@ class Conversations:
         self._once: OrderedDict[str, _Kept] = OrderedDict()
         self._again: OrderedDict[str, _Kept] = OrderedDict()
         self._lock = threading.Lock()
+        self.begun = self.forgotten = 0
 
     def open(self, token: str | None, owner: str) -> tuple[str, Dialog]:
         """Return the conversation of a token, or begin one where there is no token.
@@ -85,6 +86,7 @@ class Conversations:
             if token is None:
                 token = secrets.token_urlsafe(_BYTES)
                 self._once[token] = _Kept(self._begin(), owner, self._clock())
+                self.begun += 1
                 self._make_room()
                 return token, self._once[token].dialog
             kept = self._find(token, owner)
@@ -136,6 +138,7 @@ class Conversations:
         """Drop a conversation; an answer that is on its way is still restored."""
         self._once.pop(token, None)
         self._again.pop(token, None)
+        self.forgotten += 1
 
     def __len__(self) -> int:
         return len(self._once) + len(self._again)

@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from mondegreen.errors import PrivacyError
+from mondegreen.errors import ConfigurationError, PrivacyError
 from mondegreen.prompts.conversation_guard import ConversationGuard
 from mondegreen.prompts.guard import PromptGuard
 from mondegreen.prompts.messages import REQUESTS
@@ -25,7 +25,9 @@ from mondegreen.prompts.rules import RefusedRequestError
 from mondegreen.serve.addresses import allowed_hosts
 from mondegreen.serve.answers import Refused, refusal_of
 from mondegreen.serve.api_keys import ApiKeys
+from mondegreen.serve.audit_log import AuditLog
 from mondegreen.serve.conversations import HEADER, MOST, SECONDS, Conversations
+from mondegreen.serve.dry_run import DryRun
 from mondegreen.serve.gate import Rules, add_gate
 from mondegreen.serve.limits import Limits
 from mondegreen.serve.metrics import Metrics
@@ -66,6 +68,10 @@ class ProxySettings:
         Time after its last request that a conversation is kept.
     conversations : int
         Conversations that are kept at most.
+    audit_log : AuditLog, optional
+        Gets a line before each request leaves. A request without one does not leave.
+    dry_run : DryRun, optional
+        Shows requests beside what would leave; nothing is sent then.
     """
 
     guard: PromptGuard | ConversationGuard
@@ -74,6 +80,8 @@ class ProxySettings:
     hosts: frozenset[str] = field(default_factory=lambda: allowed_hosts(()))
     conversation_seconds: float = SECONDS
     conversations: int = MOST
+    audit_log: AuditLog | None = None
+    dry_run: DryRun | None = None
 
 
 def create_proxy(settings: ProxySettings) -> Starlette:
@@ -110,6 +118,8 @@ def create_proxy(settings: ProxySettings) -> Starlette:
     routes = [Route(path, each, methods=["POST"]) for path, each in posts.items()]
     routes += [Route(path, each, methods=["GET"]) for path, each in gets.items()]
     if proxy.talks is not None:
+        kept = proxy.talks.conversations
+        metrics.watch_conversations(lambda: kept.begun, lambda: kept.forgotten)
         routes.append(Route(CONVERSATION_PATH, proxy.delete, methods=["DELETE"]))
     app = Starlette(routes=routes, lifespan=lifespan)
     rules = Rules(
@@ -155,6 +165,8 @@ class _Proxy:
         else:
             self.stated = guard.guarantee.to_dict()
             self._prompts = PromptBatcher(guard, settings.limits)
+        self._audit_log, self._dry_run = settings.audit_log, settings.dry_run
+        self._digest = guard.digest
         self.client = settings.upstream.client()
         self.headers = {GUARANTEE_HEADER: guard.short}
 
@@ -201,6 +213,7 @@ class _Proxy:
             raise RefusedRequestError("", "a query string is not sent")
         headers = sent_headers(request.headers)
         if request.method != "POST":
+            self._check_leaving(kind)
             with _upstream_errors():
                 await self._relayed(kind, "GET", headers, None, send)
             return
@@ -213,8 +226,36 @@ class _Proxy:
             private = json.dumps(talk.sent).encode()
         else:
             private = await self._private(kind, request.headers, body)
+        if self._dry_run is not None:
+            self._dry_run(body, private)
+        self._check_leaving(kind, private, talk)
         with _upstream_errors():
             await self._relayed(kind, "POST", headers, private, send, talk)
+
+    def _check_leaving(
+        self, kind: str, private: bytes = b"", talk: Talk | None = None
+    ) -> None:
+        """Write down that a request leaves; refuse it in a dry run."""
+        if self._dry_run is not None:
+            says = "This is a dry run. Nothing was sent."
+            raise Refused(400, "dry_run", says)
+        if self._audit_log is None:
+            return
+        known = {}
+        if talk is not None:
+            token = hashlib.sha256(talk.token.encode()).hexdigest()
+            known["conversation"] = token[:16]
+        try:
+            self._audit_log.append(
+                "request",
+                kind=kind,
+                bytes=len(private),
+                guarantee=self._digest,
+                **known,
+            )
+        except ConfigurationError:
+            says = "The audit log cannot be written. Nothing was sent."
+            raise Refused(503, "audit", says) from None
 
     async def _private(
         self, kind: str, headers: Mapping[str, str], body: bytes

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import sys
 from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
@@ -20,6 +21,9 @@ from mondegreen.cli.services.serve import (
 )
 from mondegreen.errors import ConfigurationError
 from mondegreen.settings import Settings
+
+if TYPE_CHECKING:
+    from mondegreen.serve.dry_run import DryRun
 
 _STOPPING_SECONDS: Final = 30.0
 
@@ -119,6 +123,14 @@ def proxy(
         default=256,
     ),
     per_address: int = PER_ADDRESS,
+    dry_run: bool = option(
+        "Send nothing: show each request beside what would leave, on this terminal. "
+        "Clients get an error."
+    ),
+    audit_log: File | None = option(
+        "Append a line for each request before it leaves: time, size, digests; no "
+        "text. See: mondegreen audit-log."
+    ),
     quiet: bool = option("Print warnings alone.", "-q --quiet"),
     verbose: bool = option("Print the whole guarantee.", "-v --verbose"),
 ) -> None:
@@ -139,6 +151,8 @@ def proxy(
     from mondegreen.prompts.conversation_guard import ConversationGuard
     from mondegreen.prompts.guard import PromptGuard
     from mondegreen.serve.addresses import allowed_hosts as hosts_with
+    from mondegreen.serve.audit_log import AuditLog, logged
+    from mondegreen.serve.banner import banner
     from mondegreen.serve.limits import Limits
     from mondegreen.serve.proxy import ProxySettings, create_proxy
     from mondegreen.serve.server import Listen, run
@@ -195,10 +209,38 @@ def proxy(
         show_promise(guard.guarantee, preview, quiet=quiet, verbose=verbose)
     if warning:
         click.echo(warning, err=True)
-    proxied = ProxySettings(
-        guard, where, limits, hosts, conversation_ttl, conversations
+    shown = _dry_run() if dry_run else None
+    log = None if audit_log is None else AuditLog(audit_log)
+    lines = banner(
+        upstream,
+        restores=restore,
+        policy=_policy_of(settings, restore),
+        public_roles=roles,
+        is_dry=dry_run,
+        audit_log=audit_log,
     )
-    run(functools.partial(create_proxy, proxied), listen, say)
+    for line in () if quiet else lines:
+        say(line)
+    proxied = ProxySettings(
+        guard, where, limits, hosts, conversation_ttl, conversations, log, shown
+    )
+    with logged(log, guard.digest):
+        run(functools.partial(create_proxy, proxied), listen, say)
+
+
+def _dry_run() -> DryRun:
+    from mondegreen.serve.dry_run import DryRun
+
+    return DryRun(
+        lambda text: click.echo(text, err=True), is_terminal=sys.stderr.isatty()
+    )
+
+
+def _policy_of(settings: Settings, restore: bool) -> str:
+    """The policy that holds where the options leave it to be chosen."""
+    if restore:
+        return settings.policy or "names"
+    return settings.resolve().policy or "all"
 
 
 def _refuse_noise(fresh: bool, *keys: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from pathlib import Path
 
@@ -75,3 +76,11 @@ def test_the_command_states_both_layers(tmp_path, monkeypatch):
         done = run(*args)
         assert done.exit_code == 2
         assert says in done.stderr
+
+
+def test_the_code_of_the_page_runs(capsys):
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "presidio.md"
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    (block,) = [each for each in blocks if "load_presidio" in each]
+    exec(block, {})
+    assert "ann@" not in capsys.readouterr().out

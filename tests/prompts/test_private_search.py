@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
+from pathlib import Path
 
 import pytest
 
@@ -169,3 +171,15 @@ def test_tf_idf_agrees_with_scikit_learn():
 def test_the_public_name_is_the_function():
     assert mg.private_search is private_search
     assert "fetch" in inspect.signature(mg.private_search).parameters
+
+
+def test_the_code_of_the_page_runs(capsys):
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "private-search.md"
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(block, names)
+    said = capsys.readouterr().out.split("\n")
+    assert said[0] == "Gout is a disease of joints."
+    assert said[-3].startswith("sending 1 of 3 passages is a second release")
+    assert said[-2] == "3"

@@ -141,6 +141,7 @@ def test_it_says_that_it_lives_and_is_ready(serve, privatizer, key_file):
 def test_it_describes_itself(serve):
     found = serve().get("/openapi.json").json()
     paths = {"/v1/privatize", "/v1/explain", "/v1/settings"}
+    paths |= {"/v1/restore", "/v1/conversations/{token}"}
     paths |= {"/healthz", "/readyz", "/metrics"}
     assert set(found["paths"]) == paths
     posted = found["paths"]["/v1/privatize"]["post"]

@@ -146,7 +146,8 @@ def test_it_describes_itself(serve):
     assert set(found["paths"]) == paths
     posted = found["paths"]["/v1/privatize"]["post"]
     schema = posted["requestBody"]["content"]["application/json"]["schema"]
-    assert set(schema["properties"]) == {"texts", "ids", "column"}
+    names = {"texts", "ids", "column", "scope", "conversation"}
+    assert set(schema["properties"]) == names
     assert "$defs" not in schema
     assert "422" not in posted["responses"]
 

@@ -11,8 +11,8 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI, Request, Response
 
 from mondegreen.prompts.conversation_guard import ConversationGuard
+from mondegreen.prompts.conversations import Conversations
 from mondegreen.serve.answers import Refused, answer
-from mondegreen.serve.conversations import Conversations
 from mondegreen.serve.forms import PrivatizeRequest, RestoreAnswer, RestoreRequest, read
 from mondegreen.serve.gate import key_in
 from mondegreen.serve.limits import Limits

@@ -19,13 +19,13 @@ from starlette.types import Message, Receive, Scope, Send
 
 from mondegreen.errors import PrivacyError
 from mondegreen.prompts.conversation_guard import ConversationGuard
+from mondegreen.prompts.conversations import HEADER, MOST, SECONDS, Conversations
 from mondegreen.prompts.guard import PromptGuard
 from mondegreen.prompts.messages import REQUESTS
 from mondegreen.prompts.rules import RefusedRequestError
 from mondegreen.serve.addresses import allowed_hosts
 from mondegreen.serve.answers import Refused, refusal_of
 from mondegreen.serve.api_keys import ApiKeys
-from mondegreen.serve.conversations import HEADER, MOST, SECONDS, Conversations
 from mondegreen.serve.gate import Rules, add_gate
 from mondegreen.serve.limits import Limits
 from mondegreen.serve.metrics import Metrics

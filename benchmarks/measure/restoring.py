@@ -1,6 +1,6 @@
 """Count wrong and missed restorations in answers, and the time that restoring takes.
 
-    python -m benchmarks restoring [--answers 10000] [--requests 300] [--seed 2]
+    python -m benchmarks restoring [--answers 10000] [--requests 300] [--seed 3]
 
 An answer is made of sentences that repeat what a prompt said, as a person would write
 it (in capitals, the surname alone, an amount without commas), and of sentences that
@@ -17,12 +17,15 @@ import argparse
 import itertools
 import json
 import multiprocessing
+import os
 import random
+import re
 import socket
 import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -56,7 +59,10 @@ MEANT = (
     "At {age} years of age you qualify.", "The account is {card}.",
     "{LAST} IN CAPITALS.", "The case number is {code}.", "{org} confirmed it.",
     "The {digit} children are included.", "As {other} said, see {first}.",
-    "The meeting is at {clock}.", "It has been open since {year}.",
+    "A {age}-year-old is eligible.", "The {family} agreed.", "It ends in {end}.",
+    "Dial {dots} today.", "It is about ${whole}.", "It began in {begin}.",
+    "Mail to {first} ({last}) bounced.", "The meeting is at {clock}.",
+    "It has been open since {year}.",
 )  # fmt: skip
 BACKGROUND = (
     "Here is what I found.", "Please let me know if you need anything else.",
@@ -70,6 +76,7 @@ BACKGROUND = (
     "The total is {n1},{n3}.{n2}.", "Form {l}-{n3} applies.",
     "I would suggest a short and polite tone.", "Thank you for your patience.",
 )  # fmt: skip
+SIBILANT = re.compile(r"(?i)(?:s|x|z|ch|sh)$")
 ONCE_IN = 8
 """One background sentence in so many holds names; most answers repeat those asked."""
 
@@ -152,7 +159,8 @@ class Writer:
     ) -> Iterator[tuple[str, str, bool]]:
         """Sentences as the model writes them and as they are right, and if meant."""
         asked = {name for name in values if f"{{{name}}}" in prompt}
-        more = {"LAST": "last", "plain": "amount"}
+        more = {"LAST": "last", "plain": "amount", "whole": "amount"}
+        more |= {"family": "last", "end": "card", "dots": "phone", "begin": "date"}
         fits = [
             text
             for text in MEANT
@@ -172,8 +180,16 @@ def _names(text: str) -> set[str]:
 
 
 def _fill(text: str, values: dict[str, str]) -> str:
-    plain = values["amount"].replace(",", "")
-    return text.format(**values, LAST=values["last"].upper(), plain=plain)
+    return text.format(
+        **values,
+        LAST=values["last"].upper(),
+        family=values["last"] + ("es" if SIBILANT.search(values["last"]) else "s"),
+        plain=values["amount"].replace(",", ""),
+        whole=values["amount"].partition(".")[0],
+        end=values["card"][-4:],
+        dots=values["phone"].replace("-", "."),
+        begin=values["date"][-4:],
+    )
 
 
 def sent_values(prompt: str, values: dict[str, str], hidden: str) -> dict[str, str]:
@@ -295,11 +311,13 @@ def latency(requests: int, seed: int) -> dict[str, Any]:
     for each in workers:
         each.start()
     writer = Writer(seed)
+    numbers = {kind: w.pid for kind, w in zip(ports, workers, strict=True)}
     times: dict[str, list[float]] = {"plain": [], "restore": []}
     try:
         with httpx.Client(trust_env=False, timeout=60) as client:
             for kind in ports:
                 _wait(client, urls[kind])
+            before = {kind: _cpu(numbers[kind]) for kind in times}
             for _ in range(requests):
                 prompts = writer.rng.choices(PROMPTS, k=4)
                 text = " ".join(each.format(**writer.values()) for each in prompts)
@@ -311,6 +329,7 @@ def latency(requests: int, seed: int) -> dict[str, Any]:
                     said = answer.json()["choices"][0]["message"]["content"]
                     if kind == "plain" and said != text:
                         raise RuntimeError("the plain proxy does not forward")
+            spent = {kind: _cpu(numbers[kind]) - before[kind] for kind in times}
     finally:
         for each in workers:
             each.terminate()
@@ -319,9 +338,16 @@ def latency(requests: int, seed: int) -> dict[str, Any]:
         kind: {
             "p50, ms": statistics.median(found),
             "p99, ms": statistics.quantiles(found, n=100)[-1],
+            "processor, ms": 1000 * spent[kind] / requests,
         }
         for kind, found in times.items()
     } | {"requests": requests}
+
+
+def _cpu(process: int | None) -> float:
+    """Seconds of the processor that a process has used, which others do not change."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _wait(client: httpx.Client, url: str) -> None:
@@ -341,7 +367,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--answers", type=int, default=10_000)
     parser.add_argument("--requests", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--dry", action="store_true", help="write no results")
     given = parser.parse_args()
     found = {

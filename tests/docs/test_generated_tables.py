@@ -22,6 +22,7 @@ SCRIPTS = {
         "policy_page",
         "policies_page",
         "prompts_page",
+        "conversation_page",
         "proxy_page",
         "reading_page",
         "reproductions_page",

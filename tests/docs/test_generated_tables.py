@@ -23,6 +23,7 @@ SCRIPTS = {
         "policies_page",
         "private_search_page",
         "prompts_page",
+        "conversation_page",
         "proxy_page",
         "reading_page",
         "reproductions_page",

@@ -284,6 +284,19 @@ def conversation_settings(settings: Settings) -> dict[str, Any]:
     }
 
 
+def settings_of_policy(settings: Settings) -> dict[str, Any]:
+    """Take the parameters of a :class:`Conversation` out of those of a service.
+
+    A service with a policy keeps its policy and, with ``urr``, its epsilon. Another one
+    has policy ``names`` for conversations.
+    """
+    chosen = settings.resolve()
+    if chosen.policy == "all":
+        return {"policy": "names"}
+    found = {name: getattr(chosen, name) for name in _TAKEN}
+    return found if chosen.mechanism == "urr" else {**found, "epsilon": None}
+
+
 @functools.lru_cache(maxsize=8)
 def _lookup_of(policy: Policy) -> PolicyLookup:
     return PolicyLookup(policy)

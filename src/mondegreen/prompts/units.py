@@ -191,6 +191,10 @@ def _hyphens(text: str) -> str:
     return text.replace(" ", "-") if _digits(text) != text else text
 
 
+def _dots(text: str) -> str:
+    return _hyphens(text).replace("-", ".") if _digits(text) != text else text
+
+
 def _blanks(text: str) -> str:
     return text.replace("-", " ") if _digits(text) != text else text
 
@@ -201,6 +205,7 @@ _FORMS: Final = (
     _without_both,
     _digits,
     _hyphens,
+    _dots,
     _blanks,
 )
 

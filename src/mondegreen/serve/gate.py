@@ -178,7 +178,7 @@ class Gate:
         """Reject unauthenticated or rate-limited callers."""
         caller: int | None = 0
         if self._rules.api_keys:
-            caller = self._rules.api_keys.number(_key_in(scope))
+            caller = self._rules.api_keys.number(key_in(scope))
         if caller is None:
             says = "An API key is needed: Authorization: Bearer KEY"
             raise Refused(401, "key", says, {"www-authenticate": "Bearer"})
@@ -243,7 +243,7 @@ def _in_header(address: str) -> str:
     return f"[{address}]" if ":" in address else address
 
 
-def _key_in(scope: Message) -> bytes:
+def key_in(scope: Message) -> bytes:
     """Read the key of a request from either of two headers."""
     for name, value in scope["headers"]:
         if name == b"x-api-key":

@@ -19,6 +19,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from mondegreen.errors import ConfigurationError, PrivacyError
 from mondegreen.prompts.conversation_guard import ConversationGuard
+from mondegreen.prompts.conversations import HEADER, MOST, SECONDS, Conversations
 from mondegreen.prompts.guard import PromptGuard
 from mondegreen.prompts.messages import REQUESTS
 from mondegreen.prompts.rules import RefusedRequestError
@@ -26,7 +27,6 @@ from mondegreen.serve.addresses import allowed_hosts
 from mondegreen.serve.answers import Refused, refusal_of
 from mondegreen.serve.api_keys import ApiKeys
 from mondegreen.serve.audit_log import AuditLog
-from mondegreen.serve.conversations import HEADER, MOST, SECONDS, Conversations
 from mondegreen.serve.dry_run import DryRun
 from mondegreen.serve.gate import Rules, add_gate
 from mondegreen.serve.limits import Limits

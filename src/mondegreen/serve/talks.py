@@ -12,8 +12,8 @@ from anyio import CapacityLimiter, to_thread
 
 from mondegreen.prompts.answers import AnswerRestorer
 from mondegreen.prompts.conversation_guard import ConversationGuard, Dialog
+from mondegreen.prompts.conversations import Conversations
 from mondegreen.serve.answers import Refused
-from mondegreen.serve.conversations import Conversations
 from mondegreen.serve.event_stream import DONE, EventReader, parse, write
 from mondegreen.serve.limits import Limits
 from mondegreen.serve.prompt_batcher import check_texts, privatizing_errors
@@ -58,8 +58,10 @@ class Talks:
 
         Raises
         ------
+        UnknownConversationError
+            If the conversation is unknown.
         Refused
-            If the conversation is unknown, the request too large or too slow.
+            If the request is too large or too slow.
         RefusedRequestError
             If a field of it cannot be read.
         """

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, final
 
-from mondegreen.errors import InvalidParameterError
+from mondegreen.errors import InvalidParameterError, PrivacyError
 from mondegreen.prompts.conversation_guard import Dialog
-from mondegreen.serve.answers import Refused
 
 HEADER: Final = "x-mondegreen-conversation"
 """The header that names a conversation, of requests and of answers."""
@@ -24,6 +23,16 @@ MOST: Final = 10_000
 """Conversations that are kept, by default."""
 
 _BYTES: Final = 24
+
+
+class UnknownConversationError(PrivacyError):
+    """Raised for a token that opens no conversation here and now."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Unknown or expired conversation. Nothing was sent. Leave out the header "
+            f"{HEADER} to begin another one; its token is in the answer."
+        )
 
 
 @final
@@ -77,7 +86,7 @@ class Conversations:
 
         Raises
         ------
-        Refused
+        UnknownConversationError
             If the token is unknown, expired, or of somebody else. Which of these it is
             is not told, and no other conversation takes its place.
         """
@@ -101,7 +110,7 @@ class Conversations:
 
         Raises
         ------
-        Refused
+        UnknownConversationError
             If the token is unknown, expired, or of somebody else.
         """
         with self._lock:
@@ -112,11 +121,7 @@ class Conversations:
     def _find(self, token: str, owner: str) -> _Kept:
         kept = self._again.get(token) or self._once.get(token)
         if kept is None or kept.owner != owner:
-            says = (
-                "Unknown or expired conversation. Nothing was sent. Leave out the "
-                f"header {HEADER} to begin another one; its token is in the answer."
-            )
-            raise Refused(404, "conversation", says, code="unknown_conversation")
+            raise UnknownConversationError
         return kept
 
     def _expire(self) -> None:

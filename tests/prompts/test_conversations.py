@@ -8,8 +8,7 @@ pytest.importorskip("starlette")
 
 from mondegreen.errors import InvalidParameterError
 from mondegreen.prompts.conversation_guard import ConversationGuard
-from mondegreen.serve.answers import Refused
-from mondegreen.serve.conversations import Conversations
+from mondegreen.prompts.conversations import Conversations, UnknownConversationError
 from mondegreen.serve.event_stream import EventReader, write
 
 
@@ -33,7 +32,7 @@ def kept(clock):
 def is_open(kept, token, owner="me"):
     try:
         kept.open(token, owner)
-    except Refused:
+    except UnknownConversationError:
         return False
     return True
 
@@ -51,9 +50,9 @@ def test_a_conversation_lives_for_its_time_after_the_last_request(kept, clock):
 
 def test_nobody_else_opens_or_deletes_it(kept):
     token, _ = kept.open(None, "me")
-    with pytest.raises(Refused, match="404"):
+    with pytest.raises(UnknownConversationError, match="header"):
         kept.open(token, "you")
-    with pytest.raises(Refused):
+    with pytest.raises(UnknownConversationError):
         kept.delete(token, "you")
     kept.delete(token, "me")
     assert not is_open(kept, token)

@@ -180,7 +180,7 @@ def _http() -> str:
             parts.append(f"## {method.upper()} {path}\n\n{about['description']}\n")
             json = {"application/json": {"schema": {}}}
             sent = about.get("requestBody", {}).get("content", json)
-            got = about["responses"]["200"].get("content", json)
+            got = about["responses"].get("200", {}).get("content", json)
             for title, content in (("request", sent), ("answer", got)):
                 parts += _fields(
                     title, content["application/json"]["schema"], described

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from mondegreen.privatizer.containers import privatize
     from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.privatizer.release import Release
+    from mondegreen.prompts.conversation import Conversation, conversation
+    from mondegreen.prompts.private_search import private_search
     from mondegreen.sampling.noise import KeyedNoise, OSNoise, Seeded
     from mondegreen.settings import Settings
     from mondegreen.space.space import Space
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Conversation",
     "Guarantee",
     "KeyedNoise",
     "OSNoise",
@@ -32,16 +35,19 @@ __all__ = [
     "Seeded",
     "Settings",
     "Space",
+    "conversation",
     "errors",
     "load_language",
     "load_space",
     "mechanism",
     "mechanisms",
+    "private_search",
     "privatize",
     "register",
 ]
 
 _HOMES = {
+    "Conversation": "prompts.conversation",
     "Guarantee": "guarantee",
     "KeyedNoise": "sampling.noise",
     "OSNoise": "sampling.noise",
@@ -50,8 +56,10 @@ _HOMES = {
     "Seeded": "sampling.noise",
     "Settings": "settings",
     "Space": "space.space",
+    "conversation": "prompts.conversation",
     "load_language": "language.store",
     "load_space": "space.store",
+    "private_search": "prompts.private_search",
     "privatize": "privatizer.containers",
 }
 

@@ -125,6 +125,7 @@ class OptionalDependencyError(MondegreenError, ImportError):
 _DISTRIBUTIONS = {  # of modules with another name
     "faiss": "faiss-cpu",
     "mondegreen_experiments": "mondegreen-experiments",
+    "presidio_analyzer": "presidio-analyzer",
     "presidio_anonymizer": "presidio-anonymizer",
     "prometheus_client": "prometheus-client",
     "sklearn": "scikit-learn",

@@ -18,6 +18,7 @@ from mondegreen.cli.main import cli
 httpx = pytest.importorskip("httpx")
 pytest.importorskip("uvicorn")
 
+from echo_model import EchoModel  # noqa: E402
 from language_model import WAIT, Model, running  # noqa: E402
 from requests_to_models import CANARY, PUBLIC, rich  # noqa: E402
 
@@ -25,8 +26,9 @@ from requests_to_models import CANARY, PUBLIC, rich  # noqa: E402
 @contextlib.contextmanager
 def started(*options, env=None):
     """Start ``mondegreen proxy`` on a free port; yields process, address, lines."""
-    command = [sys.executable, "-m", "mondegreen", "proxy", "--epsilon", "10"]
-    command += ["--port", "0", "--read", "none", *options]
+    command = [sys.executable, "-m", "mondegreen", "proxy", "--port", "0", *options]
+    if "--restore" not in options:
+        command += ["--epsilon", "10", "--read", "none"]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, **(env or {})},
@@ -126,3 +128,44 @@ def test_a_file_of_what_is_public_must_be_a_list(tmp_path, text):
 def test_the_service_guards_only_as_it_can_keep_its_promise(options):
     done = CliRunner().invoke(cli, ["serve", "--epsilon", "10", *options])
     assert done.exit_code == 2
+
+
+@pytest.mark.slow("two processes of the command start")
+def test_it_restores_by_a_flag_and_needs_no_epsilon_then():
+    said = "I am Okonkwo of Ibadan."
+    body = {"messages": [{"role": "user", "content": said}]}
+    model = EchoModel()
+    with running(model.app) as upstream:
+        options = ("--upstream", upstream, "--restore", "--policy", "names")
+        with started(*options) as (process, address, lines):
+            asked = f"{address}/chat/completions"
+            answer = httpx.post(asked, json=body, timeout=WAIT)
+            process.send_signal(signal.SIGTERM)
+            process.wait(WAIT)
+    choice = answer.json()["choices"][0]
+    assert choice["message"]["content"] == said
+    assert answer.headers["x-mondegreen-conversation"]
+    assert "Okonkwo" not in json.dumps(model.bodies) + "".join(lines)
+    assert "which sensitive words of the conversation are the same" in "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ((), "--epsilon"),
+        (("--epsilon", "9", "--restore-in-links"), "need --restore"),
+        (("--epsilon", "9", "--restore-in-tools"), "need --restore"),
+        (("--restore", "--fresh"), "--fresh"),
+        (("--restore", "--key-env", "X"), "--key-env"),
+        (("--restore", "--mechanism", "tree"), "urr"),
+        (("--restore", "--policy", "all"), "names or sensitive"),
+        (("--restore", "--case", "lower"), "case"),
+        (("--restore", "--public-role", "assistant"), "assistant"),
+        (("--restore", "--conversation-ttl", "0", "--port", "0"), "ttl"),
+    ],
+)
+def test_restoring_refuses_what_does_not_go_together(options, says):
+    upstream = ("--upstream", "http://127.0.0.1:9")
+    done = CliRunner().invoke(cli, ["proxy", *upstream, *options])
+    assert done.exit_code == 2
+    assert says in done.output

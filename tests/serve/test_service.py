@@ -141,11 +141,13 @@ def test_it_says_that_it_lives_and_is_ready(serve, privatizer, key_file):
 def test_it_describes_itself(serve):
     found = serve().get("/openapi.json").json()
     paths = {"/v1/privatize", "/v1/explain", "/v1/settings"}
+    paths |= {"/v1/restore", "/v1/conversations/{token}"}
     paths |= {"/healthz", "/readyz", "/metrics"}
     assert set(found["paths"]) == paths
     posted = found["paths"]["/v1/privatize"]["post"]
     schema = posted["requestBody"]["content"]["application/json"]["schema"]
-    assert set(schema["properties"]) == {"texts", "ids", "column"}
+    names = {"texts", "ids", "column", "scope", "conversation"}
+    assert set(schema["properties"]) == names
     assert "$defs" not in schema
     assert "422" not in posted["responses"]
 

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 _RUNS: Final = 400
 """Carrier sentences that are released where a reader is on."""
 
-_PLACES: Final = 5
 """Places of one word in a text, for what ``--same`` changes."""
 
 
@@ -200,10 +199,9 @@ def _explain_with_policy(
     from mondegreen.scores.printed import Printed
 
     guarantee = privatizer.guarantee
-    printed = Printed.exactly(scores.stay)
-    # All places of a sensitive word in a record, or under a key, have one draw.
-    places = _PLACES if same == "place" or scores.is_ordinary else 1
-    repeated = {"places": _PLACES, "at_least_once": printed.among(places)}
+    printed = Printed.exactly(scores.stay).describe(
+        same, is_ordinary=scores.is_ordinary
+    )
     preview = privatizer.preview()
     if as_json:
         echo_json(
@@ -212,7 +210,7 @@ def _explain_with_policy(
                 "is_kept": False,
                 "guarantee": guarantee.to_dict(),
                 **scores.to_dict(),
-                "printed": {**printed.to_dict(), "same": same, "repeated": repeated},
+                "printed": printed,
                 "preview": preview.to_dict(),
                 "protection": preview.protection(guarantee),
             }
@@ -221,9 +219,10 @@ def _explain_with_policy(
     lines = [*_policy_lines(scores, guarantee), *same_lines(privatizer.settings.same)]
     click.echo("\n".join(lines))
     if not scores.is_ordinary:
-        often = figure(repeated["at_least_once"], "percent", digits=4)
+        places, chance = printed["repeated"].values()
+        often = figure(chance, "percent", digits=4)
         click.echo(
-            f"\nin a text that has the word {_PLACES} times (--same {same}): printed "
+            f"\nin a text that has the word {places} times (--same {same}): printed "
             f"unchanged at least once with {often} %"
         )
     click.echo(f"\n{guarantee.summary()}\n{preview}")

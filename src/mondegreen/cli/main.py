@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _VERBS: Final = {
     "attack": ("attack", "attack", "Measure what an adversary recovers."),
     "audit": ("audit", "audit", "Check whether a mechanism keeps its promise."),
+    "audit-log": ("services.audit_log", "audit_log", "Check the log of a proxy."),
     "calibrate": ("calibrate", "calibrate", "Choose epsilon by a target."),
     "doctor": ("audit", "doctor", "Show versions, spaces and the random source."),
     "explain": ("explain", "explain", "Show what one setting means for a word."),
@@ -50,6 +51,7 @@ _VERBS: Final = {
         "proxy",
         "Privatize prompts to a language model.",
     ),
+    "restore": ("restore", "restore", "Put originals back into a release."),
     "score": ("score", "score", "Judge a finished release by its originals."),
     "serve": ("services.serve", "serve", "Privatize texts that come in over HTTP."),
     "space": ("public.space", "space", "List, show, build, verify and fetch spaces."),

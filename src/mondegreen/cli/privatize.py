@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import itertools
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
@@ -23,11 +25,16 @@ if TYPE_CHECKING:
 
     from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSource
+    from mondegreen.io.target import Target
     from mondegreen.passes import Pass
     from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.sampling.noise import NoiseSource
     from mondegreen.scores.preview import Preview
 
+_ABOUT_MAP: Final = (
+    "The map and the key undo this release: keep both apart from it. If the key is "
+    "lost, nobody can restore."
+)
 _LONGEST: Final = 16 << 20  # bytes of an earlier report
 
 
@@ -66,7 +73,8 @@ def privatize(
         "Parquet carries them by itself."
     ),
     key_file: File | None = option(
-        "Keyed noise: the same record repeats its release. Needs --id."
+        "Keyed noise: the same record repeats its release. Needs --id. With --map "
+        "and no --id, the key seals the map and nothing else."
     ),
     key_env: str | None = option(
         "As --key-file; the environment variable holds 64 hex digits.", "VARIABLE"
@@ -75,6 +83,22 @@ def privatize(
     unique_ids: bool = option(
         "Stop at an id that has occurred: two records of one id and one text repeat "
         "each other. Some 110 bytes of memory for each record."
+    ),
+    detect: Literal["none", "presidio"] = option(
+        "Let a detector read each text first; what it finds hides among words of its "
+        "type, and everything goes through the policy all the same. Needs --policy."
+    ),
+    detect_model: str | None = option(
+        "Installed spaCy model for --detect presidio, such as en_core_web_sm.  "
+        "[default: none; patterns alone, which find no names]",
+        "NAME",
+    ),
+    map_path: File | None = option(
+        "Write the way back, sealed under --key-file; needs --same record. MAP with "
+        "its key UNDOES the release; without the key nobody can read it. With --id, "
+        "texts are found by the id of their record, else by their place. See: "
+        "mondegreen restore.",
+        "--map MAP",
     ),
     logical: tuple[str, ...] = option(
         "The name that COLUMN has for a key: a renamed column repeats its release "
@@ -115,13 +139,14 @@ def privatize(
     from mondegreen import __version__
     from mondegreen.cli.render import prepare_privatizer, progress
     from mondegreen.io.open import open_sink, open_source
-    from mondegreen.io.target import Target
     from mondegreen.passes import METADATA_KEY, Pass, from_json, report_of, to_json
     from mondegreen.privatizer.parallel import privatize_batches
     from mondegreen.protection import worst
     from mondegreen.scores.text_loss import TextLosses
 
-    noise = _noise(key_file, key_env, id_column, seed)
+    noise = _noise(key_file, key_env, id_column, seed, has_map=map_path is not None)
+    _check_detector(detect, detect_model, settings, jobs)
+    map_key = _map_key(map_path, key_file, key_env, settings, jobs)
     if id_column is None and (unique_ids or logical):
         raise ConfigurationError("--unique-ids and --as need --key-file and --id")
     if in_place and output == "-":
@@ -145,25 +170,28 @@ def privatize(
         before = [*reported(earlier), *from_json(source.earlier)]
         for note in source.notes:
             click.echo(note, err=True)
-        _check_paths(input, output, report, [*options.word_files(), key_file])
-        target = None if report is None else Target(report, force=force)
+        read = [*options.word_files(), key_file]
+        _check_paths(input, output, {"--report": report, "--map": map_path}, read)
+        target = _target(report, force=force)
         privatizer = prepare_privatizer(settings, noise, quiet=quiet)
         privatizer.check_noise()
+        privatizer = _with_detector(privatizer, detect, detect_model)
         promise = privatizer.guarantee.with_text(source.disclosed, source.conditions)
         preview, notice = privatizer.preview(), _what_is_read(privatizer)
         _announce(promise, preview, before, notice, quiet=quiet, verbose=verbose)
         counted_by = None if report is None else source.id_column
         started, words, losses = time.perf_counter(), 0, TextLosses()
-        with sink, progress(source, quiet=quiet) as advance:
-            released = privatize_batches(
-                privatizer,
-                source.batches(),
-                names,
-                id_column=source.id_column,
-                unique_ids=unique_ids,
-                jobs=jobs,
-                context=context,
-            )
+        in_parts = functools.partial(
+            privatize_batches, unique_ids=unique_ids, jobs=jobs, context=context
+        )
+        map_target = _target(map_path, force=force)
+        with (
+            sink,
+            _map_beside(map_target, map_key, in_parts) as release,
+            progress(source, quiet=quiet) as advance,
+        ):
+            batches, by_id = source.batches(), source.id_column
+            released = release(privatizer, batches, names, id_column=by_id)
             with contextlib.closing(released):
                 for batch, counts in released:
                     sink.write(batch)
@@ -187,9 +215,10 @@ def privatize(
                 "input": {"format": source.format, "columns": list(names)},
                 "counts": totals,
             }
-            with _beside(target, _as_bytes(told)):
+            with _beside(target, _as_bytes(told)), _committed(map_target):
                 sink.commit({METADATA_KEY: to_json(passes)})
     if not quiet:
+        _say_about_map(map_path)
         seconds = time.perf_counter() - started
         speed = amount(round(words / max(seconds, 1e-9)), "word")
         done = f"{amount(source.rows_read, 'row')}, {amount(words, 'word')}"
@@ -199,7 +228,12 @@ def privatize(
 
 
 def _noise(
-    key_file: str | None, key_env: str | None, id_column: str | None, seed: int | None
+    key_file: str | None,
+    key_env: str | None,
+    id_column: str | None,
+    seed: int | None,
+    *,
+    has_map: bool,
 ) -> NoiseSource | None:
     """Choose the source of randomness; None is the operating system."""
     from mondegreen.sampling.noise import Seeded
@@ -208,7 +242,10 @@ def _noise(
     named = [name for name, value in given.items() if value is not None]
     if len(named) > 1:
         raise ConfigurationError(f"{' and '.join(named)} exclude each other")
-    if (key_file is key_env is None) != (id_column is None):
+    has_key = not key_file is key_env is None
+    if has_map and has_key and id_column is None:
+        return None  # the key seals the map
+    if has_key != (id_column is not None):
         raise ConfigurationError("--key-file, or --key-env, and --id need each other")
     if seed is not None:
         return Seeded(seed)
@@ -248,21 +285,120 @@ def _check_earlier(
 
 
 def _check_paths(
-    input: str, output: str, report: str | None, read: Sequence[str | None]
+    input: str,
+    output: str,
+    beside: Mapping[str, str | None],
+    read: Sequence[str | None],
 ) -> None:
     """Refuse to write one file over another of the same run, --force or not."""
     from mondegreen.io.target import is_same_file
 
-    clashes: list[tuple[str, str | None, str | None]]
+    written = {name: path for name, path in beside.items() if path}
     clashes = [("--output", output, path) for path in read]
-    clashes += [("--report", report, path) for path in [*read, input]]
+    clashes += [(n, path, each) for n, path in written.items() for each in read]
+    clashes += [(name, path, input) for name, path in written.items()]
     if output != "-":
-        clashes.append(("--report", report, output))
+        clashes += [(name, path, output) for name, path in written.items()]
+    named = list(written.items())
+    clashes += [(*one, other) for one, (_, other) in itertools.combinations(named, 2)]
     for name, path, other in clashes:
         if path and other and is_same_file(other, path):
             raise InvalidParameterError(name, path, "a file of its own")
-    if report == output == "-":
-        raise InvalidParameterError("--report", report, "a file of its own")
+    for name, path in named:
+        if path == "-" and (output == "-" or name == "--map"):
+            raise InvalidParameterError(name, path, "a file of its own")
+
+
+def _check_detector(
+    detect: str, model: str | None, settings: Settings, jobs: int
+) -> None:
+    """Refuse a detector without a policy, or in several processes."""
+    if detect == "none" and model is not None:
+        raise ConfigurationError("--detect-model needs --detect presidio")
+    if detect == "none":
+        return
+    if settings.resolve().policy == "all":
+        raise ConfigurationError(
+            "--detect needs a policy for all other words: add --policy names or "
+            "--policy sensitive"
+        )
+    if jobs > 1:
+        raise ConfigurationError("--detect needs --jobs 1")
+
+
+def _with_detector(
+    privatizer: Privatizer, detect: str, model: str | None
+) -> Privatizer:
+    """Put the detector in front that is named."""
+    if detect == "none":
+        return privatizer
+    from mondegreen.integrations.detectors import load_presidio
+
+    return privatizer.with_detector(*load_presidio(model))
+
+
+def _target(path: str | None, *, force: bool) -> Target | None:
+    from mondegreen.io.target import Target
+
+    return None if path is None else Target(path, force=force)
+
+
+def _say_about_map(map_path: str | None) -> None:
+    if map_path is not None:
+        click.echo(_ABOUT_MAP, err=True)
+
+
+def _map_key(
+    map_path: str | None,
+    key_file: str | None,
+    key_env: str | None,
+    settings: Settings,
+    jobs: int,
+) -> bytes:
+    """The key that seals a map; empty without one."""
+    if map_path is None:
+        return b""
+    from mondegreen.privatizer.release_map import KEY_PURPOSE
+
+    if settings.same != "record" or settings.resolve().policy == "all":
+        raise ConfigurationError(
+            "--map needs surrogates: add --policy names (or sensitive) and "
+            "--same record"
+        )
+    if jobs > 1:
+        raise ConfigurationError("--map needs --jobs 1: one process writes the map")
+    key = options.keyed_noise(key_file, key_env)
+    if key is None:
+        raise ConfigurationError("--map needs --key-file, whose key seals the map")
+    return key.subkey(KEY_PURPOSE)
+
+
+@contextlib.contextmanager
+def _map_beside(
+    target: Target | None, key: bytes, otherwise: Callable[..., Any]
+) -> Iterator[Callable[..., Any]]:
+    """Yield what releases batches: with a map that is written beside, or without."""
+    if target is None:
+        yield otherwise
+        return
+    from mondegreen.privatizer.release_map import privatize_with_map
+
+    with contextlib.closing(target):
+        target.open()
+        yield functools.partial(privatize_with_map, write=target.write, key=key)
+
+
+@contextlib.contextmanager
+def _committed(target: Target | None) -> Iterator[None]:
+    """Give a map its name behind the release; a full disk shows before."""
+    if target is not None:
+        try:
+            target.file.flush()
+        except OSError as error:
+            raise target.failure(error) from None
+    yield
+    if target is not None:
+        target.commit()
 
 
 def _announce(

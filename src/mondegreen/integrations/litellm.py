@@ -8,7 +8,9 @@ import math
 import re
 import secrets
 import threading
-from collections.abc import Callable, Mapping
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, NoReturn, TypeVar, final
 
@@ -19,8 +21,13 @@ from mondegreen.errors import (
     OptionalDependencyError,
 )
 from mondegreen.integrations.options import build_with_options
+from mondegreen.prompts.answers import AnswerRestorer
+from mondegreen.prompts.conversation import conversation_settings
+from mondegreen.prompts.conversation_guard import ConversationGuard
+from mondegreen.prompts.conversations import HEADER, Conversations
 from mondegreen.prompts.guard import PromptGuard
 from mondegreen.prompts.shown import private_inputs
+from mondegreen.settings import Settings
 
 try:
     import litellm
@@ -81,12 +88,30 @@ _CALL_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LONGEST_SECONDS: Final = 86_400
 _GUARD: Final = ("public_roles", "models", "fresh")
 _NOT_POSSIBLE: Final = ("run_in_parallel", "scan_raw_request", "only_scan_new_messages")
+_ANSWER: Final = "mondegreen_answer"
+"""Under which the metadata of a call names what restores its answer."""
+
+_MOST_ANSWERS: Final = 10_000
 _Value = TypeVar("_Value")
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class _Answer:
+    """What restores the answer to one call, and the token of its conversation."""
+
+    token: str
+    restorer: AnswerRestorer
 
 
 @final
 class MondegreenGuardrail(CustomGuardrail):
     """Privatizes every request to a language model, and lets answers pass.
+
+    With ``restore: true`` it hides sensitive words behind surrogates instead, and puts
+    the originals back into answers, whole and streamed. The header
+    ``x-mondegreen-conversation`` of an answer names the conversation: clients send it
+    back with the next request. One process keeps the words in memory, for an hour.
 
     Parameters
     ----------
@@ -96,7 +121,8 @@ class MondegreenGuardrail(CustomGuardrail):
         ``Privatizer.to_dict`` returns, instead of these; ``key_env`` or
         ``key_file`` for keyed noise, which several processes of LiteLLM need;
         ``public`` (a list or a file of one), ``public_roles``, ``models`` and ``fresh``
-        of :class:`PromptGuard`.
+        of :class:`PromptGuard`. With ``restore``, no key and no ``fresh``, but
+        ``restore_in_links`` and ``restore_in_tools``; ``epsilon`` may be absent.
     **options
         What LiteLLM passes to every guard.
 
@@ -118,7 +144,9 @@ class MondegreenGuardrail(CustomGuardrail):
     use_native_lifecycle_hooks: ClassVar[bool] = True
 
     def __init__(
-        self, mondegreen: Mapping[str, Any] | PromptGuard, **options: Any
+        self,
+        mondegreen: Mapping[str, Any] | PromptGuard | ConversationGuard,
+        **options: Any,
     ) -> None:
         if not hasattr(CustomGuardrail, "use_native_lifecycle_hooks"):
             raise ConfigurationError(
@@ -128,16 +156,23 @@ class MondegreenGuardrail(CustomGuardrail):
         for name in _NOT_POSSIBLE:
             if options.get(name):
                 raise ConfigurationError(f"{name}: such a guard changes no request")
-        self._guard = (
-            mondegreen if isinstance(mondegreen, PromptGuard) else _guard_of(mondegreen)
-        )
+        guard = mondegreen
+        if isinstance(guard, Mapping):
+            build = _restoring_guard_of if guard.get("restore") else _guard_of
+            guard = build(guard)
+        self._guard = guard
+        self._kept: Conversations | None = None
+        self._answers: OrderedDict[str, _Answer] = OrderedDict()
         self._lock = threading.Lock()
-        before = GuardrailEventHooks.pre_call
-        always = {"default_on": True, "supported_event_hooks": [before]}
-        super().__init__(**{**options, **always, "event_hook": before})
+        self._events = [GuardrailEventHooks.pre_call]
+        if isinstance(guard, ConversationGuard):
+            self._kept = Conversations(guard.begin)
+            self._events.append(GuardrailEventHooks.post_call)
+        always = {"default_on": True, "supported_event_hooks": self._events}
+        super().__init__(**{**options, **always, "event_hook": self._events})
 
     def should_run_guardrail(self, data: Any, event_type: Any) -> bool:
-        return bool(event_type == GuardrailEventHooks.pre_call)
+        return event_type in self._events
 
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str
@@ -150,18 +185,95 @@ class MondegreenGuardrail(CustomGuardrail):
         own = {name: data[name] for name in _ITS_OWN | {where} if name in data}
         body = {name: each for name, each in data.items() if name not in own}
         request = data.get("proxy_server_request") or {}
-        client = json.dumps(
-            [
-                getattr(user_api_key_dict, "api_key", None),
-                (request.get("headers") or {}).get("x-mondegreen-conversation"),
-            ]
-        )
-        made = await self._run(lambda: self._guard.request(str(kind), body, client))
+        token = (request.get("headers") or {}).get(HEADER)
+        owner = getattr(user_api_key_dict, "api_key", None)
+
+        def make() -> tuple[dict[str, Any], _Answer | None]:
+            guard = self._guard
+            if isinstance(guard, PromptGuard):
+                return guard.request(str(kind), body, json.dumps([owner, token])), None
+            return self._hide(guard, str(kind), body, token, json.dumps(owner))
+
+        made, answer = await self._run(make)
         kept = _kept({where: {}, **own}, made)
         kept[where] |= _MARK
+        if answer is not None:
+            kept[where][_ANSWER] = self._expect(answer)
         data.clear()
         data.update(made | kept)
         return data
+
+    def _hide(
+        self,
+        guard: ConversationGuard,
+        kind: str,
+        body: Mapping[str, Any],
+        token: str | None,
+        owner: str,
+    ) -> tuple[dict[str, Any], _Answer | None]:
+        if self._kept is None:
+            raise ConfigurationError("this guard keeps no conversations")
+        token, dialog = self._kept.open(token, owner)
+        made, restorer = guard.request(kind, body, dialog)
+        return made, _Answer(token, restorer)
+
+    def _expect(self, answer: _Answer) -> str:
+        """Keep what restores an answer, under a random name."""
+        name = secrets.token_hex(16)
+        with self._lock:
+            self._answers[name] = answer
+            while len(self._answers) > _MOST_ANSWERS:
+                self._answers.popitem(last=False)
+        return name
+
+    def _answer_to(self, data: Mapping[str, Any] | None) -> _Answer | None:
+        """Find what restores the answer to a call."""
+        given = data or {}
+        for where in ("metadata", "litellm_metadata"):
+            found = given.get(where)
+            if isinstance(found, Mapping) and _ANSWER in found:
+                return self._answers.get(str(found[_ANSWER]))
+        return None
+
+    async def async_post_call_success_hook(
+        self, data: dict[str, Any], user_api_key_dict: Any, response: Any
+    ) -> Any:
+        """Put the originals back into an answer."""
+        answer = self._answer_to(data)
+        if answer is None or not hasattr(response, "model_dump"):
+            return response
+
+        def restore() -> Any:
+            said = response.model_dump()
+            return _with_texts(response, said, answer.restorer.whole(said))
+
+        return await self._run(restore)
+
+    async def async_post_call_streaming_iterator_hook(
+        self, user_api_key_dict: Any, response: Any, request_data: dict[str, Any]
+    ) -> AsyncIterator[Any]:
+        """Put the originals back into the events of an answer, as they come."""
+        answer = self._answer_to(request_data)
+        last: Any = None
+        async for chunk in response:
+            if answer is None or not hasattr(chunk, "model_dump"):
+                yield chunk
+                continue
+            last, said = chunk, chunk.model_dump()
+            *before, shown = answer.restorer.event(said)
+            for each in before:
+                yield type(chunk)(**each)
+            yield _with_texts(chunk, said, shown)
+        if answer is not None:
+            for each in answer.restorer.end():
+                yield type(last)(**each)
+
+    async def async_post_call_response_headers_hook(
+        self, data: dict[str, Any], *given: Any, **more: Any
+    ) -> dict[str, str] | None:
+        """Name the conversation, which a client sends back."""
+        answer = self._answer_to(data)
+        return None if answer is None else {HEADER: answer.token}
 
     async def async_filter_deployments(
         self,
@@ -192,7 +304,10 @@ class MondegreenGuardrail(CustomGuardrail):
         """Privatize what is shown of a request; let an answer pass."""
         if input_type == "response":
             return dict(inputs)
-        made = await self._run(lambda: private_inputs(self._guard, inputs))
+        guard = self._guard
+        if not isinstance(guard, PromptGuard):
+            _block("calls of this kind are not restored; nothing was sent")
+        made = await self._run(lambda: private_inputs(guard, inputs))
         return {**inputs, **made}
 
     async def _run(self, work: Callable[[], _Value]) -> _Value:
@@ -269,16 +384,55 @@ def _is_named(name: str | None, guards: object) -> bool:
     return any(name in x if isinstance(x, Mapping) else name == x for x in many)
 
 
+def _with_texts(value: Any, said: Any, shown: Any) -> Any:
+    """Put what changed from ``said`` to ``shown`` into an object of LiteLLM."""
+    if said == shown:
+        return value
+    if isinstance(shown, dict) and isinstance(said, dict):
+        for name, each in shown.items():
+            mine = value[name] if isinstance(value, dict) else getattr(value, name)
+            found = _with_texts(mine, said.get(name), each)
+            if isinstance(value, dict):
+                value[name] = found
+            else:
+                setattr(value, name, found)
+        return value
+    if isinstance(shown, list) and isinstance(said, list) and len(said) == len(shown):
+        return list(map(_with_texts, value, said, shown))
+    return shown
+
+
+def _restoring_guard_of(settings: Mapping[str, Any]) -> ConversationGuard:
+    """Build a guard that restores from settings as a configuration holds them."""
+    given = {name: value for name, value in settings.items() if name != "restore"}
+    in_links = bool(given.pop("restore_in_links", False))
+    in_tools = bool(given.pop("restore_in_tools", False))
+    for name in ("key_env", "key_file", "fresh", "spec"):
+        if given.pop(name, None):
+            raise ConfigurationError(f"{name} does not go with restore: leave it out")
+    public = _public_of(given.pop("public", ()))
+    names = ("public_roles", "models")
+    for_guard = {name: given.pop(name) for name in names if name in given}
+    chosen = conversation_settings(Settings.from_dict(given))
+    return ConversationGuard(
+        chosen, public=public, in_links=in_links, in_tools=in_tools, **for_guard
+    )
+
+
+def _public_of(public: Any) -> Any:
+    if isinstance(public, str):
+        return json.loads(Path(public).read_text(encoding="utf-8"))
+    return public
+
+
 def _guard_of(settings: Mapping[str, Any]) -> PromptGuard:
     """Build a guard from settings as a configuration holds them."""
-    given = dict(settings)
+    given = {name: value for name, value in settings.items() if name != "restore"}
     key_env, key_file = given.pop("key_env", None), given.pop("key_file", None)
     if key_env and key_file:
         raise ConfigurationError("key_env and key_file exclude each other")
     noise = mg.KeyedNoise.from_env(key_env) if key_env else None
     noise = mg.KeyedNoise.from_file(key_file) if key_file else noise
-    public = given.pop("public", ())
-    if isinstance(public, str):
-        public = json.loads(Path(public).read_text(encoding="utf-8"))
+    public = _public_of(given.pop("public", ()))
     for_guard = {name: given.pop(name) for name in _GUARD if name in given}
     return PromptGuard(build_with_options(given, noise), public=public, **for_guard)

@@ -124,6 +124,7 @@ class PolicyLookup:
     """
 
     conditions: ClassVar[tuple[str, ...]] = ()
+    assumptions: ClassVar[tuple[str, ...]] = ()
     keep_digest: ClassVar[str] = hashlib.sha256(b"").hexdigest()  # there is no list
 
     def __init__(self, policy: Policy) -> None:

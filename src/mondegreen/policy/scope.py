@@ -385,7 +385,7 @@ class Surrogates:
         self._public = frozenset(map(canonical, public))
         self._members = Members(policy, self._is_barred)
         self._codes: dict[_Entity, int] = {}
-        self._originals: dict[str, str] = {}
+        self._originals: dict[str, tuple[str, int]] = {}
 
     @classmethod
     def new(
@@ -398,15 +398,25 @@ class Surrogates:
         """Begin a conversation, under a fresh key from the operating system."""
         return cls(policy, os.urandom(_KEY), sample=sample, public=public)
 
-    def hide(self, batch: TokenizedBatch, symbols: Ids) -> Weights:
-        """Return the output numbers of all words: surrogates, and ordinary words."""
+    def hide(self, batch: TokenizedBatch, symbols: Ids, *, author: str = "") -> Weights:
+        """Return the output numbers of all words: surrogates, and ordinary words.
+
+        Words of another ``author`` are entities of their own: nothing shows whether
+        they equal words of the user. A NUL separates the author and the word; no word
+        holds letters and a NUL.
+        """
         codes: Weights = self._policy.first[symbols].astype(np.int64)
         words = batch.words()
-        for i, entity in _sensitive(self._policy, batch, symbols):
+        for i, (symbol, folded) in _sensitive(self._policy, batch, symbols):
+            entity = (symbol, f"{author}\0{folded}" if author else folded)
             if entity not in self._codes:
                 self._give(entity, words[i])
             codes[i] = self._codes[entity]
         return codes
+
+    def bar(self, public: Iterable[str]) -> None:
+        """Never give out these *public* words from now on."""
+        self._public |= frozenset(map(canonical, public))
 
     def restore(self, surrogate: str) -> str | None:
         """Return the word behind a surrogate, in its first spelling; None for others.
@@ -414,7 +424,13 @@ class Surrogates:
         Case plays no part. An answer may hold a word that equals a surrogate by chance,
         a number above all: that it was meant cannot be told.
         """
-        return self._originals.get(canonical(surrogate))
+        found = self._originals.get(canonical(surrogate))
+        return None if found is None else found[0]
+
+    def code_of(self, surrogate: str) -> int | None:
+        """Return the output number of a surrogate; None for other words."""
+        found = self._originals.get(canonical(surrogate))
+        return None if found is None else found[1]
 
     def _give(self, entity: _Entity, spelling: str) -> None:
         stream = _stream(self._key, self._policy.digest.encode(), entity)
@@ -431,7 +447,7 @@ class Surrogates:
 
     def _keep(self, entity: _Entity, spelling: str, code: int) -> None:
         self._codes[entity] = code
-        self._originals[canonical(self._policy.print(code))] = spelling
+        self._originals[canonical(self._policy.print(code))] = spelling, code
 
     def _is_barred(self, code: int) -> bool:
         """Whether a form is public, an ordinary word's, or given away already."""
@@ -484,7 +500,7 @@ class Surrogates:
         return found
 
     def _original_of(self, code: int) -> str:
-        return self._originals[canonical(self._policy.print(code))]
+        return self._originals[canonical(self._policy.print(code))][0]
 
     def __len__(self) -> int:
         return len(self._codes)

@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, cast, final
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from mondegreen.errors import (
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import AbstractMechanism, State
 from mondegreen.passes import Pass
+from mondegreen.policy.detection import Detector, DetectorLookup
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import Policy as SymbolPolicy
 from mondegreen.policy.policy import policy_of
@@ -216,7 +217,9 @@ class Privatizer:
                 raise ConfigurationError("a policy has its own words: leave space out")
             self._space: Space | None = None
             self.state: State = mechanism.prepare(self._policy.alphabet)  # type: ignore[arg-type]
-            self._lookup: Lookup | PolicyLookup = PolicyLookup(self._policy)
+            self._lookup: Lookup | PolicyLookup | DetectorLookup = PolicyLookup(
+                self._policy
+            )
             self.reading = Reading(self.state, "none", None)
             self._detokenizer: Detokenizer | PolicyPrinter = PolicyPrinter(
                 self._policy, chosen.structure
@@ -295,9 +298,9 @@ class Privatizer:
         """
         from mondegreen.scores.preview import preview, preview_policy
 
-        if isinstance(self._lookup, PolicyLookup):
-            return preview_policy(self.state, self._lookup)
-        parts = self.state, self._lookup, self.reading
+        if self._policy is not None:  # of words alone, which no detector reads
+            return preview_policy(self.state, PolicyLookup(self._policy))
+        parts = self.state, cast(Lookup, self._lookup), self.reading
         return preview(*parts, with_attacker=with_attacker)
 
     def __call__(
@@ -346,7 +349,26 @@ class Privatizer:
             integer; or if an id occurs twice under ``unique_ids``.
         """
         records = record_ids(ids, len(texts), SeenIds() if unique_ids else None)
-        tokens, codes = self._release(texts, records, column, number)
+        return self.releases(
+            texts,
+            records,
+            column,
+            number=number,
+            include_originals=include_originals,
+        )
+
+    def releases(
+        self,
+        texts: Sequence[Any],
+        records: Sequence[str] | None,
+        column: str,
+        places: Sequence[int] | None = None,
+        *,
+        number: int | None = None,
+        include_originals: bool = False,
+    ) -> list[Release | None]:
+        """Privatize texts as :meth:`texts` does, and tell where their words are."""
+        tokens, codes = self._release(texts, records, column, number, places)
         shown = {"include_originals": include_originals}
         return releases(self._detokenizer, tokens, codes, self.guarantee, **shown)
 
@@ -474,6 +496,49 @@ class Privatizer:
         other.__dict__.pop("_same", None)  # it may hold the key of this noise
         return other
 
+    def with_detector(self, detector: Detector, name: str) -> Privatizer:
+        """Put a detector in front of the policy: what it finds is sensitive too.
+
+        Words that it finds hide among the words of their type. All words go through
+        the policy, found or not. The copy does not travel to other processes.
+
+        Parameters
+        ----------
+        detector : callable
+            From a text to spans with ``start``, ``end``, ``entity_type`` and ``score``.
+        name : str
+            Its public name and version, which the guarantee states.
+
+        Raises
+        ------
+        ConfigurationError
+            If there is no policy, or a detector already.
+
+        Examples
+        --------
+        >>> import mondegreen as mg
+        >>> from types import SimpleNamespace
+        >>> def find_boat(text):
+        ...     start = text.find("Merry Widow")
+        ...     span = {"start": start, "end": start + 11, "score": 0.9}
+        ...     return [SimpleNamespace(entity_type="SHIP", **span)]
+        >>> law = mg.mechanism("urr", epsilon=12.0)
+        >>> p = mg.Privatizer(law, policy="names").with_detector(find_boat, "boats 1")
+        >>> "widow" in p("we sailed on the Merry Widow").text.lower()
+        False
+        """
+        if not isinstance(self._lookup, PolicyLookup):
+            has = "a detector already" if self._policy else "no policy"
+            raise ConfigurationError(
+                f"a detector needs a policy behind it, and there is {has}: use "
+                "policy='names' or policy='sensitive', and one detector"
+            )
+        other = self.with_noise(self.noise)
+        other.__dict__.pop("digest", None)  # another law, so other keyed noise
+        other._lookup = DetectorLookup(self._lookup.policy, detector, name)
+        other._stated = []
+        return other
+
     @property
     def settings(self) -> Settings:
         """Everything that shapes a release, defaults filled in.
@@ -496,8 +561,10 @@ class Privatizer:
 
         They are those of :meth:`Settings.to_dict`, and the digests of space and
         language model. A space of your own is named by its path; one in memory alone is
-        refused. The keep-list is public and is in it. Noise is not, and no key.
+        refused. The keep-list is public and is in it. Noise is not, and no key. One
+        with a detector is refused: settings do not hold it.
         """
+        self._check_no_detector()
         if self._policy is not None:
             return write_spec(self.settings, {"policy": self._policy.digest})
         digests = {"space": self.space.digest}
@@ -542,6 +609,7 @@ class Privatizer:
 
         A copy does not know which numbers of batches are taken.
         """
+        self._check_no_detector()
         uncounted = {"_numbers": BatchNumbers(is_counting=False)}
         if is_policy_path(str(self._settings.policy)):
             # The other process checks the digest: it reads the file again.
@@ -555,6 +623,14 @@ class Privatizer:
         options["noise"] = self.noise
         build = functools.partial(Privatizer, **options)
         return build, (self.mechanism, self._space), uncounted
+
+    def _check_no_detector(self) -> None:
+        """Refuse to write settings that would lose a layer."""
+        if isinstance(self._lookup, DetectorLookup):
+            raise ConfigurationError(
+                "a privatizer with a detector stays in its process: its settings do "
+                "not hold the detector. Call with_detector where it is used"
+            )
 
     def _release(
         self,

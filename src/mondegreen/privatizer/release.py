@@ -13,6 +13,7 @@ from mondegreen.arrays import Codes, Ids
 from mondegreen.errors import InvalidParameterError, MondegreenError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms.base import State
+from mondegreen.policy.detection import DetectorLookup
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.printing import PolicyPrinter
 from mondegreen.policy.scope import Scope
@@ -75,7 +76,7 @@ def releases(
 
 def guarantee_of(
     state: State,
-    lookup: Lookup | PolicyLookup,
+    lookup: Lookup | PolicyLookup | DetectorLookup,
     detokenizer: Detokenizer | PolicyPrinter,
     reading: Reading,
     scope: type[Scope] | None = None,
@@ -88,7 +89,7 @@ def guarantee_of(
             lookup.disclosed_in(detokenizer.structure),
         ),
         sum((part.conditions for part in parts), lookup.conditions),
-        sum((part.assumptions for part in parts), reading.assumptions),
+        sum((part.assumptions for part in (*parts, lookup)), reading.assumptions),
     )
 
 
@@ -131,7 +132,7 @@ def texts_of(given: Sequence[Any]) -> Sequence[str | None]:
 
 def draw(
     state: State,
-    lookup: Lookup | PolicyLookup,
+    lookup: Lookup | PolicyLookup | DetectorLookup,
     noise: NoiseSource,
     batch: Batch,
     scope: Scope | None = None,

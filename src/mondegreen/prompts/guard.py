@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError, PrivacyError
-from mondegreen.prompts.messages import DISCLOSED, MODEL_BITS, REQUESTS, chat_message
+from mondegreen.prompts.messages import REQUESTS, chat_message, disclosed_form
 from mondegreen.prompts.rules import RefusedRequestError, Walk, canonical, filled
 from mondegreen.sampling.noise import KeyedNoise, OSNoise
 
@@ -95,7 +94,7 @@ class PromptGuard:
         if unknown := self._roles - set(PUBLIC_ROLES):
             allowed = f"of {', '.join(PUBLIC_ROLES)}"
             raise InvalidParameterError("public role", sorted(unknown)[0], allowed)
-        self._texts, self._objects, self._tools = _public(public)
+        self._texts, self._objects, self._tools = public_values(public)
         privatizer.check_noise()
         is_keyed = isinstance(privatizer.noise, KeyedNoise)
         if fresh and is_keyed:
@@ -190,8 +189,7 @@ class PromptGuard:
         return filled(value, [str(each) for each in released])
 
     def _disclosed(self) -> Iterator[str]:
-        bits = math.ceil(math.log2(len(self._models))) if self._models else MODEL_BITS
-        yield f"{DISCLOSED} (at most {bits} bits)"
+        yield disclosed_form(self._models)
         if not self._is_fresh:
             yield _REPEATS
         for role in sorted(self._roles):
@@ -212,7 +210,7 @@ def _identity(client: str, body: Mapping[str, Any]) -> str:
     return hashlib.blake2b(data.encode(), digest_size=32).hexdigest()
 
 
-def _public(
+def public_values(
     values: Iterable[str | Mapping[str, Any]],
 ) -> tuple[frozenset[str], dict[str, Any], dict[str, frozenset[str]]]:
     """Sort what is public into texts, definitions, and the names of tools."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from mondegreen.prompts.rules import (
+    ASSISTANT,
     STOP_BITS,
     Encoded,
     Number,
@@ -82,11 +83,15 @@ def _values(value: Any, names: frozenset[str], at: str, walk: Walk) -> Any:
         return [_values(each, names, at, walk) for each in value]
     if value is None:
         return None
-    return walk.text(value if isinstance(value, str) else json.dumps(value), at)
+    return walk.slot(value if isinstance(value, str) else json.dumps(value), ASSISTANT)
 
 
 def _arguments(names: frozenset[str]) -> Rule:
     def rule(value: Any, at: str, walk: Walk) -> Any:
+        if isinstance(value, str):
+            original = walk.earlier(value, at, "arguments")
+            if original is not None:
+                return original
         try:
             found = {} if value == "" else json.loads(value)
             return Encoded(_values(found, names, at, walk))
@@ -331,6 +336,13 @@ DISCLOSED: Final = (
     f"most {4 * _RESPONSE_DIGITS} bits), and the model"
 )
 """What of a request passes as it is, for the guarantee."""
+
+
+def disclosed_form(models: frozenset[str]) -> str:
+    """Say what of a request passes as it is, where these models may be asked for."""
+    bits = math.ceil(math.log2(len(models))) if models else MODEL_BITS
+    return f"{DISCLOSED} (at most {bits} bits)"
+
 
 REQUESTS: Final[Mapping[str, Rule]] = {
     "chat/completions": object_of(_CHAT),

@@ -11,9 +11,12 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from mondegreen.errors import PrivacyError
+
+if TYPE_CHECKING:
+    from mondegreen.prompts.turns import Replay
 
 # Fields of the interface, and of its dialects, that an error may name: any other name
 # may be a text of somebody.
@@ -26,6 +29,9 @@ _MOST_STOPS: Final = 4
 _STOP: Final = re.compile(r"[ \t\r\n!-/:-@\[-`{-~]{0,8}")
 STOP_BITS: Final = math.ceil(_MOST_STOPS * math.log2(sum(36**n for n in range(9)) + 1))
 """What stop texts can tell at most: four of up to eight of 36 characters."""
+
+ASSISTANT: Final = "assistant"
+"""The role of the language model."""
 
 LEFT_OUT: Final = object()
 """What a rule returns for a field that is not sent at all."""
@@ -64,6 +70,8 @@ class Walk:
     ``public_roles`` are those whose messages pass in clear; ``public_texts`` such texts
     of system and developer messages; ``public_objects`` definitions of tools and
     response formats, by their JSON; ``tools`` the names that their calls may use.
+    ``replay`` finds what the model has said before, which goes back as it came.
+    ``roles`` are those of ``texts``; ``passed`` are the public texts of this request.
     """
 
     models: frozenset[str] = frozenset()
@@ -71,18 +79,49 @@ class Walk:
     public_texts: frozenset[str] = frozenset()
     public_objects: Mapping[str, Any] = field(default_factory=dict)
     tools: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    replay: Replay | None = None
     texts: list[str] = field(default_factory=list)
+    roles: list[str] = field(default_factory=list)
+    passed: list[str] = field(default_factory=list)
     _calls: dict[str, str] = field(default_factory=dict)
 
     def text(self, value: object, at: str, role: str = "user") -> Any:
         """Privatize a text, unless it was declared public for its role."""
         if not isinstance(value, str):
             raise RefusedRequestError(at, "must be a string")
+        original = self.earlier(value, at, "text" if role == ASSISTANT else None)
+        if original is not None:
+            return original
         is_instruction = role in ("system", "developer")
         if role in self.public_roles or (is_instruction and value in self.public_texts):
+            self.passed.append(value)
             return value
+        return self.slot(value, role)
+
+    def slot(self, value: str, role: str) -> Slot:
+        """Keep a place for a text."""
         self.texts.append(value)
+        self.roles.append(role)
         return Slot(len(self.texts) - 1)
+
+    def earlier(self, value: str, at: str, form: str | None) -> str | None:
+        """Find what the model said, if it said this; None for all other texts.
+
+        ``form`` is ``text`` or ``arguments`` for turns of the assistant, else None.
+        """
+        if self.replay is None:
+            return None
+        if form is None:
+            self.replay.hear(value)
+            return None
+        try:
+            return self.replay.find(form, value)
+        except LookupError:
+            raise RefusedRequestError(
+                at,
+                "two answers of the model read alike, and the history that tells them "
+                "apart is missing. Send the whole history, or begin a conversation",
+            ) from None
 
     def call(self, value: object, at: str) -> str:
         """Number the ids of calls: they tie a result to its call, and say no more."""

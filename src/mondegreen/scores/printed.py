@@ -21,6 +21,9 @@ CARRIERS: Final = (
 )
 """Public sentences for a word to stand in."""
 
+PLACES: Final = 5
+"""Places of a text for which the chance of at least one is stated."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,15 @@ class Printed:
     def to_dict(self) -> dict[str, Any]:
         """Convert to JSON values."""
         return asdict(self)
+
+    def describe(self, same: str, *, is_ordinary: bool) -> dict[str, Any]:
+        """Convert to JSON values, with the chance in a text that repeats the word.
+
+        All places of a sensitive word in a record, or under a key, have one draw.
+        """
+        draws = PLACES if same == "place" or is_ordinary else 1
+        repeated = {"places": PLACES, "at_least_once": self.among(draws)}
+        return {**self.to_dict(), "same": same, "repeated": repeated}
 
 
 def count_printed(

@@ -15,12 +15,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from mondegreen.errors import MondegreenError, OutOfVocabularyError
+from mondegreen.prompts.conversations import UnknownConversationError
 from mondegreen.prompts.rules import RefusedRequestError
 
 LOG: Final = logging.getLogger("mondegreen.serve")
 
 Reason = Literal[
-    "address", "body", "bug", "busy", "bytes", "disconnected", "field", "host", "key",
+    "address", "audit", "body", "bug", "busy", "bytes", "conversation",
+    "disconnected", "dry_run", "field", "host", "key",
     "late", "media_type", "method", "path", "rate", "slow", "texts", "upstream",
     "words",
 ]  # fmt: skip
@@ -71,6 +73,8 @@ def refusal_of(error: Exception) -> Refused:
         return error
     if isinstance(error, RefusedRequestError):
         return Refused(400, "field", str(error), param=error.path)
+    if isinstance(error, UnknownConversationError):
+        return Refused(404, "conversation", str(error), code="unknown_conversation")
     if isinstance(error, ClientDisconnect):  # nobody reads this; it is counted
         return Refused(400, "disconnected", "The client closed the connection.")
     if isinstance(error, HTTPException):

@@ -11,6 +11,10 @@ from mondegreen import __version__
 from mondegreen.sampling.noise import KeyedNoise
 from mondegreen.serve.answers import Refused, answer, as_json, error_answer
 from mondegreen.serve.batcher import Batcher
+from mondegreen.serve.conversation_paths import (
+    ServiceConversations,
+    add_conversations,
+)
 from mondegreen.serve.explained import explained
 from mondegreen.serve.forms import (
     ExplainAnswer,
@@ -22,6 +26,7 @@ from mondegreen.serve.forms import (
 )
 from mondegreen.serve.gate import Rules, add_gate
 from mondegreen.serve.guardrail import add_guardrail
+from mondegreen.serve.limits import Limits
 from mondegreen.serve.metrics import Metrics
 from mondegreen.serve.prompt_batcher import PromptBatcher
 from mondegreen.serve.service_settings import ServiceSettings
@@ -59,14 +64,16 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     if settings.guardrail is not None:
         add_guardrail(app, PromptBatcher(settings.guardrail, limits))
     add_settings(app, privatizer)
+    conversations = ServiceConversations(settings.conversations, limits)
+    add_conversations(app, conversations, _takes)
 
     @app.post("/v1/privatize", **_takes(PrivatizeRequest, PrivatizeAnswer))
     async def privatize(request: Request) -> Response:
         """Privatize some texts."""
         form = read(PrivatizeRequest, await request.body())
-        if len(form.texts) > limits.texts:
-            says = f"More than {limits.texts} texts. Send them in several requests."
-            raise Refused(413, "texts", says)
+        _check_count(form, limits)
+        if conversations.takes(form):
+            return await conversations.hide(form, request)
         released = await batcher.privatize(form.texts, form.ids, form.column)
         return as_json(f'{{"texts":{json.dumps(released)},"guarantee":{guarantee}}}')
 
@@ -94,6 +101,12 @@ def create_app(settings: ServiceSettings) -> FastAPI:
         return Response(metrics.lines(), media_type="text/plain; version=0.0.4")
 
     return app
+
+
+def _check_count(form: PrivatizeRequest, limits: Limits) -> None:
+    if len(form.texts) > limits.texts:
+        says = f"More than {limits.texts} texts. Send them in several requests."
+        raise Refused(413, "texts", says)
 
 
 def _takes(form: type[Any], made: type[Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.scores.policy_word import score_policy_word
+from mondegreen.scores.printed import Printed
 from mondegreen.scores.word import score_word
 from mondegreen.text.lookup import KEEP, Lookup
 
@@ -24,7 +25,10 @@ def explained(privatizer: Privatizer, word: str) -> dict[str, Any]:
     if privatizer.policy is not None:
         found = score_policy_word(privatizer.state, privatizer.policy, word)
         stated = {"is_kept": False, "guarantee": privatizer.guarantee.to_dict()}
-        return {**stated, **found.to_dict()}
+        printed = Printed.exactly(found.stay).describe(
+            privatizer.settings.same, is_ordinary=found.is_ordinary
+        )
+        return {**stated, **found.to_dict(), "printed": printed}
     code, _ = Lookup(privatizer.space, keep=privatizer.keep).code_of(word)
     if code == KEEP:
         return {"is_kept": True, "guarantee": None, "stay": 1.0}

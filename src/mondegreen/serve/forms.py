@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Final, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
@@ -41,10 +41,23 @@ class PrivatizeRequest(_Form):
         description="Logical column of the texts, for keyed noise.",
     )
 
+    scope: Literal["record", "conversation"] = Field(
+        "record",
+        description="conversation: each sensitive word has one surrogate throughout, "
+        "which POST /v1/restore replaces again. Ordinary words pass unchanged.",
+    )
+    conversation: str | None = Field(
+        None,
+        max_length=_LONGEST_NAME,
+        description="The token of an earlier answer, to go on with its conversation.",
+    )
+
     allowed: ClassVar[dict[str, str]] = {
         "texts": "a list of strings and nulls",
         "ids": "a list of strings and integers, or null",
         "column": f"a string of at most {_LONGEST_NAME} characters",
+        "scope": "record or conversation",
+        "conversation": f"a string of at most {_LONGEST_NAME} characters, or null",
     }
 
 
@@ -53,6 +66,35 @@ class PrivatizeAnswer(BaseModel):
 
     texts: list[str | None] = Field(description="In the order of the request.")
     guarantee: dict[str, Any] = Field(description="What the release promises.")
+    conversation: str | None = Field(
+        None, description="With scope conversation: the token of the conversation."
+    )
+
+
+class RestoreRequest(_Form):
+    """Texts about hidden ones, such as answers of a language model."""
+
+    texts: Annotated[list[str | None], _First()] = Field(
+        description="Texts; a null stays null."
+    )
+    conversation: str = Field(
+        max_length=_LONGEST_NAME, description="The token of the conversation."
+    )
+    json_texts: bool = Field(
+        False, description="Whether each text is JSON, which stays valid."
+    )
+
+    allowed: ClassVar[dict[str, str]] = {
+        "texts": "a list of strings and nulls",
+        "conversation": f"a string of at most {_LONGEST_NAME} characters",
+        "json_texts": "true or false",
+    }
+
+
+class RestoreAnswer(BaseModel):
+    """The texts with the original words."""
+
+    texts: list[str | None] = Field(description="In the order of the request.")
 
 
 class ExplainRequest(_Form):

@@ -133,7 +133,7 @@ class Gate:
                 if not await body.drained(scope):
                     found.headers["connection"] = "close"
                 await found(scope, receive, outgoing)
-        path = scope["path"] if scope["path"] in _methods(scope) else "other"
+        path = _route_of(scope) or "other"
         seconds = time.perf_counter() - started
         self._metrics.count_request(path, outgoing.status or 500, seconds)
 
@@ -178,7 +178,7 @@ class Gate:
         """Reject unauthenticated or rate-limited callers."""
         caller: int | None = 0
         if self._rules.api_keys:
-            caller = self._rules.api_keys.number(_key_in(scope))
+            caller = self._rules.api_keys.number(key_in(scope))
         if caller is None:
             says = "An API key is needed: Authorization: Bearer KEY"
             raise Refused(401, "key", says, {"www-authenticate": "Bearer"})
@@ -187,7 +187,7 @@ class Gate:
             raise Refused(429, "rate", says, {"retry-after": "1"})
 
     def _check_path(self, scope: Message) -> None:
-        methods = _methods(scope).get(scope["path"])
+        methods = _methods(scope).get(_route_of(scope))
         if methods is None:
             raise Refused(404, "path", f"Unknown path. {self._rules.guide}")
         if scope["method"] not in methods:
@@ -226,11 +226,24 @@ def _methods(scope: Message) -> dict[str, set[str]]:
     return {route.path: route.methods for route in scope["app"].routes}
 
 
+def _route_of(scope: Message) -> str:
+    """Name the path of a request as the application declares it.
+
+    What stands in place of a ``{name}`` may be a secret, which is not counted.
+    """
+    routes = _methods(scope)
+    if scope["path"] in routes:
+        return str(scope["path"])
+    stem = scope["path"].rpartition("/")[0]
+    found = (path for path in routes if path.partition("{")[0] == f"{stem}/")
+    return next(found, "")
+
+
 def _in_header(address: str) -> str:
     return f"[{address}]" if ":" in address else address
 
 
-def _key_in(scope: Message) -> bytes:
+def key_in(scope: Message) -> bytes:
     """Read the key of a request from either of two headers."""
     for name, value in scope["headers"]:
         if name == b"x-api-key":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from typing import Final, final
 
 from prometheus_client import (
@@ -12,7 +13,9 @@ from prometheus_client import (
     Histogram,
     generate_latest,
 )
+from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 
 from mondegreen.serve.answers import Reason
 
@@ -20,6 +23,22 @@ _SECONDS: Final = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 _SIZES: Final = (1, 4, 16, 64, 256, 1024, 4096, 16384)
 FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
 """Where workers leave their counts for each other, if there are several."""
+
+
+Counts = Callable[[], int]
+"""Returns a count that only grows."""
+
+
+@final
+class _ReadCounter(Collector):
+    """A counter whose value is counted elsewhere."""
+
+    def __init__(self, name: str, help: str, count: Counts) -> None:
+        self._name, self._help, self._count = name, help, count
+
+    def collect(self) -> Iterable[Metric]:
+        """Read the count now."""
+        yield CounterMetricFamily(self._name, self._help, self._count())
 
 
 @final
@@ -67,6 +86,21 @@ class Metrics:
             registry=own,
             multiprocess_mode="livesum",
         )
+
+    def watch_conversations(self, begun: Counts, forgotten: Counts) -> None:
+        """Count conversations: begun, forgotten, and those that are kept now."""
+        for name, help, count in (
+            ("begun", "Conversations that began.", begun),
+            ("forgotten", "Conversations that expired or were deleted.", forgotten),
+        ):
+            made = _ReadCounter(f"mondegreen_conversations_{name}", help, count)
+            self._registry.register(made)
+        kept = Gauge(
+            "mondegreen_conversations_kept",
+            "Conversations that are kept in memory.",
+            registry=self._registry,
+        )
+        kept.set_function(lambda: begun() - forgotten())
 
     def count_request(self, path: str, status: int, seconds: float) -> None:
         """Count an answer; ``path`` is one of a fixed set."""

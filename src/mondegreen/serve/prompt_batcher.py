@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any, Final, TypeVar, cast, final
 
 from anyio import CapacityLimiter, to_thread
 
-from mondegreen.errors import PrivacyError
+from mondegreen.errors import MondegreenError, OutOfVocabularyError, PrivacyError
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.prompts.guard import PromptGuard
+from mondegreen.prompts.rules import RefusedRequestError
 from mondegreen.serve.answers import Refused
 from mondegreen.serve.batcher import Batcher, has_more_words
 from mondegreen.serve.limits import Limits
@@ -104,10 +106,27 @@ class _Turns:
     def _check(self, texts: Sequence[str]) -> None:
         if self._is_given_up:
             raise PrivacyError(_GIVEN_UP)
-        many, words = self._limits.texts, self._limits.words
-        if len(texts) > many:
-            says = f"The request has more than {many} texts. Nothing was sent."
-            raise Refused(413, "texts", says)
-        if sum(map(len, texts)) > words and has_more_words(texts, words):
-            says = f"The request has more than {words} words. Nothing was sent."
-            raise Refused(413, "words", f"{says} See --max-words.")
+        check_texts(texts, self._limits)
+
+
+@contextlib.contextmanager
+def privatizing_errors() -> Iterator[None]:
+    """Say of every error that nothing was sent."""
+    try:
+        yield
+    except (Refused, RefusedRequestError):
+        raise
+    except MondegreenError as error:
+        status = 400 if isinstance(error, OutOfVocabularyError) else 500
+        says = f"The request could not be privatized: {error}"
+        raise Refused(status, "field" if status == 400 else "bug", says) from None
+
+
+def check_texts(texts: Sequence[str], limits: Limits) -> None:
+    """Refuse a request that has too many texts or words."""
+    if len(texts) > limits.texts:
+        says = f"The request has more than {limits.texts} texts. Nothing was sent."
+        raise Refused(413, "texts", says)
+    if sum(map(len, texts)) > limits.words and has_more_words(texts, limits.words):
+        says = f"The request has more than {limits.words} words. Nothing was sent."
+        raise Refused(413, "words", f"{says} See --max-words.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,17 +17,22 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from mondegreen.errors import MondegreenError, OutOfVocabularyError
+from mondegreen.errors import ConfigurationError, PrivacyError
+from mondegreen.prompts.conversation_guard import ConversationGuard
+from mondegreen.prompts.conversations import HEADER, MOST, SECONDS, Conversations
 from mondegreen.prompts.guard import PromptGuard
 from mondegreen.prompts.messages import REQUESTS
 from mondegreen.prompts.rules import RefusedRequestError
 from mondegreen.serve.addresses import allowed_hosts
 from mondegreen.serve.answers import Refused, refusal_of
 from mondegreen.serve.api_keys import ApiKeys
+from mondegreen.serve.audit_log import AuditLog
+from mondegreen.serve.dry_run import DryRun
 from mondegreen.serve.gate import Rules, add_gate
 from mondegreen.serve.limits import Limits
 from mondegreen.serve.metrics import Metrics
-from mondegreen.serve.prompt_batcher import PromptBatcher
+from mondegreen.serve.prompt_batcher import PromptBatcher, privatizing_errors
+from mondegreen.serve.talks import Talk, Talks
 from mondegreen.serve.upstream import (
     Upstream,
     error_codes,
@@ -34,9 +40,7 @@ from mondegreen.serve.upstream import (
     sent_headers,
 )
 
-CONVERSATION_HEADER: Final = "x-mondegreen-conversation"
-"""By which a client says what belongs together; it is not sent."""
-
+CONVERSATION_PATH: Final = "/v1/conversations/{token}"
 GUARANTEE_HEADER: Final = "x-mondegreen-guarantee"
 PROMPT_WORDS: Final = 50_000
 """Words of a request by default: about a second of work if sentences are read."""
@@ -51,8 +55,8 @@ class ProxySettings:
 
     Parameters
     ----------
-    guard : PromptGuard
-        Privatizes requests.
+    guard : PromptGuard or ConversationGuard
+        Privatizes requests, or hides their words and restores the answers.
     upstream : Upstream
         Where they go then.
     limits : Limits
@@ -60,12 +64,24 @@ class ProxySettings:
     hosts : frozenset of str
         Names that clients may call the proxy by; see :func:`allowed_hosts`. Its own
         address always is one.
+    conversation_seconds : float
+        Time after its last request that a conversation is kept.
+    conversations : int
+        Conversations that are kept at most.
+    audit_log : AuditLog, optional
+        Gets a line before each request leaves. A request without one does not leave.
+    dry_run : DryRun, optional
+        Shows requests beside what would leave; nothing is sent then.
     """
 
-    guard: PromptGuard
+    guard: PromptGuard | ConversationGuard
     upstream: Upstream
     limits: Limits = field(default_factory=lambda: Limits(words=PROMPT_WORDS))
     hosts: frozenset[str] = field(default_factory=lambda: allowed_hosts(()))
+    conversation_seconds: float = SECONDS
+    conversations: int = MOST
+    audit_log: AuditLog | None = None
+    dry_run: DryRun | None = None
 
 
 def create_proxy(settings: ProxySettings) -> Starlette:
@@ -83,8 +99,7 @@ def create_proxy(settings: ProxySettings) -> Starlette:
             yield
 
     def guarantee(request: Request) -> Response:
-        guard = settings.guard
-        stated = {"guarantee": guard.guarantee.to_dict(), "digest": guard.digest}
+        stated = {"guarantee": proxy.stated, "digest": settings.guard.digest}
         return JSONResponse(stated, headers=proxy.headers)
 
     def health(request: Request) -> Response:
@@ -102,6 +117,10 @@ def create_proxy(settings: ProxySettings) -> Starlette:
     }
     routes = [Route(path, each, methods=["POST"]) for path, each in posts.items()]
     routes += [Route(path, each, methods=["GET"]) for path, each in gets.items()]
+    if proxy.talks is not None:
+        kept = proxy.talks.conversations
+        metrics.watch_conversations(lambda: kept.begun, lambda: kept.forgotten)
+        routes.append(Route(CONVERSATION_PATH, proxy.delete, methods=["DELETE"]))
     app = Starlette(routes=routes, lifespan=lifespan)
     rules = Rules(
         settings.limits,
@@ -131,9 +150,32 @@ class _Endpoint:
 class _Proxy:
     def __init__(self, settings: ProxySettings) -> None:
         self._upstream = settings.upstream
-        self._prompts = PromptBatcher(settings.guard, settings.limits)
+        guard = settings.guard
+        self._prompts: PromptBatcher | None = None
+        self.talks: Talks | None = None
+        if isinstance(guard, ConversationGuard):
+            self.stated: Any = {"mechanism": "surrogates", "lines": guard.guarantee}
+            self.talks = Talks(
+                guard,
+                Conversations(
+                    guard.begin, settings.conversation_seconds, settings.conversations
+                ),
+                settings.limits,
+            )
+        else:
+            self.stated = guard.guarantee.to_dict()
+            self._prompts = PromptBatcher(guard, settings.limits)
+        self._audit_log, self._dry_run = settings.audit_log, settings.dry_run
+        self._digest = guard.digest
         self.client = settings.upstream.client()
-        self.headers = {GUARANTEE_HEADER: settings.guard.short}
+        self.headers = {GUARANTEE_HEADER: guard.short}
+
+    async def delete(self, request: Request) -> Response:
+        """Forget a conversation."""
+        if self.talks is not None:
+            owner = _owner(request.headers)
+            self.talks.conversations.delete(request.path_params["token"], owner)
+        return Response(status_code=204, headers=self.headers)
 
     def refusal(self, refused: Refused) -> Response:
         """Write a refusal in the form that clients of this interface know."""
@@ -170,31 +212,65 @@ class _Proxy:
         if request.scope["query_string"]:
             raise RefusedRequestError("", "a query string is not sent")
         headers = sent_headers(request.headers)
-        private = None
-        if request.method == "POST":
+        if request.method != "POST":
+            self._check_leaving(kind)
+            with _upstream_errors():
+                await self._relayed(kind, "GET", headers, None, send)
+            return
+        talk = None
+        if self.talks is not None:
+            given = request.headers
+            talk = await self.talks.begin(
+                kind, lambda: _parsed(body), given.get(HEADER), _owner(given)
+            )
+            private = json.dumps(talk.sent).encode()
+        else:
             private = await self._private(kind, request.headers, body)
+        if self._dry_run is not None:
+            self._dry_run(body, private)
+        self._check_leaving(kind, private, talk)
         with _upstream_errors():
-            await self._relayed(kind, request.method, headers, private, send)
+            await self._relayed(kind, "POST", headers, private, send, talk)
+
+    def _check_leaving(
+        self, kind: str, private: bytes = b"", talk: Talk | None = None
+    ) -> None:
+        """Write down that a request leaves; refuse it in a dry run."""
+        if self._dry_run is not None:
+            says = "This is a dry run. Nothing was sent."
+            raise Refused(400, "dry_run", says)
+        if self._audit_log is None:
+            return
+        known = {}
+        if talk is not None:
+            token = hashlib.sha256(talk.token.encode()).hexdigest()
+            known["conversation"] = token[:16]
+        try:
+            self._audit_log.append(
+                "request",
+                kind=kind,
+                bytes=len(private),
+                guarantee=self._digest,
+                **known,
+            )
+        except ConfigurationError:
+            says = "The audit log cannot be written. Nothing was sent."
+            raise Refused(503, "audit", says) from None
 
     async def _private(
         self, kind: str, headers: Mapping[str, str], body: bytes
     ) -> bytes:
         """Make the private form of a request, built anew from what was read."""
-        names = ("authorization", "api-key")
-        conversation = headers.get(CONVERSATION_HEADER, "")
-        client = json.dumps([*map(headers.get, names), conversation])
+        conversation = headers.get(HEADER, "")
+        client = json.dumps([*_credentials(headers), conversation])
 
         def made(guard: PromptGuard) -> bytes:
             return json.dumps(guard.request(kind, _parsed(body), client)).encode()
 
-        try:
+        if self._prompts is None:
+            raise PrivacyError("there is no guard")
+        with privatizing_errors():
             return await self._prompts.run(made)
-        except (Refused, RefusedRequestError):
-            raise
-        except MondegreenError as error:
-            status = 400 if isinstance(error, OutOfVocabularyError) else 500
-            says = f"The request could not be privatized: {error}"
-            raise Refused(status, "field" if status == 400 else "bug", says) from None
 
     async def _relayed(
         self,
@@ -203,21 +279,30 @@ class _Proxy:
         headers: Mapping[str, str],
         body: bytes | None,
         send: _Outgoing,
+        talk: Talk | None = None,
     ) -> None:
-        """Send a private request, and pass its answer on as it comes."""
+        """Send a private request, and pass its answer on as it comes, or restored."""
         async with self.client.stream(
             method, self._upstream.address(kind), headers=headers, content=body
         ) as answer:
+            own = {**self.headers, **({HEADER: talk.token} if talk else {})}
             if not answer.is_success:
-                await _refuse(answer)
+                await _refuse(answer, own)
             returned = returned_headers(answer.headers.items())
-            await send.start(answer.status_code, {**returned, **self.headers})
-            async for part in answer.aiter_bytes():
+            parts, first = answer.aiter_bytes(), b""
+            if talk is not None:
+                parts = talk.restored(parts, returned.get("content-type", ""))
+                # Before the status, since the answer may not be readable.
+                first = await anext(parts, b"")
+            await send.start(answer.status_code, {**returned, **own})
+            if first:
+                await send.part(first)
+            async for part in parts:
                 await send.part(part)
             await send.part(b"", more=False)
 
 
-async def _refuse(answer: httpx.Response) -> NoReturn:
+async def _refuse(answer: httpx.Response, headers: Mapping[str, str]) -> NoReturn:
     """Tell that the upstream answered an error; what it wrote may repeat a prompt."""
     status = answer.status_code
     if status < 400:
@@ -231,6 +316,7 @@ async def _refuse(answer: httpx.Response) -> NoReturn:
     says = f"The upstream answered with status {status}."
     returned = returned_headers(answer.headers.items())
     kept = {k: v for k, v in returned.items() if k.lower() != "content-type"}
+    kept |= headers
     raise Refused(status, "upstream", says, kept, **error_codes(body))
 
 
@@ -274,6 +360,16 @@ class _Outgoing:
             event = json.dumps(_error_body(refused)).encode()
             await self.part(b"\n\ndata: " + event + b"\n\n", more=False)
         raise refused
+
+
+def _credentials(headers: Mapping[str, str]) -> list[str | None]:
+    return [headers.get(name) for name in ("authorization", "api-key")]
+
+
+def _owner(headers: Mapping[str, str]) -> str:
+    """Digest the credentials of a client: nobody else may use its conversation."""
+    data = json.dumps(_credentials(headers)).encode()
+    return hashlib.blake2b(data, digest_size=32).hexdigest()
 
 
 def _parsed(data: bytes) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from mondegreen.serve.api_keys import ApiKeys
 from mondegreen.serve.limits import Limits
 
 if TYPE_CHECKING:
+    from mondegreen.prompts.conversation_guard import ConversationGuard
     from mondegreen.prompts.guard import PromptGuard
 
 
@@ -29,12 +30,15 @@ class ServiceSettings:
         See there.
     guardrail : PromptGuard, optional
         Answers LiteLLM too, at ``/beta/litellm_basic_guardrail_api``.
+    conversations : ConversationGuard, optional
+        Hides and restores texts of conversations, which one process keeps in memory.
     """
 
     privatizer: Privatizer
     api_keys: ApiKeys = field(default_factory=ApiKeys)
     limits: Limits = field(default_factory=Limits)
     guardrail: PromptGuard | None = None
+    conversations: ConversationGuard | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.privatizer, Privatizer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Final, final, get_args
+from typing import ClassVar, Final, final, get_args
 
 import numpy as np
 
@@ -174,6 +174,8 @@ class Lookup:
                 "list"
             )
         return tuple(disclosed)
+
+    assumptions: ClassVar[tuple[str, ...]] = ()
 
     @property
     def conditions(self) -> tuple[str, ...]:

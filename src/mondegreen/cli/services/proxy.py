@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from typing import Final, Literal
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
@@ -20,6 +22,9 @@ from mondegreen.cli.services.serve import (
 from mondegreen.errors import ConfigurationError
 from mondegreen.settings import Settings
 
+if TYPE_CHECKING:
+    from mondegreen.serve.dry_run import DryRun
+
 _STOPPING_SECONDS: Final = 30.0
 
 
@@ -28,7 +33,38 @@ def proxy(
     upstream: str = option(
         "Base address of the language model, such as https://api.openai.com/v1.", "URL"
     ),
-    settings: Settings = options.settings(without=["allow_unproved"]),
+    settings: Settings = options.settings(without=["allow_unproved", "epsilon"]),
+    epsilon: float | None = option(
+        "Privacy budget, which has no default. With --restore it may be left out: then "
+        "the kind of each sensitive word is disclosed.",
+        "-e --epsilon NUMBER",
+        default=None,
+    ),
+    restore: bool = option(
+        "Give each sensitive word one surrogate throughout a conversation, and put the "
+        "originals back into answers. Ordinary words pass unchanged. Answers name the "
+        "conversation in the header x-mondegreen-conversation; send it back with the "
+        "next request."
+    ),
+    in_links: bool = option(
+        "Put originals into links and images of answers too. The servers that they "
+        "name then receive them.",
+        "--restore-in-links",
+    ),
+    in_tools: bool = option(
+        "Put originals into the arguments of tool calls too.", "--restore-in-tools"
+    ),
+    conversation_ttl: float = option(
+        "Time after its last request that a conversation is kept in memory.",
+        "--conversation-ttl SECONDS",
+        default=3600.0,
+    ),
+    conversations: int = option(
+        "Maximum conversations in memory. Those with a single request go first.",
+        "--max-conversations",
+        default=10_000,
+        type=click.IntRange(min=1),
+    ),
     roles: tuple[Literal["system", "developer", "assistant"], ...] = ROLES,
     public: File | None = PUBLIC,
     models: tuple[str, ...] = option(
@@ -87,6 +123,14 @@ def proxy(
         default=256,
     ),
     per_address: int = PER_ADDRESS,
+    dry_run: bool = option(
+        "Send nothing: show each request beside what would leave, on this terminal. "
+        "Clients get an error."
+    ),
+    audit_log: File | None = option(
+        "Append a line for each request before it leaves: time, size, digests; no "
+        "text. See: mondegreen audit-log."
+    ),
     quiet: bool = option("Print warnings alone.", "-q --quiet"),
     verbose: bool = option("Print the whole guarantee.", "-v --verbose"),
 ) -> None:
@@ -94,15 +138,21 @@ def proxy(
 
     Clients that speak to OpenAI change their base address and nothing else. Messages
     of users, and all else that can hold a text, are privatized; what cannot be read
-    (images, files, tools that were not declared) is refused. Answers pass unchanged.
+    (images, files, tools that were not declared) is refused. Answers pass unchanged,
+    or with --restore get the original words back.
 
     \b
+    mondegreen proxy --upstream https://api.openai.com/v1 --policy names --restore
     mondegreen proxy --upstream https://api.openai.com/v1 --epsilon 12
     OPENAI_BASE_URL=http://127.0.0.1:8787/v1 python app.py
     """  # noqa: D301
     from mondegreen.cli.render import prepare_privatizer, say, show_promise
+    from mondegreen.prompts.conversation import conversation_settings
+    from mondegreen.prompts.conversation_guard import ConversationGuard
     from mondegreen.prompts.guard import PromptGuard
     from mondegreen.serve.addresses import allowed_hosts as hosts_with
+    from mondegreen.serve.audit_log import AuditLog, logged
+    from mondegreen.serve.banner import banner
     from mondegreen.serve.limits import Limits
     from mondegreen.serve.proxy import ProxySettings, create_proxy
     from mondegreen.serve.server import Listen, run
@@ -130,18 +180,73 @@ def proxy(
     warning = listen.check_exposure(has_keys=True, allowed=allow_exposed)
     if fresh and (key_file or key_env):
         raise ConfigurationError("a key and --fresh exclude each other")
-    noise = options.keyed_noise(key_file, key_env)
-    privatizer = prepare_privatizer(settings, noise, quiet=quiet)
-    guard = PromptGuard(
-        privatizer,
-        public_roles=roles,
-        public=public_values(public),
-        models=models,
-        fresh=fresh,
-    )
-    preview = privatizer.preview()
-    show_promise(guard.guarantee, preview, quiet=quiet, verbose=verbose)
+    if not restore and (in_links or in_tools):
+        raise ConfigurationError(
+            "--restore-in-links and --restore-in-tools need --restore"
+        )
+    if not restore and epsilon is None:
+        raise click.UsageError("Missing option '-e' / '--epsilon'.")
+    declared: dict[str, Any] = {
+        "public_roles": roles,
+        "public": public_values(public),
+        "models": models,
+    }
+    settings = replace(settings, epsilon=epsilon)
+    guard: PromptGuard | ConversationGuard
+    if restore:
+        _refuse_noise(fresh, key_file, key_env)
+        chosen = conversation_settings(settings)
+        guard = ConversationGuard(
+            chosen, **declared, in_links=in_links, in_tools=in_tools
+        )
+        for line in () if quiet else guard.guarantee:
+            say(line)
+    else:
+        noise = options.keyed_noise(key_file, key_env)
+        privatizer = prepare_privatizer(settings, noise, quiet=quiet)
+        guard = PromptGuard(privatizer, **declared, fresh=fresh)
+        preview = privatizer.preview()
+        show_promise(guard.guarantee, preview, quiet=quiet, verbose=verbose)
     if warning:
         click.echo(warning, err=True)
-    app = functools.partial(create_proxy, ProxySettings(guard, where, limits, hosts))
-    run(app, listen, say)
+    shown = _dry_run() if dry_run else None
+    log = None if audit_log is None else AuditLog(audit_log)
+    lines = banner(
+        upstream,
+        restores=restore,
+        policy=_policy_of(settings, restore),
+        public_roles=roles,
+        is_dry=dry_run,
+        audit_log=audit_log,
+    )
+    for line in () if quiet else lines:
+        say(line)
+    proxied = ProxySettings(
+        guard, where, limits, hosts, conversation_ttl, conversations, log, shown
+    )
+    with logged(log, guard.digest):
+        run(functools.partial(create_proxy, proxied), listen, say)
+
+
+def _dry_run() -> DryRun:
+    from mondegreen.serve.dry_run import DryRun
+
+    return DryRun(
+        lambda text: click.echo(text, err=True), is_terminal=sys.stderr.isatty()
+    )
+
+
+def _policy_of(settings: Settings, restore: bool) -> str:
+    """The policy that holds where the options leave it to be chosen."""
+    if restore:
+        return settings.policy or "names"
+    return settings.resolve().policy or "all"
+
+
+def _refuse_noise(fresh: bool, *keys: str | None) -> None:
+    """Refuse noise from outside: each conversation has a key of its own."""
+    if fresh or any(keys):
+        raise ConfigurationError(
+            "--restore draws a key for each conversation: leave out --fresh, "
+            "--key-file and --key-env"
+        )

@@ -98,8 +98,9 @@ def serve(
     """Privatize texts that come in over HTTP.
 
     POST /v1/privatize {"texts": [...]} answers {"texts": [...], "guarantee": {...}};
-    /openapi.json describes it all. No text is logged, counted or kept. SIGTERM stops
-    it when all that came in is answered.
+    /openapi.json describes it all. No text is logged, counted or kept, except that
+    "scope": "conversation" keeps its words in memory for an hour, so that
+    POST /v1/restore puts them back. SIGTERM stops it when all that came in is answered.
 
     \b
     mondegreen serve --epsilon 12
@@ -107,6 +108,8 @@ def serve(
       http://127.0.0.1:8000/v1/privatize
     """  # noqa: D301
     from mondegreen.cli.render import prepare_privatizer, say, show_promise
+    from mondegreen.prompts.conversation import settings_of_policy
+    from mondegreen.prompts.conversation_guard import ConversationGuard
     from mondegreen.prompts.guard import PromptGuard
     from mondegreen.serve.api_keys import ApiKeys
     from mondegreen.serve.app import create_app
@@ -139,7 +142,8 @@ def serve(
         guard = PromptGuard(privatizer, public_roles=roles, public=declared)
     elif public or roles:
         raise ConfigurationError("--public and --public-role need --guardrail")
-    service = ServiceSettings(privatizer, keys, limits, guard)
+    talks = ConversationGuard(settings_of_policy(settings)) if workers == 1 else None
+    service = ServiceSettings(privatizer, keys, limits, guard, talks)
     app: Any = functools.partial(create_app, service)
     preview = privatizer.preview()
     show_promise(privatizer.guarantee, preview, quiet=quiet, verbose=verbose)

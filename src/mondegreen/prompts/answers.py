@@ -1,0 +1,276 @@
+"""Answers of a language model: what of them is text, restored whole or in events."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any, Final, final
+
+from mondegreen.prompts.conversation import Conversation
+from mondegreen.prompts.restore import JsonRestorer, Restorer
+from mondegreen.prompts.turns import Place, Turns
+
+_TEXTS: Final = ("content", "refusal")
+_ASIDE: Final = ("reasoning_content", "reasoning")
+"""What some models say to themselves. It is restored, and never sent back."""
+
+_DELTA: Final = ".delta"
+_DONE: Final = ".done"
+_STREAMED: Final = {
+    "response.output_text": "text",
+    "response.refusal": "refusal",
+    "response.function_call_arguments": "arguments",
+    "response.reasoning_summary_text": "text",
+    "response.reasoning_text": "text",
+}
+"""Events of responses that come in pieces, and where the last one holds all of it."""
+
+_PARTS: Final = ("output_text", "refusal", "summary_text", "reasoning_text")
+
+
+@final
+class _Piecewise:
+    """One text that comes in pieces: what was said and what was shown so far."""
+
+    def __init__(self, restorer: Restorer | JsonRestorer | None) -> None:
+        self._restorer = restorer
+        self.said, self.shown = "", ""
+
+    def feed(self, text: str) -> str:
+        self.said += text
+        return self._show(self._restorer.feed(text) if self._restorer else text)
+
+    def end(self) -> str:
+        rest = self._restorer.end() if self._restorer else ""
+        self._restorer = None
+        return self._show(rest)
+
+    def _show(self, text: str) -> str:
+        self.shown += text
+        return text
+
+
+@final
+class AnswerRestorer:
+    """Restores the answer to one request, and notes what the model said.
+
+    Use :meth:`whole` for an answer that comes at once; :meth:`event` for each event of
+    a stream, and then :meth:`end`.
+
+    Parameters
+    ----------
+    conversation : Conversation
+        Whose surrogates the answer holds.
+    turns : Turns
+        Notes what was said and what was shown.
+    place : Place
+        Where in the conversation the answer stands.
+    is_json : bool
+        Whether the answer is JSON.
+    in_links, in_tools : bool
+        Restore in links and images, and in arguments of calls.
+    """
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        turns: Turns,
+        place: Place,
+        *,
+        is_json: bool = False,
+        in_links: bool = False,
+        in_tools: bool = False,
+    ) -> None:
+        self._conversation, self._turns, self._place = conversation, turns, place
+        self._is_json = is_json
+        self._in_links, self._in_tools = in_links, in_tools
+        self._pieces: dict[tuple[Any, ...], _Piecewise] = {}
+        self._last: dict[str, Any] = {}
+
+    def whole(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """Restore an answer that came at once."""
+        shown = copy.deepcopy(answer)
+        # The first choice is noted last: it is the one that a client goes on with.
+        for choice in reversed(_dicts(shown.get("choices"))):
+            if isinstance(choice.get("text"), str):
+                choice["text"] = self._text(choice["text"])
+            self._message(choice.get("message"))
+        self._output(shown)
+        return shown
+
+    def _message(self, message: Any) -> None:
+        if not isinstance(message, dict):
+            return
+        for name in (*_TEXTS, *_ASIDE):
+            if isinstance(message.get(name), str):
+                message[name] = self._text(message[name])
+        for call in _dicts(message.get("tool_calls")):
+            self._arguments(call.get("function"))
+
+    def _output(self, answer: Any) -> None:
+        """Restore the items of a response."""
+        if not isinstance(answer, dict):
+            return
+        for item in _dicts(answer.get("output")):
+            self._item(item)
+        if isinstance(answer.get("output_text"), str):
+            answer["output_text"] = self._text(answer["output_text"])
+
+    def _item(self, item: Any) -> None:
+        if not isinstance(item, dict):
+            return
+        for name in ("content", "summary"):
+            for part in _dicts(item.get(name)):
+                self._part(part)
+        if item.get("type") == "function_call":
+            self._arguments(item)
+
+    def _part(self, part: Any) -> None:
+        if isinstance(part, dict) and part.get("type") in _PARTS:
+            for name in ("text", "refusal"):
+                if isinstance(part.get(name), str):
+                    part[name] = self._text(part[name])
+
+    def _arguments(self, call: Any) -> None:
+        if isinstance(call, dict) and isinstance(call.get("arguments"), str):
+            call["arguments"] = self._run("arguments", call["arguments"])
+
+    def _text(self, said: str) -> str:
+        return self._run("text", said)
+
+    def _run(self, form: str, said: str) -> str:
+        piece = self._begin(form)
+        piece.feed(said)
+        piece.end()
+        self._note(form, piece)
+        return piece.shown
+
+    def _begin(self, form: str) -> _Piecewise:
+        if form == "arguments" and not self._in_tools:
+            return _Piecewise(None)
+        is_json = self._is_json or form == "arguments"
+        restorer = self._conversation.restorer(is_json=is_json, in_links=self._in_links)
+        return _Piecewise(restorer)
+
+    def _note(self, form: str, piece: _Piecewise) -> None:
+        self._turns.note(self._place, form, piece.shown, piece.said)
+
+    # --- streams
+
+    def event(self, event: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Restore an event of a stream: it comes back, after others that it needs."""
+        shown = copy.deepcopy(event)
+        kind = shown.get("type")
+        if isinstance(kind, str) and kind.startswith("response."):
+            yield from self._response_event(kind, shown)
+            return
+        self._last = {k: v for k, v in event.items() if k not in ("choices", "usage")}
+        for choice in _dicts(shown.get("choices")):
+            self._chunk(choice)
+        yield shown
+
+    def end(self) -> Iterator[dict[str, Any]]:
+        """End the stream: what was held back comes, and what was said is noted."""
+        for key in list(self._pieces):
+            rest = self._close(key)
+            if rest and key[0] == "chat":
+                _, index, place, name = key
+                delta: dict[str, Any] = {name: rest}
+                if name == "arguments":
+                    delta = {"tool_calls": [{"index": place, "function": delta}]}
+                choice = {"index": index, "delta": delta, "finish_reason": None}
+                if name == "completion":
+                    choice = {"index": index, "text": rest, "finish_reason": None}
+                yield {**self._last, "choices": [choice]}
+            elif rest:
+                _, kind, item, output, content = key
+                where = {"item_id": item, "output_index": output}
+                event = {"type": kind + _DELTA, **where, "content_index": content}
+                yield {**event, "delta": rest}
+
+    def _chunk(self, choice: dict[str, Any]) -> None:
+        """Restore a piece of a choice; the last one takes what was held back."""
+        index = choice.get("index", 0)
+        is_last = choice.get("finish_reason") is not None
+        if isinstance(choice.get("text"), str):
+            choice["text"] = self._feed(
+                ("chat", index, 0, "completion"), choice["text"]
+            )
+            if is_last:
+                choice["text"] += self._close(("chat", index, 0, "completion"))
+            return
+        delta = choice.get("delta")
+        if not isinstance(delta, dict):
+            delta = choice["delta"] = {}
+        self._delta(index, delta)
+        if is_last:
+            self._close_choice(index, delta)
+
+    def _delta(self, index: Any, delta: dict[str, Any]) -> None:
+        for name in (*_TEXTS, *_ASIDE):
+            if isinstance(delta.get(name), str):
+                delta[name] = self._feed(("chat", index, 0, name), delta[name])
+        for call in _dicts(delta.get("tool_calls")):
+            function = call.get("function")
+            key = ("chat", index, call.get("index", 0), "arguments")
+            if isinstance(function, dict) and isinstance(
+                function.get("arguments"), str
+            ):
+                function["arguments"] = self._feed(key, function["arguments"])
+
+    def _close_choice(self, index: Any, delta: dict[str, Any]) -> None:
+        for key in [each for each in self._pieces if each[:2] == ("chat", index)]:
+            rest, (_, _, place, name) = self._close(key), key
+            if rest and name == "arguments":
+                calls = delta.setdefault("tool_calls", [])
+                calls.append({"index": place, "function": {"arguments": rest}})
+            elif rest:
+                delta[name] = (delta.get(name) or "") + rest
+
+    def _response_event(
+        self, kind: str, shown: dict[str, Any]
+    ) -> Iterator[dict[str, Any]]:
+        stem = kind.removesuffix(_DELTA).removesuffix(_DONE)
+        where = ("item_id", "output_index", "content_index")
+        key = ("response", stem, *(shown.get(name) for name in where))
+        if stem in _STREAMED and kind.endswith(_DELTA):
+            if isinstance(shown.get("delta"), str):
+                shown["delta"] = self._feed(key, shown["delta"])
+        elif stem in _STREAMED and kind.endswith(_DONE):
+            if key in self._pieces and (rest := self._close(key)):
+                yield {**_without_text(shown), "type": stem + _DELTA, "delta": rest}
+            name = _STREAMED[stem]
+            if isinstance(shown.get(name), str):
+                form = "arguments" if name == "arguments" else "text"
+                shown[name] = self._run(form, shown[name])
+        self._part(shown.get("part"))
+        self._item(shown.get("item"))
+        self._output(shown.get("response"))
+        yield shown
+
+    def _feed(self, key: tuple[Any, ...], text: str) -> str:
+        if key not in self._pieces:
+            self._pieces[key] = self._begin(_form_of(key))
+        return self._pieces[key].feed(text)
+
+    def _close(self, key: tuple[Any, ...]) -> str:
+        piece = self._pieces.pop(key, None)
+        if piece is None:
+            return ""
+        rest = piece.end()
+        self._note(_form_of(key), piece)
+        return rest
+
+
+def _form_of(key: tuple[Any, ...]) -> str:
+    return "arguments" if "arguments" in str(key[1]) + str(key[-1]) else "text"
+
+
+def _without_text(event: dict[str, Any]) -> dict[str, Any]:
+    return {
+        k: v for k, v in event.items() if k not in (*_STREAMED.values(), "logprobs")
+    }
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [x for x in value if isinstance(x, dict)] if isinstance(value, list) else []

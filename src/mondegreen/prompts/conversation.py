@@ -1,0 +1,337 @@
+"""A conversation: one surrogate for each sensitive word, and the way back."""
+
+from __future__ import annotations
+
+import functools
+import json
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NoReturn, Self, final
+
+from mondegreen.errors import ConfigurationError, DataError
+from mondegreen.mechanisms.symbols.urr import Urr
+from mondegreen.policy.lookup import PolicyLookup
+from mondegreen.policy.policy import HIDE_AMONG, Policy, load_policy
+from mondegreen.policy.scope import Sample, Surrogates
+from mondegreen.policy.sealing import seal, unseal
+from mondegreen.prompts.restore import JsonRestorer, Restorer
+from mondegreen.prompts.units import Units
+from mondegreen.settings import Settings, list_options
+from mondegreen.text.tokenizer import tokenize
+
+_FORMAT: Final = 1
+_TAKEN: Final = (
+    "policy", "ordinary", "sensitive", "opened", "hidden", "hide_among", "epsilon",
+)  # fmt: skip
+
+
+@final
+class Conversation:
+    r"""Hides the sensitive words of one conversation, and puts them back.
+
+    Each sensitive word is replaced by one surrogate of its group throughout, by
+    :class:`Surrogates <mondegreen.policy.scope.Surrogates>`. Ordinary words and
+    punctuation pass as they are written.
+
+    Parameters
+    ----------
+    policy : str
+        ``names`` or ``sensitive``.
+    ordinary, sensitive : iterable of str
+        *Public* words that the policy shows, and that it must hide.
+    opened, hidden : iterable of str
+        Classes of the policy that are shown, and hidden.
+    hide_among : int
+        Words that each group of the policy has at least, where its class has them.
+    epsilon : float, optional
+        Draw the group of each surrogate by ``urr``, so that the kind of a word is
+        hidden too, with this loss. Without it the kind is disclosed.
+    public : iterable of str
+        *Public* texts, such as system prompts. Their words are never surrogates.
+    in_links : bool
+        Put originals into links and images too, which send them to other servers.
+
+    Raises
+    ------
+    ConfigurationError
+        If the policy has no ordinary words.
+
+    Notes
+    -----
+    *Privacy.* Proof: ``docs/proofs/scopes.md``, claim (c). :attr:`guarantee` states
+    what is disclosed. The object holds the original words: keep it where they may be.
+
+    Examples
+    --------
+    >>> with conversation(policy="names") as c:
+    ...     sent = c.hide("My name is Okonkwo.")
+    ...     answer = sent.replace("My", "Your")
+    ...     print("Okonkwo" in sent or c.restore(answer))
+    Your name is Okonkwo.
+    """
+
+    def __init__(
+        self,
+        policy: str = "names",
+        *,
+        ordinary: Iterable[str] = (),
+        sensitive: Iterable[str] = (),
+        opened: Iterable[str] = (),
+        hidden: Iterable[str] = (),
+        hide_among: int = HIDE_AMONG,
+        epsilon: float | None = None,
+        public: Iterable[str] = (),
+        in_links: bool = False,
+    ) -> None:
+        if policy == "all":
+            raise ConfigurationError(
+                "a conversation needs a policy with ordinary words: names or sensitive"
+            )
+        self._settings: dict[str, Any] = {
+            "policy": policy,
+            "ordinary": sorted(ordinary),
+            "sensitive": sorted(sensitive),
+            "opened": sorted(opened),
+            "hidden": sorted(hidden),
+            "hide_among": hide_among,
+            "epsilon": epsilon,
+        }
+        self._policy = load_policy(
+            policy,
+            ordinary=tuple(self._settings["ordinary"]),
+            sensitive=tuple(self._settings["sensitive"]),
+            opened=tuple(self._settings["opened"]),
+            hidden=tuple(self._settings["hidden"]),
+            hide_among=hide_among,
+        )
+        self._in_links = in_links
+        self._lookup = _lookup_of(self._policy)
+        self._sample = _sampler(self._policy, epsilon)
+        words = tokenize(list(public)).words()
+        self._surrogates = Surrogates.new(
+            self._policy, sample=self._sample, public=words
+        )
+        self._units = Units()
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    def hide(self, text: str, *, author: str = "") -> str:
+        """Replace each sensitive word of a text by its surrogate.
+
+        The same text has the same result again. Words of another ``author`` have
+        surrogates of their own, so that they show nothing of the user's words.
+        """
+        batch = tokenize([text])
+        symbols = self._lookup.codes(batch)
+        parts = batch.parts[0] or []
+        sent = parts.copy()
+        with self._lock:
+            self._check_open()
+            codes = self._surrogates.hide(batch, symbols, author=author).tolist()
+            is_hidden = self._policy.alphabet.is_group(symbols).tolist()
+            kinds = []
+            for i, code in enumerate(codes):
+                kind = None
+                if is_hidden[i]:
+                    sent[2 * i + 1] = self._policy.print(code)
+                    kind = self._policy.describe(self._policy.symbol_at(code))[:2]
+                kinds.append(kind)
+            self._units.learn(parts, sent, kinds)
+        return "".join(sent)
+
+    def bar(self, public: Iterable[str]) -> None:
+        """Never give out the words of these *public* texts from now on."""
+        with self._lock:
+            self._surrogates.bar(tokenize(list(public)).words())
+
+    def restore(self, answer: str, *, is_json: bool = False) -> str:
+        """Put the original words back into an answer.
+
+        A surrogate is found in any case, as the plural of a name and before ``'s``.
+        Numbers come back as whole amounts, dates and phone numbers. A number of one
+        digit comes back only beside the word it was sent with.
+
+        Parameters
+        ----------
+        answer : str
+            What was written about the hidden texts.
+        is_json : bool
+            Whether the answer is JSON, which stays valid.
+        """
+        return "".join(self.restore_stream([answer], is_json=is_json))
+
+    def restore_stream(
+        self, pieces: Iterable[str], *, is_json: bool = False
+    ) -> Iterator[str]:
+        """Put the original words back into an answer that comes in pieces.
+
+        A surrogate may be cut anywhere. No more is held back than the longest
+        surrogate and the word beside it.
+        """
+        restorer = self.restorer(is_json=is_json)
+        for piece in pieces:
+            if shown := restorer.feed(piece):
+                yield shown
+        if shown := restorer.end():
+            yield shown
+
+    def restorer(
+        self, *, is_json: bool = False, in_links: bool | None = None
+    ) -> Restorer | JsonRestorer:
+        """Make what restores one answer, piece by piece."""
+        in_links = self._in_links if in_links is None else in_links
+
+        def begin() -> Restorer:
+            return Restorer(
+                self._surrogates, self._units, self._policy, in_links=in_links
+            )
+
+        self._check_open()
+        return JsonRestorer(begin) if is_json else begin()
+
+    @property
+    def guarantee(self) -> tuple[str, ...]:
+        """What the reader of the hidden texts learns, and what not, in lines."""
+        return _guarantee(self._policy, self._settings["epsilon"])
+
+    def to_bytes(self, key: bytes) -> bytes:
+        """Write the conversation, encrypted under 32 secret bytes of the user."""
+        with self._lock:
+            self._check_open()
+            content = {
+                "format": _FORMAT,
+                "settings": self._settings,
+                "surrogates": self._surrogates.to_bytes(key).hex(),
+                "units": self._units.to_json(),
+            }
+            return seal(json.dumps(content).encode(), key)
+
+    @classmethod
+    def from_bytes(
+        cls, data: bytes, key: bytes, *, in_links: bool = False
+    ) -> Conversation:
+        """Read what :meth:`to_bytes` wrote, with the same key.
+
+        Raises
+        ------
+        DataError
+            If the key is another one, the bytes were changed, or the policy of that
+            name is another one in this version.
+        """
+        content = json.loads(unseal(data, key))
+        if content.get("format") != _FORMAT:
+            raise DataError("the conversation was written by another version")
+        found = cls(**content["settings"], in_links=in_links)
+        found._surrogates = Surrogates.from_bytes(
+            bytes.fromhex(content["surrogates"]),
+            key,
+            found._policy,
+            sample=found._sample,
+        )
+        found._units = Units.from_json(content["units"])
+        return found
+
+    def close(self) -> None:
+        """Forget the words. Later calls are refused."""
+        with self._lock:
+            self._is_closed = True
+            self._surrogates = Surrogates.new(self._policy)
+            self._units = Units()
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise ConfigurationError("the conversation is closed; begin another one")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return len(self._surrogates)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a conversation holds words of a user: write it with to_bytes")
+
+    def __repr__(self) -> str:
+        return f"Conversation({self._policy!r}, words={len(self)})"
+
+
+conversation = Conversation
+"""Begins a :class:`Conversation`: ``with mg.conversation(policy="names") as c``."""
+
+
+def conversation_settings(settings: Settings) -> dict[str, Any]:
+    """Take the parameters of a :class:`Conversation` out of settings.
+
+    The policy is ``names`` where none is named.
+
+    Raises
+    ------
+    ConfigurationError
+        If a setting is given that a conversation has no meaning for.
+    """
+    usual = Settings()
+    for name in list_options():
+        given = getattr(settings, name)
+        if name not in (*_TAKEN, "mechanism") and given != getattr(usual, name):
+            raise ConfigurationError(f"{name} does not go with restoring: leave it out")
+    if settings.mechanism not in (None, "urr"):
+        raise ConfigurationError("restoring needs mechanism urr, or none")
+    return {name: getattr(settings, name) for name in _TAKEN} | {
+        "policy": settings.policy or "names"
+    }
+
+
+def settings_of_policy(settings: Settings) -> dict[str, Any]:
+    """Take the parameters of a :class:`Conversation` out of those of a service.
+
+    A service with a policy keeps its policy and, with ``urr``, its epsilon. Another one
+    has policy ``names`` for conversations.
+    """
+    chosen = settings.resolve()
+    if chosen.policy == "all":
+        return {"policy": "names"}
+    found = {name: getattr(chosen, name) for name in _TAKEN}
+    return found if chosen.mechanism == "urr" else {**found, "epsilon": None}
+
+
+@functools.lru_cache(maxsize=8)
+def _lookup_of(policy: Policy) -> PolicyLookup:
+    return PolicyLookup(policy)
+
+
+@functools.lru_cache(maxsize=8)
+def _sampler(policy: Policy, epsilon: float | None) -> Sample | None:
+    if epsilon is None:
+        return None
+    return Urr(epsilon).prepare(policy.alphabet).sample
+
+
+def _guarantee(policy: Policy, epsilon: float | None) -> tuple[str, ...]:
+    kind = "their kind"
+    loss = (
+        "the kind of a sensitive word is disclosed. Two words of one kind have the "
+        "same law: the loss between them is 0"
+    )
+    if epsilon is not None:
+        kind = "how many there are"
+        loss = (
+            f"the kind of a sensitive word is hidden with loss {epsilon:g} for each "
+            "different word. Two words of one kind lose 0"
+        )
+    return (
+        f"policy: {policy.name}, digest {policy.digest[:16]}",
+        "disclosed: which sensitive words of the conversation are the same, up to "
+        f"case, {kind}, all ordinary words as they are written, and punctuation",
+        f"hidden: {loss}. Which of the candidates a word was is disclosed by nothing "
+        "but context, counts, and originals that the reader already knows",
+        "known plaintext: the author of a text that you hide for somebody else, such "
+        "as the result of a tool, knows its words and learns their surrogates",
+        "assumption: an attacker cannot tell ChaCha20 and BLAKE2b from random "
+        "functions, and does not have the map",
+    )

@@ -1,0 +1,195 @@
+"""What stands before a language model in conversations that are restored."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, final
+
+from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.prompts.answers import AnswerRestorer
+from mondegreen.prompts.conversation import Conversation
+from mondegreen.prompts.guard import PUBLIC_ROLES, public_values
+from mondegreen.prompts.messages import REQUESTS, disclosed_form
+from mondegreen.prompts.rules import (
+    ASSISTANT,
+    RefusedRequestError,
+    Walk,
+    canonical,
+    filled,
+)
+from mondegreen.prompts.turns import Turns
+
+_JSON: Final = ("json_object", "json_schema")
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Dialog:
+    """One conversation with a language model: its words, and what the model said."""
+
+    conversation: Conversation
+    turns: Turns = field(default_factory=Turns)
+
+    def __repr__(self) -> str:
+        return f"Dialog({self.conversation!r}, {self.turns!r})"
+
+
+@final
+class ConversationGuard:
+    """Hides the sensitive words of requests, and restores them in answers.
+
+    Parameters
+    ----------
+    settings : mapping, optional
+        Parameters of :class:`Conversation` besides ``public`` and ``in_links``.
+    public_roles : iterable of {"system", "developer"}
+        Roles whose messages pass unchanged.
+    public : iterable of str and dict
+        What passes unchanged where a request holds exactly that; see
+        :class:`PromptGuard <mondegreen.prompts.guard.PromptGuard>`.
+    models : iterable of str
+        Names of models that may be asked for; any name without spaces if not given.
+    in_links, in_tools : bool
+        Restore in links and images, and in the arguments of tool calls. Both may send
+        the originals to third parties.
+
+    Raises
+    ------
+    ConfigurationError
+        If turns of the assistant are declared public: they hold restored words.
+
+    Notes
+    -----
+    *Privacy.* Turns of the assistant go back as the model said them. A turn that it did
+    not say is hidden by surrogates of its own, which show nothing of the user's words.
+    Results of tools share the surrogates of the user: the author of such a text knows
+    its words and learns their surrogates.
+
+    Examples
+    --------
+    >>> guard = ConversationGuard({"policy": "names"})
+    >>> dialog = guard.begin()
+    >>> said = {"role": "user", "content": "I am Okonkwo."}
+    >>> sent, answers = guard.request("chat/completions", {"messages": [said]}, dialog)
+    >>> answer = {"choices": [{"message": sent["messages"][0]}]}
+    >>> answers.whole(answer)["choices"][0]["message"]["content"]
+    'I am Okonkwo.'
+    """
+
+    def __init__(
+        self,
+        settings: Mapping[str, Any] | None = None,
+        *,
+        public_roles: Iterable[str] = (),
+        public: Iterable[str | Mapping[str, Any]] = (),
+        models: Iterable[str] = (),
+        in_links: bool = False,
+        in_tools: bool = False,
+    ) -> None:
+        self._settings = dict(settings or {})
+        self._models, self._roles = frozenset(models), frozenset(public_roles)
+        if unknown := self._roles - set(PUBLIC_ROLES):
+            allowed = f"of {', '.join(PUBLIC_ROLES)}"
+            raise InvalidParameterError("public role", sorted(unknown)[0], allowed)
+        if ASSISTANT in self._roles:
+            raise ConfigurationError(
+                "turns of the assistant hold restored words and cannot be public; "
+                "leave out --public-role assistant"
+            )
+        self._texts, self._objects, self._tools = public_values(public)
+        self._public = [*self._texts, *self._objects]
+        self._in_links, self._in_tools = in_links, in_tools
+        self.guarantee = (*self.begin().conversation.guarantee, *self._disclosed())
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the lines of the guarantee as JSON."""
+        return hashlib.sha256(canonical(self.guarantee).encode()).hexdigest()
+
+    @property
+    def short(self) -> str:
+        """The guarantee in a line of ASCII, for a header."""
+        policy = self._settings.get("policy", "names")
+        return f"surrogates; policy={policy}; digest={self.digest[:16]}"
+
+    def begin(self) -> Dialog:
+        """Begin a conversation, which has a key and surrogates of its own."""
+        return Dialog(Conversation(**self._settings, public=self._public))
+
+    def request(
+        self,
+        kind: str,
+        body: Mapping[str, Any],
+        dialog: Dialog,
+        check: Callable[[Sequence[str]], None] = lambda texts: None,
+    ) -> tuple[dict[str, Any], AnswerRestorer]:
+        """Make the hidden form of a request, and what restores its answer.
+
+        Parameters
+        ----------
+        kind : str
+            ``chat/completions``, ``completions``, ``embeddings`` or ``responses``.
+        body : mapping
+            The JSON object of the request.
+        dialog : Dialog
+            The conversation that the request belongs to.
+        check : callable
+            Raises an error where the texts are too many or too long.
+
+        Raises
+        ------
+        RefusedRequestError
+            If a field is not known, or cannot be read. It names the field.
+        """
+        if kind not in REQUESTS:
+            raise RefusedRequestError("", "requests of this kind cannot be read")
+        replay = dialog.turns.replay()
+        public = self._roles, self._texts, self._objects, self._tools
+        walk = Walk(self._models, *public, replay)
+        rows = REQUESTS[kind](body, "", walk)
+        check(walk.texts)
+        hidden = self._hide(walk, dialog.conversation)
+        restorer = AnswerRestorer(
+            dialog.conversation,
+            dialog.turns,
+            replay.place,
+            is_json=_is_json(body),
+            in_links=self._in_links,
+            in_tools=self._in_tools,
+        )
+        return filled(rows, hidden), restorer
+
+    def _hide(self, walk: Walk, conversation: Conversation) -> list[str]:
+        conversation.bar(walk.passed)
+        # Words of the user come first, so that foreign ones decide nothing for them.
+        texts = list(zip(walk.texts, walk.roles, strict=True))
+        own = {
+            i: conversation.hide(text)
+            for i, (text, role) in enumerate(texts)
+            if role != ASSISTANT
+        }
+        return [
+            own[i] if i in own else conversation.hide(text, author=ASSISTANT)
+            for i, (text, _) in enumerate(texts)
+        ]
+
+    def _disclosed(self) -> Iterator[str]:
+        yield disclosed_form(self._models)
+        for role in sorted(self._roles):
+            yield f"{role} messages: declared public, they pass unchanged"
+        if self._texts or self._objects:
+            yield "declared texts, tools and formats: they pass where they are the same"
+        if self._in_links:
+            yield "links and images of answers: originals go to the servers they name"
+        if self._in_tools:
+            yield "arguments of tools: originals go to the tools that are called"
+
+
+def _is_json(body: Mapping[str, Any]) -> bool:
+    """Whether the answer will be JSON."""
+    chosen = body.get("response_format")
+    if isinstance(text := body.get("text"), Mapping):
+        chosen = text.get("format")
+    return isinstance(chosen, Mapping) and chosen.get("type") in _JSON

@@ -1,0 +1,152 @@
+"""Conversations in memory: each by a random token, for a stated time."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, final
+
+from mondegreen.errors import InvalidParameterError, PrivacyError
+from mondegreen.prompts.conversation_guard import Dialog
+
+HEADER: Final = "x-mondegreen-conversation"
+"""The header that names a conversation, of requests and of answers."""
+
+SECONDS: Final = 3600.0
+"""Time after the last request that a conversation is kept, by default."""
+
+MOST: Final = 10_000
+"""Conversations that are kept, by default."""
+
+_BYTES: Final = 24
+
+
+class UnknownConversationError(PrivacyError):
+    """Raised for a token that opens no conversation here and now."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Unknown or expired conversation. Nothing was sent. Leave out the header "
+            f"{HEADER} to begin another one; its token is in the answer."
+        )
+
+
+@final
+@dataclass(slots=True)
+class _Kept:
+    dialog: Dialog
+    owner: str
+    used: float
+
+
+@final
+class Conversations:
+    """Keeps conversations by tokens that it makes, and forgets them in time.
+
+    A token is 192 random bits. A client cannot choose one: two people who choose the
+    same would share a map. A token works only with the credentials it was made for.
+    Where there are too many, those go first that had one request alone.
+
+    Parameters
+    ----------
+    begin : callable
+        Begins a conversation.
+    seconds : float
+        Time after its last request that a conversation is kept.
+    most : int
+        Conversations that are kept.
+    clock : callable
+        The time in seconds.
+    """
+
+    def __init__(
+        self,
+        begin: Callable[[], Dialog],
+        seconds: float = SECONDS,
+        most: int = MOST,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if not seconds > 0:
+            raise InvalidParameterError("conversation ttl", seconds, "above 0 seconds")
+        if most < 1:
+            raise InvalidParameterError("conversations", most, "at least 1")
+        self._begin, self._seconds, self._most = begin, seconds, most
+        self._clock = clock
+        self._once: OrderedDict[str, _Kept] = OrderedDict()
+        self._again: OrderedDict[str, _Kept] = OrderedDict()
+        self._lock = threading.Lock()
+        self.begun = self.forgotten = 0
+
+    def open(self, token: str | None, owner: str) -> tuple[str, Dialog]:
+        """Return the conversation of a token, or begin one where there is no token.
+
+        Raises
+        ------
+        UnknownConversationError
+            If the token is unknown, expired, or of somebody else. Which of these it is
+            is not told, and no other conversation takes its place.
+        """
+        with self._lock:
+            self._expire()
+            if token is None:
+                token = secrets.token_urlsafe(_BYTES)
+                self._once[token] = _Kept(self._begin(), owner, self._clock())
+                self.begun += 1
+                self._make_room()
+                return token, self._once[token].dialog
+            kept = self._find(token, owner)
+            kept.used = self._clock()
+            self._once.pop(token, None)
+            self._again[token] = kept
+            self._again.move_to_end(token)
+            return token, kept.dialog
+
+    def delete(self, token: str, owner: str) -> None:
+        """Forget a conversation now.
+
+        Raises
+        ------
+        UnknownConversationError
+            If the token is unknown, expired, or of somebody else.
+        """
+        with self._lock:
+            self._expire()
+            self._find(token, owner)
+            self._forget(token)
+
+    def _find(self, token: str, owner: str) -> _Kept:
+        kept = self._again.get(token) or self._once.get(token)
+        if kept is None or kept.owner != owner:
+            raise UnknownConversationError
+        return kept
+
+    def _expire(self) -> None:
+        oldest = self._clock() - self._seconds
+        for table in (self._once, self._again):
+            while table:
+                token, kept = next(iter(table.items()))
+                if kept.used > oldest:
+                    break
+                self._forget(token)
+
+    def _make_room(self) -> None:
+        while len(self) > self._most:
+            # The newest is in this table too, and stays.
+            table = self._once if len(self._once) > 1 else self._again
+            self._forget(next(iter(table)))
+
+    def _forget(self, token: str) -> None:
+        """Drop a conversation; an answer that is on its way is still restored."""
+        self._once.pop(token, None)
+        self._again.pop(token, None)
+        self.forgotten += 1
+
+    def __len__(self) -> int:
+        return len(self._once) + len(self._again)
+
+    def __repr__(self) -> str:
+        return f"Conversations(count={len(self)})"

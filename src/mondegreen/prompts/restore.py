@@ -1,0 +1,334 @@
+"""Puts originals back into answers that come piece by piece."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Final, final
+
+from mondegreen.policy.policy import Policy
+from mondegreen.policy.scope import Surrogates
+from mondegreen.prompts.links import LinkScanner
+from mondegreen.prompts.units import WORD, Unit, Units
+from mondegreen.text.print_forms import capitalize
+from mondegreen.text.tokenizer import LONGEST, canonical
+
+_BEHIND: Final = 64
+_NAMES: Final = (
+    "first_name", "surname", "place", "organization", "other_name", "origin",
+)  # fmt: skip
+_SIBILANT: Final = re.compile(r"(?i)(?:s|x|z|ch|sh)\Z")
+_JOINER: Final = ".,-/:"
+_STRING: Final = re.compile(r'(?:[^"\\]|\\u[0-9A-Fa-f]{4}|\\[^u])+')
+_HIGH: Final = re.compile(r"\\u[dD][89abAB][0-9A-Fa-f]{2}\Z")
+_LONE: Final = re.compile(r"[\ud800-\udfff]")
+_NUMBER_RUN: Final = re.compile(r"[-+.0-9A-Za-z_]+")
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_INSIDE: Final = re.compile(r"[0-9][.,/:-]\Z")
+_LONGER: Final = re.compile(r"[.,/:-]?[0-9]")
+_WAIT: Final = -1
+"""Says that more of the answer is needed."""
+
+
+@final
+class Restorer:
+    """Restores one answer. What is returned of two pieces is that of the whole.
+
+    Parameters
+    ----------
+    surrogates : Surrogates
+        The words that were given out.
+    units : Units
+        Numbers and addresses that were given out.
+    policy : Policy
+        What the symbols mean.
+    in_links : bool
+        Restore in links and images too.
+    """
+
+    def __init__(
+        self,
+        surrogates: Surrogates,
+        units: Units,
+        policy: Policy,
+        *,
+        in_links: bool = False,
+    ) -> None:
+        self._surrogates, self._units, self._policy = surrogates, units, policy
+        self._links = None if in_links else LinkScanner()
+        self._rest, self._behind = "", ""
+        self._is_end = self._is_inside = False
+
+    @property
+    def held(self) -> int:
+        """Characters that wait for what follows."""
+        return len(self._rest)
+
+    def feed(self, text: str) -> str:
+        """Take a piece of the answer; return what is certain by now."""
+        self._rest += text
+        return self._take()
+
+    def end(self) -> str:
+        """Return the rest."""
+        self._is_end = True
+        return self._take()
+
+    def _take(self) -> str:
+        shown: list[str] = []
+        at, text = 0, self._rest
+        while at < len(text):
+            step, piece = self._step(text, at)
+            if step == _WAIT:
+                break
+            shown.append(piece)
+            self._pass(text[at : at + step])
+            at += step
+        self._rest = text[at:]
+        return "".join(shown)
+
+    def _step(self, text: str, at: int) -> tuple[int, str]:
+        """Decide on what begins here: how many characters, and what they become."""
+        found = WORD.match(text, at)
+        if found is None:
+            return self._sign(text, at)
+        end = found.end()
+        is_cut = end == len(text) and not self._is_end
+        if is_cut and end - at <= LONGEST:
+            return _WAIT, ""
+        word = found[0]
+        is_whole = not self._is_inside
+        self._is_inside = is_cut
+        if not is_whole or is_cut:
+            return end - at, word  # longer than any surrogate
+        for unit in self._units.starting_with(word):
+            step = self._match(unit, text, at)
+            if step == _WAIT:
+                return _WAIT, ""
+            if step:
+                return step, unit.original
+        return self._word(text, at, word)
+
+    def _sign(self, text: str, at: int) -> tuple[int, str]:
+        self._is_inside = False
+        for unit in self._units.starting_with(text[at]):
+            step = self._match(unit, text, at)
+            if step:
+                return step, unit.original if step != _WAIT else ""
+        return 1, text[at]
+
+    def _match(self, unit: Unit, text: str, at: int) -> int:
+        """How many characters a unit takes here: 0 if it is not here."""
+        wanted = (unit.sent + unit.after).casefold()
+        given = text[at : at + len(unit.sent) + len(unit.after)].casefold()
+        if given != wanted:
+            can_come = wanted.startswith(given) and at + len(given) >= len(text)
+            return 0 if self._is_end or not can_come else _WAIT
+        if not self._behind.casefold().endswith(unit.before.casefold()):
+            return 0
+        end = at + len(unit.sent)
+        if unit.is_address:
+            return self._match_address(unit, text, end)
+        following = text[end : end + 2]
+        is_short = len(following) < 2 and not self._is_end
+        if is_short and not unit.after and (not following or following in _JOINER):
+            return _WAIT
+        is_here = self._is_apart(unit, text, end) and not self._is_in_link()
+        return len(unit.sent) if is_here else 0
+
+    def _is_apart(self, unit: Unit, text: str, end: int) -> bool:
+        """Whether a number is no part of a longer one, and no marker of a list."""
+        if _INSIDE.search(self._behind):
+            return False
+        if unit.after:
+            return not text[end + len(unit.after) :][:1].isalnum()
+        is_longer = _LONGER.match(text, end) is not None
+        if is_longer or unit.before:
+            return not is_longer
+        return not self._is_marker(unit, text[end : end + 1])
+
+    def _match_address(self, unit: Unit, text: str, end: int) -> int:
+        """Whether an address is here as it was sent, and no longer one."""
+        if self._behind[-1:].isalnum() or self._behind[-1:] in tuple("./@-_%+=&?#:"):
+            return 0
+        rest = text[end:]
+        if not rest.strip(".,;:!?") and not self._is_end and len(rest) < 4:
+            return _WAIT
+        following = rest.lstrip(".,;:!?")[:1]
+        is_end = not following or following in " \t\r\n()<>[]{}\"'`|"
+        return len(unit.sent) if is_end else 0
+
+    def _is_marker(self, unit: Unit, following: str) -> bool:
+        """Whether a short number is the marker of a list."""
+        line = self._behind.rpartition("\n")[2]
+        is_first = len(unit.sent) < 3 and not line.strip(" *#>-")
+        return is_first and following in (".", ")")
+
+    def _word(self, text: str, at: int, word: str) -> tuple[int, str]:
+        """Restore a name or another word of a group."""
+        original = self._original(word)
+        if original is None:
+            return len(word), word
+        end = at + len(word)
+        following = text[end : end + 2]
+        if len(following) < 2 and not self._is_end:
+            if following in ("", ".", ":", "'", "’"):
+                return _WAIT, ""
+        if following.lower() in ("'t", "’t") and word[-1:] in "nN":
+            return len(word), word  # "don't" is no form of the name Don
+        is_address = following[:1] == "@" or (
+            following[:1] in (".", ":")
+            and (following[1:].isalnum() or following == ":/")
+        )
+        joined = self._behind[-1:] == "@" or (
+            self._behind[-1:] == "." and self._behind[-2:-1].isalnum()
+        )
+        if self._links is not None and (is_address or joined or self._is_in_link()):
+            return len(word), word
+        return len(word), original
+
+    def _original(self, word: str) -> str | None:
+        code = self._surrogates.code_of(word)
+        if code is None:
+            return self._plural(word)
+        kind, shape, _ = self._policy.describe(self._policy.symbol_at(code))
+        if kind == "shape" and shape != "code":
+            return None  # units decide
+        return self._spell(word, code)
+
+    def _spell(self, word: str, code: int) -> str:
+        """Write an original as its surrogate is written: small, or in capitals."""
+        original = self._surrogates.restore(word) or word
+        printed = self._policy.print(code)
+        if word == printed:
+            return original
+        if word == capitalize(printed):
+            return capitalize(original)
+        if word.isupper() and len(word) > 1:
+            return original.upper()
+        return original.lower() if word.islower() else original
+
+    def _plural(self, word: str) -> str | None:
+        """Restore the plural of a name, unless it is another word."""
+        folded = canonical(word)
+        if not folded.endswith("s") or folded in self._policy.symbols:
+            return None
+        for ending in ("es", "s"):
+            stem = word[: -len(ending)]
+            code = self._surrogates.code_of(stem)
+            if code is None or not folded.endswith(ending):
+                continue
+            if self._policy.describe(self._policy.symbol_at(code))[0] in _NAMES:
+                original = self._spell(stem, code)
+                added = "es" if _SIBILANT.search(original) else "s"
+                return original + (added.upper() if word.isupper() else added)
+        return None
+
+    def _is_in_link(self) -> bool:
+        return self._links is not None and self._links.is_inside
+
+    def _pass(self, text: str) -> None:
+        self._behind = (self._behind + text)[-_BEHIND:]
+        if self._links is not None:
+            self._links.feed(text)
+
+    def __repr__(self) -> str:
+        return f"Restorer(held={self.held})"
+
+
+@final
+class JsonRestorer:
+    """Restores JSON piece by piece: its strings, and whole numbers between them.
+
+    What it writes is valid JSON where the answer is: originals are escaped. Each string
+    is restored by itself.
+
+    Parameters
+    ----------
+    begin : callable
+        Makes the :class:`Restorer` of one string.
+    """
+
+    def __init__(self, begin: Callable[[], Restorer]) -> None:
+        self._begin = begin
+        self._inner: Restorer | None = None  # of the string that is open
+        self._rest = ""
+        self._is_end = False
+
+    @property
+    def held(self) -> int:
+        """Characters that wait for what follows."""
+        return len(self._rest) + (self._inner.held if self._inner else 0)
+
+    def feed(self, text: str) -> str:
+        """Take a piece of the answer; return what is certain by now."""
+        self._rest += text
+        return self._take()
+
+    def end(self) -> str:
+        """Return the rest."""
+        self._is_end = True
+        shown = self._take()
+        if self._inner is not None:
+            shown += _escape(self._inner.end())
+        return shown + self._rest
+
+    def _take(self) -> str:
+        shown: list[str] = []
+        while self._rest:
+            step = self._string() if self._inner is not None else self._between()
+            if step is None:
+                break
+            shown.append(step)
+        return "".join(shown)
+
+    def _string(self) -> str | None:
+        """Take the next part of an open string; None if more is needed."""
+        inner = self._inner
+        if inner is None:
+            return None
+        if self._rest[0] == '"':
+            self._inner, self._rest = None, self._rest[1:]
+            return _escape(inner.end()) + '"'
+        found = _STRING.match(self._rest)
+        if found is None:
+            return None
+        if found.end() == len(self._rest) and _HIGH.search(found[0]):
+            if not self._is_end:
+                return None  # its low half may come
+        self._rest = self._rest[found.end() :]
+        return _escape(inner.feed(_unescape(found[0])))
+
+    def _between(self) -> str | None:
+        """Take what is between strings: a number, or a sign."""
+        if self._rest[0] == '"':
+            self._inner, self._rest = self._begin(), self._rest[1:]
+            return '"'
+        found = _NUMBER_RUN.match(self._rest)
+        if found is None:
+            sign, self._rest = self._rest[0], self._rest[1:]
+            return sign
+        if found.end() == len(self._rest) and not self._is_end:
+            return None
+        self._rest = self._rest[found.end() :]
+        restorer = self._begin()
+        restored = restorer.feed(found[0]) + restorer.end()
+        return restored if _NUMBER.fullmatch(restored) else found[0]
+
+    def __repr__(self) -> str:
+        return f"JsonRestorer(held={self.held})"
+
+
+def _unescape(text: str) -> str:
+    """Read a part of a JSON string; one that is not valid stays as it is."""
+    try:
+        return str(json.loads(f'"{text}"', strict=False))
+    except ValueError:
+        return text
+
+
+def _escape(text: str) -> str:
+    """Write a part of a JSON string."""
+    written = json.dumps(text, ensure_ascii=False)[1:-1]
+    return _LONE.sub(lambda found: f"\\u{ord(found[0]):04x}", written)

@@ -1,0 +1,121 @@
+"""Turns of a language model: as the user reads them, and as the model said them.
+
+An answer goes back in the history of later requests exactly as the model said it. To
+hide it again would let the model plant candidates: it writes a list of names, and reads
+in the next request which of them a surrogate has replaced.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final, final
+
+_MOST: Final = 4096
+"""Answers that a conversation remembers. Older ones are hidden as foreign texts."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Digests of what came before an answer: all of it, and the last turn alone."""
+
+    whole: bytes
+    last: bytes
+
+
+@final
+class Turns:
+    """What the model said in one conversation, by its place and what was shown.
+
+    Two answers may read alike and be different ones: the model said a surrogate, and
+    later the very word that it stands for. So the place decides which one is meant.
+    """
+
+    def __init__(self) -> None:
+        self._whole: OrderedDict[tuple[bytes, str, str], str] = OrderedDict()
+        self._last: OrderedDict[tuple[bytes, str, str], set[str]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def note(self, place: Place, form: str, shown: str, said: str) -> None:
+        """Note an answer: ``form`` is ``text`` or ``arguments``."""
+        shown = _trim(form, shown)
+        with self._lock:
+            self._whole[place.whole, form, shown] = said
+            self._last.setdefault((place.last, form, shown), set()).add(said)
+            for table in (self._whole, self._last):
+                while len(table) > _MOST:
+                    table.popitem(last=False)
+
+    def find(self, place: Place, form: str, shown: str) -> str | None:
+        """Return what the model said; None if this is nothing that it said.
+
+        Raises
+        ------
+        LookupError
+            If two answers read alike and the history does not say which one it is.
+        """
+        shown = _trim(form, shown)
+        with self._lock:
+            said = self._whole.get((place.whole, form, shown))
+            if said is not None:
+                return said
+            found = self._last.get((place.last, form, shown), ())
+        if len(found) > 1:
+            raise LookupError("two answers read alike")
+        return next(iter(found), None)
+
+    def replay(self) -> Replay:
+        """Begin to read the history of a request."""
+        return Replay(self)
+
+    def __repr__(self) -> str:
+        return f"Turns(count={len(self._whole)})"
+
+
+@final
+class Replay:
+    """Reads the texts of one request in order, and finds what the model said."""
+
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
+        self._whole, self._last = hashlib.blake2b(), hashlib.blake2b()
+        self._is_answer = False
+        self.place = self._here()
+
+    def hear(self, text: str) -> None:
+        """Read a text that the model did not say."""
+        if self._is_answer:
+            self._last = hashlib.blake2b()
+        self._is_answer = False
+        for each in (self._whole, self._last):
+            each.update(_framed(text))
+        self.place = self._here()
+
+    def find(self, form: str, shown: str) -> str | None:
+        """Read a turn of the assistant; see :meth:`Turns.find`."""
+        found = self._turns.find(self.place, form, shown)
+        self._is_answer = True
+        self._whole.update(_framed(_trim(form, shown)))
+        return found
+
+    def _here(self) -> Place:
+        return Place(self._whole.digest(), self._last.digest())
+
+
+def _framed(text: str) -> bytes:
+    data = text.encode("utf-8", "surrogatepass")
+    return len(data).to_bytes(8, "little") + data
+
+
+def _trim(form: str, shown: str) -> str:
+    """Write an answer as clients may send it back: blanks and JSON may differ."""
+    if form == "text":
+        return shown.strip()
+    try:
+        return json.dumps(json.loads(shown), sort_keys=True)
+    except (ValueError, RecursionError):
+        return shown

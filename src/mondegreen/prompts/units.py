@@ -1,0 +1,238 @@
+"""Units of a conversation: numbers and addresses that come back as a whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+import regex
+
+WORD: Final = regex.compile(
+    r"(?:(?![\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}])"
+    r"[\p{L}\p{M}\p{N}\p{Cf}])+"
+)
+"""A word of an answer. Scripts without spaces separate words of other scripts."""
+
+_ADDRESS: Final = "part of an address"
+_CONTEXT: Final = ("ordinal", "letter", "sign")
+_JOINS: Final = frozenset(["", ".", ",", "-", "/", ":", " ", "(", ")", ") ", " (", "+"])
+_RUN_ENDS: Final = re.compile(r"[\s()<>\[\]{}\"'`|]")
+_AMOUNT: Final = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]{1,2})?")
+_TRAILING: Final = ".,;:!?"
+_LONGEST_CONTEXT: Final = 24
+
+Kind = tuple[str, str]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What was sent, what it stands for, and what must stand beside it."""
+
+    sent: str
+    original: str
+    before: str = ""
+    after: str = ""
+    is_address: bool = False
+
+
+@final
+class Units:
+    """What was sent of numbers and addresses, by their first word."""
+
+    __slots__ = ("_by_first",)
+
+    def __init__(self) -> None:
+        self._by_first: dict[str, dict[Unit, None]] = {}
+
+    def learn(
+        self, parts: Sequence[str], sent: Sequence[str], kinds: Sequence[Kind | None]
+    ) -> None:
+        """Note the units of a text; structure and words come in turn in its parts."""
+        for unit in (*_addresses(parts, sent, kinds), *_numbers(parts, sent, kinds)):
+            first = WORD.search(unit.sent)
+            key = first[0].casefold() if first else unit.sent
+            self._by_first.setdefault(key, {})[unit] = None
+
+    def starting_with(self, word: str) -> list[Unit]:
+        """Return the units that start with a word, the longest first."""
+        found = self._by_first.get(word.casefold(), ())
+        return sorted(found, key=lambda unit: -len(unit.sent) - len(unit.after))
+
+    def to_json(self) -> list[Any]:
+        """Write the units as JSON values."""
+        return [
+            [u.sent, u.original, u.before, u.after, u.is_address]
+            for units in self._by_first.values()
+            for u in units
+        ]
+
+    @classmethod
+    def from_json(cls, values: list[Any]) -> Units:
+        """Read what :meth:`to_json` wrote."""
+        found = cls()
+        for each in values:
+            unit = Unit(*each)
+            first = WORD.search(unit.sent)
+            key = first[0].casefold() if first else unit.sent
+            found._by_first.setdefault(key, {})[unit] = None
+        return found
+
+    def __repr__(self) -> str:
+        return f"Units(count={sum(map(len, self._by_first.values()))})"
+
+
+def _addresses(
+    parts: Sequence[str], sent: Sequence[str], kinds: Sequence[Kind | None]
+) -> Iterator[Unit]:
+    """Whole e-mail addresses and links, each a run without spaces and brackets."""
+    mine = theirs = ""
+    has_address = False
+    for i, (old, new) in enumerate(zip(parts, sent, strict=True)):
+        if i % 2:
+            mine, theirs = mine + old, theirs + new
+            kind = kinds[i // 2]
+            has_address |= kind is not None and kind[1] == _ADDRESS
+            continue
+        pieces = _RUN_ENDS.split(old)
+        mine, theirs = mine + pieces[0], theirs + pieces[0]
+        if len(pieces) > 1 or i == len(parts) - 1:
+            while mine and theirs and mine[-1] in _TRAILING and mine[-1] == theirs[-1]:
+                mine, theirs = mine[:-1], theirs[:-1]
+            if has_address and WORD.search(theirs):
+                yield Unit(theirs, mine, is_address=True)
+            mine = theirs = pieces[-1]
+            has_address = False
+
+
+def _numbers(
+    parts: Sequence[str], sent: Sequence[str], kinds: Sequence[Kind | None]
+) -> Iterator[Unit]:
+    """Numbers, dates, amounts and the like, and short ones with a neighbor."""
+    i = 0
+    while i < len(kinds):
+        kind = kinds[i]
+        if kind is None or kind[0] != "shape" or kind[1] == _ADDRESS:
+            i += 1
+            continue
+        end = i
+        while end + 1 < len(kinds) and _joins(parts, kinds, end):
+            end += 1
+        run = range(i, end + 1)
+        mine, theirs = (_text(each, run) for each in (parts, sent))
+        if len(run) > 1 and _is_loose(mine, len(run)):
+            run = range(i, _first_blank(parts, run) + 1)
+            mine, theirs = (_text(each, run) for each in (parts, sent))
+        yield from _run_units(mine, theirs, len(run))
+        for k in run:
+            is_alone = len(run) == 1
+            yield from _word_units(parts, sent, kinds, k, is_alone=is_alone)
+        i = run[-1] + 1
+
+
+def _joins(parts: Sequence[str], kinds: Sequence[Kind | None], i: int) -> bool:
+    kind, shape = kinds[i + 1] or ("", "")
+    return kind == "shape" and shape != _ADDRESS and parts[2 * i + 2] in _JOINS
+
+
+def _text(parts: Sequence[str], run: range) -> str:
+    return "".join(parts[2 * run[0] + 1 : 2 * run[-1] + 2])
+
+
+def _is_loose(text: str, count: int) -> bool:
+    """Whether blanks join two numbers that may have nothing to do with each other."""
+    return " " in text and count < 3
+
+
+def _first_blank(parts: Sequence[str], run: range) -> int:
+    return next((k for k in run[:-1] if " " in parts[2 * k + 2]), run[-1])
+
+
+def _run_units(mine: str, theirs: str, count: int) -> Iterator[Unit]:
+    """A run of numbers as it was sent, and as people write it otherwise."""
+    if count < 2:
+        return
+    yield Unit(theirs, mine)
+    for form in _FORMS:
+        other = form(theirs)
+        if (
+            len(other) > 2
+            and other != theirs
+            and _is_amount(mine) is _is_amount(theirs)
+        ):
+            yield Unit(other, form(mine))
+
+
+def _is_amount(text: str) -> bool:
+    return _AMOUNT.fullmatch(text) is not None
+
+
+def _without_commas(text: str) -> str:
+    return text.replace(",", "") if _is_amount(text) else text
+
+
+def _without_cents(text: str) -> str:
+    return text.rpartition(".")[0] if _is_amount(text) and "." in text else text
+
+
+def _without_both(text: str) -> str:
+    return _without_commas(_without_cents(text))
+
+
+def _digits(text: str) -> str:
+    """Write a telephone number or the number of a card without signs."""
+    found = re.sub("[^0-9]", "", text)
+    return found if len(found) > 6 and not set(text) & set(",.:/") else text
+
+
+def _hyphens(text: str) -> str:
+    return text.replace(" ", "-") if _digits(text) != text else text
+
+
+def _dots(text: str) -> str:
+    return _hyphens(text).replace("-", ".") if _digits(text) != text else text
+
+
+def _blanks(text: str) -> str:
+    return text.replace("-", " ") if _digits(text) != text else text
+
+
+_FORMS: Final = (
+    _without_commas,
+    _without_cents,
+    _without_both,
+    _digits,
+    _hyphens,
+    _dots,
+    _blanks,
+)
+
+
+def _word_units(
+    parts: Sequence[str],
+    sent: Sequence[str],
+    kinds: Sequence[Kind | None],
+    k: int,
+    *,
+    is_alone: bool,
+) -> Iterator[Unit]:
+    """A number or letter by itself: long ones always, short ones beside a word."""
+    shape = (kinds[k] or ("", ""))[1]
+    mine, theirs = parts[2 * k + 1], sent[2 * k + 1]
+    is_number = theirs.isascii() and theirs.isdigit()
+    needs_context = shape in _CONTEXT or (is_number and len(theirs) == 1)
+    if is_number and len(theirs) > 2:
+        yield Unit(theirs, mine)
+    elif not is_alone:
+        return
+    elif not needs_context:
+        yield Unit(theirs, mine)
+    if needs_context or sent[2 * k + 2][:1] in (".", ")"):
+        behind = "".join(sent[2 * k + 2 : 2 * k + 4])
+        before = "".join(sent[max(2 * k - 1, 0) : 2 * k + 1])
+        if k + 1 < len(kinds) and "\n" not in behind:
+            yield Unit(theirs, mine, after=behind[:_LONGEST_CONTEXT])
+        else:
+            yield Unit(theirs, mine, before=before[-_LONGEST_CONTEXT:])

@@ -1,0 +1,119 @@
+"""Conversations of the service: hide texts, restore answers, forget."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar, final
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import FastAPI, Request, Response
+
+from mondegreen.prompts.conversation_guard import ConversationGuard
+from mondegreen.prompts.conversations import Conversations
+from mondegreen.serve.answers import Refused, answer
+from mondegreen.serve.forms import PrivatizeRequest, RestoreAnswer, RestoreRequest, read
+from mondegreen.serve.gate import key_in
+from mondegreen.serve.limits import Limits
+from mondegreen.serve.prompt_batcher import check_texts
+
+PATH: Final = "/v1/conversations/{token}"
+
+_NONE: Final = "Conversations need a service with one worker: use --workers 1."
+_Value = TypeVar("_Value")
+
+
+@final
+class ServiceConversations:
+    """Answers requests of conversations; without a guard, refuses them.
+
+    Parameters
+    ----------
+    guard : ConversationGuard, optional
+        Begins conversations.
+    limits : Limits
+        Of one request.
+    """
+
+    def __init__(self, guard: ConversationGuard | None, limits: Limits) -> None:
+        self._guard, self._limits = guard, limits
+        self._kept = None if guard is None else Conversations(guard.begin)
+        self._threads = CapacityLimiter(limits.concurrent)
+
+    def takes(self, form: PrivatizeRequest) -> bool:
+        """Whether texts belong to a conversation."""
+        if form.scope == "conversation":
+            return True
+        if form.conversation is not None:
+            raise Refused(422, "field", "conversation needs scope: conversation")
+        return False
+
+    async def hide(self, form: PrivatizeRequest, request: Request) -> Response:
+        """Hide texts in a new conversation, or in that of the request."""
+        kept, owner = self._conversations(), _owner(request)
+        if form.ids is not None:
+            raise Refused(422, "field", "ids do not go with scope conversation")
+        texts = [each for each in form.texts if each is not None]
+        await self._run(lambda: check_texts(texts, self._limits))
+        token, dialog = kept.open(form.conversation, owner)
+        conversation = dialog.conversation
+        hidden = await self._run(
+            lambda: [None if each is None else conversation.hide(each)
+                     for each in form.texts]
+        )  # fmt: skip
+        stated = {"mechanism": "surrogates", "lines": conversation.guarantee}
+        return answer({"texts": hidden, "guarantee": stated, "conversation": token})
+
+    async def restore(self, request: Request) -> Response:
+        """Put the originals of a conversation back."""
+        form = read(RestoreRequest, await request.body())
+        kept = self._conversations()
+        texts = [each for each in form.texts if each is not None]
+        await self._run(lambda: check_texts(texts, self._limits))
+        _, dialog = kept.open(form.conversation, _owner(request))
+
+        def shown(text: str | None) -> str | None:
+            if text is None:
+                return None
+            return dialog.conversation.restore(text, is_json=form.json_texts)
+
+        return answer({"texts": await self._run(lambda: list(map(shown, form.texts)))})
+
+    async def delete(self, token: str, request: Request) -> Response:
+        """Forget a conversation."""
+        self._conversations().delete(token, _owner(request))
+        return Response(status_code=204)
+
+    def _conversations(self) -> Conversations:
+        if self._kept is None:
+            raise Refused(422, "conversation", _NONE)
+        return self._kept
+
+    async def _run(self, work: Callable[[], _Value]) -> _Value:
+        made: _Value = await to_thread.run_sync(work, limiter=self._threads)
+        return made
+
+
+def add_conversations(
+    app: FastAPI,
+    found: ServiceConversations,
+    takes: Callable[[type[Any], type[Any]], Mapping[str, Any]],
+) -> None:
+    """Add the paths that restore and forget."""
+
+    @app.post("/v1/restore", **takes(RestoreRequest, RestoreAnswer))
+    async def restore(request: Request) -> Response:
+        """Put the originals of a conversation back into texts."""
+        return await found.restore(request)
+
+    @app.delete(PATH, status_code=204, response_class=Response)
+    async def delete(token: str, request: Request) -> Response:
+        """Forget a conversation."""
+        return await found.delete(token, request)
+
+
+def _owner(request: Request) -> str:
+    """Digest the API key: nobody else may use its conversations."""
+    data = json.dumps(key_in(request.scope).decode("latin-1")).encode()
+    return hashlib.blake2b(data, digest_size=32).hexdigest()

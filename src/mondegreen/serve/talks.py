@@ -1,0 +1,166 @@
+"""Requests of conversations: hidden on their way up, restored on their way down."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar, final
+
+from anyio import CapacityLimiter, to_thread
+
+from mondegreen.prompts.answers import AnswerRestorer
+from mondegreen.prompts.conversation_guard import ConversationGuard, Dialog
+from mondegreen.prompts.conversations import Conversations
+from mondegreen.serve.answers import Refused
+from mondegreen.serve.event_stream import DONE, EventReader, parse, write
+from mondegreen.serve.limits import Limits
+from mondegreen.serve.prompt_batcher import check_texts, privatizing_errors
+
+_LONGEST: Final = 64 << 20
+"""Bytes of an answer that comes at once."""
+
+_SHORT: Final = 4096
+"""Bytes of an answer that are restored without another thread."""
+
+_Value = TypeVar("_Value")
+
+
+@final
+class Talks:
+    """Hides requests in threads, within limits.
+
+    Parameters
+    ----------
+    guard : ConversationGuard
+        Hides requests.
+    conversations : Conversations
+        Keeps what belongs together.
+    limits : Limits
+        ``texts`` and ``words`` of a request, ``seconds`` for all of it.
+    """
+
+    def __init__(
+        self, guard: ConversationGuard, conversations: Conversations, limits: Limits
+    ) -> None:
+        self._guard, self.conversations, self._limits = guard, conversations, limits
+        self._threads = CapacityLimiter(limits.concurrent)
+
+    async def begin(
+        self,
+        kind: str,
+        body: Callable[[], dict[str, Any]],
+        token: str | None,
+        owner: str,
+    ) -> Talk:
+        """Hide a request in its conversation.
+
+        Raises
+        ------
+        UnknownConversationError
+            If the conversation is unknown.
+        Refused
+            If the request is too large or too slow.
+        RefusedRequestError
+            If a field of it cannot be read.
+        """
+        token, dialog = self.conversations.open(token, owner)
+
+        def hide() -> tuple[dict[str, Any], AnswerRestorer]:
+            return self._guard.request(kind, body(), dialog, self._check)
+
+        seconds = self._limits.seconds
+        try:
+            with privatizing_errors():
+                async with asyncio.timeout(seconds):
+                    sent, restorer = await to_thread.run_sync(
+                        hide, limiter=self._threads, abandon_on_cancel=True
+                    )
+        except TimeoutError:
+            says = f"The request could not be privatized within {seconds:g} s."
+            raise Refused(503, "slow", f"{says} Nothing was sent.") from None
+        return Talk(token, dialog, sent, restorer, has_text=kind != "embeddings")
+
+    def _check(self, texts: Any) -> None:
+        check_texts(texts, self._limits)
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Talk:
+    """One request of a conversation, and the way back of its answer."""
+
+    token: str
+    dialog: Dialog
+    sent: dict[str, Any]
+    restorer: AnswerRestorer
+    has_text: bool = True
+
+    async def restored(
+        self, parts: AsyncIterator[bytes], content_type: str
+    ) -> AsyncIterator[bytes]:
+        """Restore an answer, which comes at once or as a stream of events."""
+        kind = content_type.partition(";")[0].strip().lower()
+        if not self.has_text:
+            async for part in parts:
+                yield part
+        elif kind == "text/event-stream":
+            async for part in self._events(parts):
+                yield part
+        elif kind == "application/json":
+            yield await self._whole(parts)
+        else:
+            says = "The upstream answered neither JSON nor events. Nothing is shown."
+            raise Refused(502, "upstream", says)
+
+    async def _whole(self, parts: AsyncIterator[bytes]) -> bytes:
+        data = bytearray()
+        async for part in parts:
+            data += part
+            if len(data) > _LONGEST:
+                says = f"The answer of the upstream has more than {_LONGEST} bytes."
+                raise Refused(502, "upstream", says)
+
+        def restore() -> bytes:
+            answer = parse(data.decode("utf-8", "replace"))
+            if answer is None:
+                says = "The answer of the upstream is no JSON object."
+                raise Refused(502, "upstream", says)
+            return json.dumps(self.restorer.whole(answer)).encode()
+
+        return await _run(restore, len(data))
+
+    async def _events(self, parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        reader = EventReader()
+        is_done = False
+        try:
+            async for part in parts:
+                for data in reader.feed(part):
+                    is_done |= data == DONE
+                    yield await _run(lambda: self._event(data), len(data))  # noqa: B023
+            for data in reader.end():
+                is_done |= data == DONE
+                yield self._event(data)
+        finally:
+            # A client that has gone may send back what it has seen of the answer.
+            rest = b"".join(map(write, self.restorer.end()))
+        if rest and not is_done:
+            yield rest
+
+    def _event(self, data: str) -> bytes:
+        if data == DONE:
+            rest = b"".join(map(write, self.restorer.end()))
+            return rest + write(DONE)
+        event = parse(data)
+        if event is None:
+            return write(data)
+        return b"".join(map(write, self.restorer.event(event)))
+
+
+async def _run(work: Callable[[], _Value], size: int) -> _Value:
+    """Work here if it is short, else in a thread, so that others are not kept."""
+    if size <= _SHORT:
+        return work()
+    made: _Value = await to_thread.run_sync(work)
+    return made

@@ -1,0 +1,341 @@
+"""Conversations in Python: the way there and back, and what must not be told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pickle
+import random
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import mondegreen as mg
+from mondegreen.errors import ConfigurationError, DataError
+from mondegreen.policy.policy import load_policy
+from mondegreen.prompts.conversation_guard import ConversationGuard
+from mondegreen.prompts.restore import Restorer
+from mondegreen.prompts.turns import Turns
+from mondegreen.prompts.units import Units
+
+TEXTS = [
+    "Anna Schmidt of Bergen wrote to Boris Okafor's wife on 07/05/2021, $4,711.50.",
+    "Mail anna.schmidt@example.com or +44 20 7946 0958, card 4111-1111-1111-1111.",
+    "Call me at 10:30 on March 3rd, 1985; I am 37 years old. I have 7 children.",
+    "1. Buy id AB12-99X\n2. Pay Bob 😀 see https://example.com/anna?x=1 ok",
+    "Sarah-Jane O'Neill, don't; OKONKWO's. The Okonkwos: 5kg, 80s, 7pm.",
+    "",
+]
+
+
+def cut(text, rng):
+    at = sorted(rng.choices(range(len(text) + 1), k=rng.randrange(9)))
+    return [text[a:b] for a, b in zip([0, *at], [*at, len(text)], strict=True)]
+
+
+def test_what_is_hidden_comes_back_whole_and_in_pieces():
+    rng = random.Random(1)
+    for _ in range(20):
+        with mg.conversation() as c:
+            sent = [c.hide(text) for text in TEXTS]
+            assert [c.restore(each) for each in sent] == TEXTS
+            for each, text in zip(sent, TEXTS, strict=True):
+                assert "".join(c.restore_stream(cut(each, rng))) == text
+                assert "".join(c.restore_stream(each)) == text
+            assert [c.hide(text) for text in TEXTS] == sent
+
+
+class Don:
+    """Surrogates that gave out one name, "Don"."""
+
+    def __init__(self, policy):
+        self.code = policy.words.index("Don")
+
+    def code_of(self, word):
+        return self.code if word.casefold() == "don" else None
+
+    def restore(self, word):
+        return "Anna"
+
+
+def test_a_contraction_is_no_form_of_a_name():
+    policy = load_policy("sensitive")
+    restorer = Restorer(Don(policy), Units(), policy)
+    answer = "Don says I don’t, I don't. DON'T! Don's, Don'll do"
+    shown = "".join(map(restorer.feed, answer)) + restorer.end()
+    assert shown == "Anna says I don’t, I don't. DON'T! Anna's, Anna'll do"
+
+
+def test_ordinary_words_pass_as_they_are_and_sensitive_ones_never_leave():
+    with mg.conversation() as c:
+        sent = c.hide("Please WRITE to Okonkwo, iD 4711-0815-23.")
+    assert sent.startswith("Please WRITE to ")
+    assert "Okonkwo" not in sent
+    assert not {"4711", "0815"} & set(sent.replace("-", " ").split())
+
+
+def surrogate(c, name="Okonkwo"):
+    return c.hide(name)
+
+
+def test_case_possessives_plurals_and_other_scripts_come_back():
+    with mg.conversation() as c:
+        s = surrogate(c)
+        for form, expected in (
+            (s.upper(), "OKONKWO"),
+            (s.lower(), "okonkwo"),
+            (f"{s}'s and {s}’s", "Okonkwo's and Okonkwo’s"),
+            (f"我是{s}先生。", "我是Okonkwo先生。"),
+            (f"Frau {s} schläft.", "Frau Okonkwo schläft."),
+            (f"**{s}**, _{s}_ ({s})", "**Okonkwo**, _Okonkwo_ (Okonkwo)"),
+        ):
+            assert c.restore(form) == expected
+
+
+def test_plurals_of_names_come_back_unless_they_are_another_word():
+    policy = load_policy("names")
+    plain = [w for w in policy.groups[0].words if f"{w.lower()}s" not in policy.symbols]
+    for _ in range(20):
+        with mg.conversation() as c:
+            s = c.hide("Chukwudi")
+            known = f"{s.lower()}s" in policy.symbols
+            expected = f"{s}s" if known else "Chukwudis"
+            assert c.restore(f"{s}s") == expected
+    assert plain
+
+
+def test_numbers_come_back_as_people_write_them():
+    with mg.conversation() as c:
+        sent = c.hide("It was $12,345.67 and I am 37; phone 415-555-0142.")
+        amount = sent.split("$")[1].split(" ")[0]
+        age, phone = sent.split("am ")[1].split(";")[0], sent.split("phone ")[1][:-1]
+        assert c.restore(amount.replace(",", "")) == "12345.67"
+        assert c.restore(f"${amount[:-3]}!") == "$12,345!"
+        assert c.restore(f"tel:{phone.replace('-', ' ')}") == "tel:415 555 0142"
+        assert c.restore(f"At {age}, {age}% of it") == "At 37, 37% of it"
+        for other in (f"{age}.5", f"1,{age}1", f"{age}/12", f"2{age}", f"v1.{age}"):
+            assert c.restore(other) == other
+        assert c.restore(f"{age}. Item") == f"{age}. Item"  # the marker of a list
+
+
+def test_a_digit_comes_back_only_beside_its_word():
+    with mg.conversation() as c:
+        digit = c.hide("I have 7 children.").split()[2]
+        assert c.restore(f"Your {digit} children, in {digit} days.") == (
+            f"Your 7 children, in {digit} days."
+        )
+
+
+def test_links_get_no_originals_but_addresses_that_were_sent_come_back():
+    with mg.conversation() as c:
+        s = surrogate(c)
+        url = c.hide("https://okonkwo.example/a?b=Okonkwo")
+        mail = c.hide("okonkwo@mail.example")
+        assert c.restore(f"[x]({url}) {url}. <{mail}>") == (
+            "[x](https://okonkwo.example/a?b=Okonkwo) "
+            "https://okonkwo.example/a?b=Okonkwo. <okonkwo@mail.example>"
+        )
+        for link in (f"https://evil.example/{s}", f"{url}&q={s}", f"{url}/{s}"):
+            assert "konkwo" not in c.restore(link)
+    with mg.conversation(in_links=True) as c:
+        assert "Okonkwo" in c.restore(f"https://evil.example/{surrogate(c)}")
+
+
+def test_a_stream_holds_back_no_more_than_the_longest_candidate():
+    rng = random.Random(2)
+    with mg.conversation() as c:
+        sent = " ".join(c.hide(text) for text in TEXTS)
+        longest = max(len(u.sent + u.after) for g in c._units._by_first.values()
+                      for u in g)  # fmt: skip
+        restorer = c.restorer()
+        for sign in (
+            sent * 3
+            + "x" * 500
+            + " 1234 "
+            + "".join(rng.choices("0123456789 .,-", k=500))
+        ):
+            restorer.feed(sign)
+            assert restorer.held <= max(longest, 256) + 2
+        restorer = c.restorer()
+        restorer.feed("This is said at once, to the last word ")
+        assert restorer.held == 0
+
+
+def test_json_stays_valid_with_any_original_in_any_pieces():
+    rng = random.Random(3)
+    for _ in range(30):
+        with mg.conversation() as c:
+            s = surrogate(c)
+            value = {s: [f'a "{s}"\n\\{s}\t\u2028é😀', 37, -1.5, None], "b": {"c": s}}
+            expected = json.loads(json.dumps(value).replace(s, "Okonkwo"))
+            for ascii_only in (True, False):
+                for indent in (None, 2):
+                    text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
+                    found = "".join(c.restore_stream(cut(text, rng), is_json=True))
+                    assert json.loads(found) == expected
+            odd = "\x00\x01"  # content that JSON must escape
+            sent = c.hide(f"Say {odd} now")
+            text = json.dumps({"a": sent})
+            assert json.loads(c.restore(text, is_json=True)) == {"a": c.restore(sent)}
+
+
+def test_other_authors_words_have_surrogates_of_their_own():
+    """A list of candidates shows nothing of which one the user wrote."""
+    for _ in range(50):
+        with mg.conversation() as c:
+            s = surrogate(c)
+            planted = c.hide("Smith Okonkwo Jones", author="assistant")
+            assert s not in planted.split()
+            assert c.restore(planted) == "Smith Okonkwo Jones"
+
+
+def test_the_users_own_words_are_given_out_as_well():
+    """Avoiding them would tell that they are there."""
+    policy = load_policy("names")
+    group = next(g for g in policy.groups if g.class_name == "time")
+    found = Counter()
+    for _ in range(300):
+        with mg.conversation() as c:
+            found[c.hide(f"on {group.words[2]} I wrote").split()[1]] += 1
+    assert found[group.words[2]] > 0
+
+
+def test_public_words_are_never_given_out_before_and_after():
+    policy = load_policy("names")
+    group = next(g for g in policy.groups if g.class_name == "time")
+    half = len(group.words) // 2
+    public = " ".join(group.words[:half])
+    for _ in range(100):
+        with mg.conversation(public=[public]) as c:
+            assert c.hide("in March").split()[1] not in group.words[:half]
+        with mg.conversation() as c:
+            c.bar([public])
+            assert c.hide("in March").split()[1] not in group.words[:half]
+
+
+def test_epsilon_hides_the_kind_and_restores():
+    policy = load_policy("names")
+    kinds = Counter()
+    for _ in range(100):
+        with mg.conversation(epsilon=1.0) as c:
+            s = surrogate(c)
+            kinds[policy.class_of(s.split("xx")[0].lower())] += 1
+            assert c.restore(c.hide("in Okonkwo 12345")) == "in Okonkwo 12345"
+            assert "with loss 1 for each" in " ".join(c.guarantee)
+    assert len(kinds) > 3
+
+
+def test_a_conversation_comes_back_from_bytes_and_goes_on():
+    key = os.urandom(32)
+    with mg.conversation(public=["Malacca"]) as c:
+        sent = [c.hide(text) for text in TEXTS]
+        data = c.to_bytes(key)
+    assert b"Okafor" not in data
+    again = mg.conversation.from_bytes(data, key)
+    assert [again.restore(each) for each in sent] == TEXTS
+    assert [again.hide(text) for text in TEXTS] == sent
+    with pytest.raises(DataError, match="key"):
+        mg.conversation.from_bytes(data, os.urandom(32))
+    with pytest.raises(DataError):
+        mg.conversation.from_bytes(data[:-1] + b"x", key)
+
+
+def test_a_closed_conversation_knows_nothing():
+    with mg.conversation() as c:
+        surrogate(c)
+    for use in (lambda: c.hide("a"), lambda: c.restore("a"), lambda: c.to_bytes(b"")):
+        with pytest.raises(ConfigurationError, match="closed"):
+            use()
+    assert len(c) == 0
+
+
+def test_nothing_is_shown_or_copied_unawares():
+    with mg.conversation() as c:
+        surrogate(c)
+        parts = (c, c._units, c.restorer(), c.restorer(is_json=True), Turns())
+        assert "konkwo" not in "".join(map(repr, parts))
+        with pytest.raises(TypeError):
+            pickle.dumps(c)
+    with pytest.raises(ConfigurationError, match="names or sensitive"):
+        mg.conversation(policy="all")
+
+
+def test_turns_of_the_assistant_cannot_be_public():
+    with pytest.raises(ConfigurationError, match="assistant"):
+        ConversationGuard(public_roles=["assistant"])
+
+
+def test_a_restorer_of_nothing_changes_nothing():
+    rng = random.Random(4)
+    with mg.conversation() as c:
+        for _ in range(300):
+            text = "".join(rng.choices("aé 1.,:/-@'\"<>()[]{}\n\\😀中x", k=60))
+            assert "".join(c.restore_stream(cut(text, rng))) == text
+        plain = Restorer(c._surrogates, Units(), c._policy)
+        assert plain.feed("a b") + plain.end() == "a b"
+
+
+NAMES = ("Okonkwo Adeyemi Schmidt Okafor Chukwudi Anna Boris Bergen Ibadan Turin "
+         "anna@example.com 12345 07/05/2021 415-555-0142").split()  # fmt: skip
+
+
+def talk(seed, rounds):
+    """One conversation of many turns, which restarts now and then."""
+    rng, key = random.Random(seed), os.urandom(32)
+    c, table = mg.conversation(), {}
+    for _ in range(rounds):
+        name = rng.choice(NAMES)
+        text = f"Say {name} to {rng.choice(NAMES)}."
+        sent = c.hide(text)
+        assert table.setdefault(name, sent.split()[1]) == sent.split()[1]
+        assert "".join(c.restore_stream(cut(sent, rng))) == text
+        if rng.random() < 0.1:
+            c = mg.conversation.from_bytes(c.to_bytes(key), key)
+        yield
+    assert len(set(table.values())) == len(table)
+
+
+def in_threads(work, seeds):
+    """Run work in a thread each, and raise what one raises."""
+    with ThreadPoolExecutor(len(seeds)) as pool:
+        for each in [pool.submit(work, seed) for seed in seeds]:
+            each.result(60)
+
+
+def test_conversations_in_threads_are_never_mixed():
+    def work(seed):
+        talks = [talk(seed * 100 + i, 15) for i in range(8)]
+        rng = random.Random(seed)
+        while talks:
+            chosen = rng.choice(talks)
+            if next(chosen, "end") == "end":
+                talks.remove(chosen)
+
+    in_threads(work, range(6))
+
+
+def test_conversations_in_tasks_are_never_mixed():
+    async def task(seed):
+        for _ in talk(seed, 15):
+            await asyncio.sleep(0)
+
+    async def everything():
+        await asyncio.gather(*(task(1000 + seed) for seed in range(30)))
+
+    asyncio.run(everything())
+
+
+def test_one_conversation_may_be_used_by_several_threads():
+    with mg.conversation() as c:
+        sent = {}
+
+        def work(seed):
+            rng = random.Random(seed)
+            for _ in range(100):
+                name = rng.choice(NAMES)
+                assert sent.setdefault(name, c.hide(name)) == c.hide(name)
+                assert c.restore(c.hide(f"Say {name}.")) == f"Say {name}."
+
+        in_threads(work, range(6))

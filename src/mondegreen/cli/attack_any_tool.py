@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import repeat
@@ -15,6 +16,7 @@ from mondegreen.wording import DEFAULT_SPACE
 
 if TYPE_CHECKING:
     from mondegreen.attacks.any_tool.rows import Given
+    from mondegreen.attacks.any_tool.run import Found
     from mondegreen.cli.attack import Files, Made
     from mondegreen.language.ngrams import NGrams
     from mondegreen.space.space import Space
@@ -33,6 +35,7 @@ class Asked:
     seed: int
     language: str | None
     corpus: tuple[str, ...]
+    shows_text: bool
 
 
 def check_any_tool(
@@ -58,6 +61,8 @@ def attack_any_tool(
     from mondegreen.cli.attack import Made
     from mondegreen.space.store import load_space
 
+    if asked.shows_text and not sys.stdout.isatty():
+        raise ConfigurationError("--show prints private text on a terminal only")
     space = load_space(settings.space or DEFAULT_SPACE)
     language, corpus = _language(files, asked, space)
     found = attack_release(
@@ -73,6 +78,8 @@ def attack_any_tool(
     if not found.words:
         raise SourceError(files.sample, "it has no words in these columns")
     about = {"texts": found.texts, "words": found.words, "sampled": found.sampled}
+    if asked.shows_text:
+        _show_riskiest(files, found, asked)
     return Made(found.attacks, {**about, **corpus}, "a release of any tool")
 
 
@@ -106,8 +113,8 @@ def _given(files: Files, asked: Asked) -> Iterator[Given]:
     if has_fields and len(files.columns) > 1:
         raise ConfigurationError("--spans and --label go with one --column")
     fields = zip(_field(files, asked.spans), _field(files, asked.label), strict=False)
-    assert files.release is not None
-    with files.open(files.sample) as mine, files.open(files.release) as theirs:
+    release_path = str(files.release)  # check_any_tool has seen to it
+    with files.open(files.sample) as mine, files.open(release_path) as theirs:
         for number, texts, released in row_pairs(mine, theirs):
             spans, label = next(fields, (None, None))
             if has_fields and len(texts) > 1:
@@ -135,11 +142,11 @@ def _field(files: Files, name: str | None) -> Iterator[Any]:
     return read_field(files.sample, name, files.format)
 
 
-def show_riskiest(files: Files, made: Made, asked: Asked) -> None:
+def _show_riskiest(files: Files, found: Found, asked: Asked) -> None:
     """Print what is left in the riskiest rows: private text, for its owner."""
     from mondegreen.attacks.any_tool.rows import read_rows
 
-    listed = made.found["survivors"].details["riskiest_rows"][:_SHOWN]
+    listed = found.attacks["survivors"].details["riskiest_rows"][:_SHOWN]
     wanted = {each["row"] for each in listed}
     chosen = (each for each in _given(files, asked) if each.number in wanted)
     for row in read_rows(chosen):

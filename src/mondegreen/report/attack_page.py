@@ -79,7 +79,11 @@ def write_attack_page(
     survivors = found.get("survivors")
     details: Mapping[str, Any] = {} if survivors is None else survivors.details
     kinds = [
-        {"name": name, **_cells(kind["value"], kind["low"], kind["high"]), "n": kind["n"]}
+        {
+            "name": name,
+            **_cells(kind["value"], kind["low"], kind["high"]),
+            "n": kind["n"],
+        }
         for name, kind in details.get("by_kind", {}).items()
     ]
     page = Environment(autoescape=True, undefined=StrictUndefined).from_string(_PAGE)
@@ -114,7 +118,9 @@ def _row(name: str, attack: Attack) -> dict[str, Any]:
     }
 
 
-def _cells(value: float | None, low: float | None, high: float | None) -> dict[str, str]:
+def _cells(
+    value: float | None, low: float | None, high: float | None
+) -> dict[str, str]:
     if value is None or low is None or high is None:
         return {"value": "not known", "ends": ""}
     return {

@@ -9,9 +9,9 @@ the score of a word w is
           + \ln P(m \mid w) + t \cos(w, z)
 
 with trigrams p, the first of them mixed with the frequencies of the domain, and a rate
-P(m | w) that is smoothed by that of the class of w. The last term is there for a replaced word alone: z is the printed
-word, and t is the best of a few on the other half of the texts. Neighbors that are
-hidden are left out. Names that stand elsewhere in the same release are tried too.
+P(m | w) that is smoothed by that of the class of w. The last term is there for a
+replaced word alone: z is the printed word, and t is the best of a few on the other half
+of the texts. Neighbors that are hidden are left out. Names that stand elsewhere in the same release are tried too.
 
 The reader is told which words were replaced or deleted, so its share is an upper bound
 for this language model.
@@ -164,7 +164,9 @@ class PublicReader:
             for mark, rates in by_class.items()
         }
         logs = {mark: np.log(rates) for mark, rates in by_class.items()}
-        return _Domain(shares, dict(islice(strangers.items(), _STRANGERS)), logs, by_word)
+        return _Domain(
+            shares, dict(islice(strangers.items(), _STRANGERS)), logs, by_word
+        )
 
     def scores(self, row: Row, place: int, half: int) -> tuple[Weights, Floats]:
         """Score the words that fit a place: ids, and logarithms up to a constant.
@@ -175,9 +177,13 @@ class PublicReader:
         model, size = self._language, self._language.vocab_size
         domain, mark = self._domains[half], mark_of(row, place)
         u, v, x, y = self._visible(row, place)
-        share = np.exp(self._forward(u, v)) * (1 - _FREQUENT) + _FREQUENT * domain.shares
+        share = (
+            np.exp(self._forward(u, v)) * (1 - _FREQUENT) + _FREQUENT * domain.shares
+        )
         copies = self._copies(row)
-        strangers = {word: _FREQUENT * each[0] for word, each in domain.strangers.items()}
+        strangers = {
+            word: _FREQUENT * each[0] for word, each in domain.strangers.items()
+        }
         classes = {word: each[1] for word, each in domain.strangers.items()}
         for word, number in copies.items():
             if word < size:
@@ -207,7 +213,7 @@ class PublicReader:
         return found, score
 
     def _copies(self, row: Row) -> dict[int, int]:
-        """Find the telling words that stand in the release of a row, and their class."""
+        """Find the telling words in the release of a row, and their class."""
         return {
             self.id_of(row.words[i]): self._number[row.classes[i]]
             for i, fate in enumerate(row.fate)
@@ -245,7 +251,7 @@ class PublicReader:
                 break
             before.append(see(i))
             i -= 1
-        before = (before + [boundary])[:2][::-1]
+        before = [*before, boundary][:2][::-1]
         behind: list[int] = []
         i = place
         while len(behind) < 2:
@@ -336,16 +342,7 @@ def read_hidden(rows: Sequence[Row], reader: PublicReader, unit: str) -> Attack:
     A unit is recovered where each of its words stands in the release or is the first
     guess. At most 3,000 hidden words are guessed, of the first rows.
     """
-    guesses: dict[tuple[int, int], Guess] = {}
-    used = 0
-    for index, row in enumerate(rows):
-        if len(guesses) >= _PLACES:
-            break
-        used = index + 1
-        for each in row.units:
-            for place in range(each.first, each.last):
-                if row.fate[place] > MOVED:
-                    guesses[index, place] = reader.guess(index, place)
+    guesses, used = _guess_all(rows, reader)
     strength = [_strongest(guesses.values(), half) for half in (1, 0)]
 
     def rank(index: int, place: int) -> int:
@@ -357,13 +354,15 @@ def read_hidden(rows: Sequence[Row], reader: PublicReader, unit: str) -> Attack:
     shares, kinds = Shares(), dict[str, list[int]]()
     guessed_rows: list[dict[str, int]] = []
     for index, row in enumerate(rows[:used]):
-        hits = 0
-        for each in row.units:
-            is_known = all(rank(index, i) == 1 for i in range(each.first, each.last))
-            hits += is_known
+        known = [
+            all(rank(index, i) == 1 for i in range(each.first, each.last))
+            for each in row.units
+        ]
+        for each, is_known in zip(row.units, known, strict=True):
             tally = kinds.setdefault(each.kind, [0, 0])
             tally[0] += is_known
             tally[1] += 1
+        hits = sum(known)
         guessed = hits - row.left_count()
         if guessed:
             guessed_rows.append({"row": row.number, "guessed": guessed})
@@ -393,6 +392,25 @@ def read_hidden(rows: Sequence[Row], reader: PublicReader, unit: str) -> Attack:
     )
 
 
+def _guess_all(
+    rows: Sequence[Row], reader: PublicReader
+) -> tuple[dict[tuple[int, int], Guess], int]:
+    """Guess the hidden words of units; return how many rows were looked at, too."""
+    guesses: dict[tuple[int, int], Guess] = {}
+    for index, row in enumerate(rows):
+        if len(guesses) >= _PLACES:
+            return guesses, index
+        hidden = {
+            place
+            for each in row.units
+            for place in range(each.first, each.last)
+            if row.fate[place] > MOVED
+        }
+        for place in sorted(hidden):
+            guesses[index, place] = reader.guess(index, place)
+    return guesses, len(rows)
+
+
 def _strongest(guesses: Any, half: int) -> int:
     """Choose how much likeness weighs, on the texts of one half."""
     hits = np.zeros(len(_STRENGTHS))
@@ -420,13 +438,15 @@ def _ranked(ranks: Weights) -> dict[str, Any]:
 def chance_of(rows: Sequence[Row]) -> float | None:
     """Guess the most frequent unit everywhere, without a release."""
     units = Counter(
-        " ".join(row.words[unit.first : unit.last]) for row in rows for unit in row.units
+        " ".join(row.words[unit.first : unit.last])
+        for row in rows
+        for unit in row.units
     )
     return max(units.values()) / units.total() if units else None
 
 
 def _classes_of(words: Sequence[str]) -> list[str]:
-    """Name the class of each word of a vocabulary; of its first part where it has more."""
+    """Name the class of each word of a vocabulary, or of the first part of it."""
     batch = tokenize(words)
     starts = np.cumsum([0, *batch.counts()])[:-1]
     classes = word_classes(batch)

@@ -106,9 +106,7 @@ def _row(given: Given, classes: list[str]) -> Row:
     target = align(original.keys, released)
     if given.annotations is None:
         units = [
-            Unit(name, i, i + 1)
-            for i, name in enumerate(classes)
-            if name not in _PLAIN
+            Unit(name, i, i + 1) for i, name in enumerate(classes) if name not in _PLAIN
         ]
     else:
         units = list(_annotated(given.annotations, original))

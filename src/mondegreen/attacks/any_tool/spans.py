@@ -25,7 +25,7 @@ class SpanError(ValueError):
 
 
 def read_spans(field: Any, text: str) -> list[Annotation]:
-    """Read the spans of one text.
+    r"""Read the spans of one text.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def read_spans(field: Any, text: str) -> list[Annotation]:
     [Annotation(start=5, end=8, kind='PERSON')]
     >>> read_spans([{"start": 5, "end": 8, "entity_type": "PERSON"}], "I am Ann.")
     [Annotation(start=5, end=8, kind='PERSON')]
-    >>> read_spans("I O\\nam O\\nAnn B-PER\\n. O", "I am Ann.")
+    >>> read_spans("I O\nam O\nAnn B-PER\n. O", "I am Ann.")
     [Annotation(start=5, end=8, kind='PER')]
     """
     if isinstance(field, str):

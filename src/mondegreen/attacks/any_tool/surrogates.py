@@ -43,8 +43,8 @@ def solve_surrogates(rows: Sequence[Row], reader: PublicReader) -> Attack | None
 
     ``value`` is the share of replaced words that are recovered. Details: ``in_rows``
     and ``across_rows`` are the shares of pairs of equal words with equal surrogates,
-    with the share among unequal words as ``chance``. None where no word has a surrogate:
-    masks without a number are none.
+    with the share among unequal words as ``chance``. None where no word has a
+    surrogate: masks without a number are none.
     """
     places = list(_places(rows))
     if not places:

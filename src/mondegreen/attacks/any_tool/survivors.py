@@ -47,7 +47,9 @@ class Shares:
         if self._open == 0:
             if len(self.hits) == _CLUSTERS:
                 for sums in (self.hits, self.counts):
-                    sums[:] = [a + b for a, b in zip(sums[::2], sums[1::2])]
+                    sums[:] = [
+                        a + b for a, b in zip(sums[::2], sums[1::2], strict=True)
+                    ]
                 self._size *= 2
             self.hits.append(0.0)
             self.counts.append(0.0)

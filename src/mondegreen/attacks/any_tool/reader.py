@@ -11,7 +11,8 @@ the score of a word w is
 with trigrams p, the first of them mixed with the frequencies of the domain, and a rate
 P(m | w) that is smoothed by that of the class of w. The last term is there for a
 replaced word alone: z is the printed word, and t is the best of a few on the other half
-of the texts. Neighbors that are hidden are left out. Names that stand elsewhere in the same release are tried too.
+of the texts. Neighbors that are hidden are left out. Names that stand elsewhere in the
+same release are tried too.
 
 The reader is told which words were replaced or deleted, so its share is an upper bound
 for this language model.
@@ -202,14 +203,14 @@ class PublicReader:
             score = np.append(score, np.log([*strangers.values()]))
             kinds = np.append(kinds, [classes[word] for word in strangers])
         score = score + domain.log_rates(mark, found, kinds)
-        word = np.minimum(found, size)
+        capped = np.minimum(found, size)
         if x != GONE:
             if v == GONE:
-                score = score + model.pair_log_prob(word, np.full(len(word), x))
+                score = score + model.pair_log_prob(capped, np.full(len(capped), x))
             else:
-                score = score + model.log_prob(v, word, x)
+                score = score + model.log_prob(v, capped, x)
             if y != GONE and x != model.boundary:
-                score = score + model.log_prob(word, x, y)
+                score = score + model.log_prob(capped, x, y)
         return found, score
 
     def _copies(self, row: Row) -> dict[int, int]:
@@ -372,8 +373,7 @@ def read_hidden(rows: Sequence[Row], reader: PublicReader, unit: str) -> Attack:
     ranks = np.array([rank(*key) for key in guesses], dtype=np.int64)
     return Attack(
         "reader",
-        "reads what stands; fills masks and corrects replaced words with trigrams, is "
-        "told which words were replaced, and knows what the tool hides in other texts",
+        "has what is left; fills masks and corrects replaced words with trigrams",
         shares.value,
         low,
         high,

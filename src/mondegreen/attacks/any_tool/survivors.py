@@ -117,7 +117,7 @@ class Survivors:
         low, high = self._shares.ends()
         return Attack(
             "survivors",
-            f"reads the release; counts {self.unit} whose words all stand there",
+            f"reads the release and counts {self.unit} in it",
             self._shares.value,
             low,
             high,

@@ -88,6 +88,10 @@ def attack(
         "any tool.",
         "--label COLUMN",
     ),
+    places: bool = option(
+        "List the places of a release of your own that the reader guesses with a "
+        "posterior above 0.5, by text and word number. Needs --epsilon, no policy."
+    ),
     html: options.File | None = option("Write a page with the result.", "--html FILE"),
     fail_above: tuple[str, ...] = option(
         "Exit with code 4 if an attack reaches more, such as survivors=0.01. "
@@ -140,11 +144,15 @@ def attack(
     limits = read_limits(fail_above)
     files = Files(sample, release, columns, format)
     if settings.epsilon is None:
-        check_any_tool(settings, release, more)
+        check_any_tool(settings, release, more, has_places=places)
         asked = Asked(spans, label, texts, seed, language, corpus, show)
         made = attack_any_tool(settings, files, asked, shower(quiet))
         _finish(made, sample, html, limits, as_json=as_json, force=force)
         return
+    if places and (policy_of(settings.resolve()) is not None or release is None):
+        raise ConfigurationError(
+            "--places needs a RELEASE by a mechanism over words: no --policy"
+        )
     if spans or label or show:
         raise ConfigurationError(
             "--spans, --label and --show go with a release of any tool: leave out "
@@ -154,7 +162,15 @@ def attack(
     _check_policy_options(policy, language, more)
     if policy is None:
         made = _attack_space(
-            settings, files, texts, seed, language, corpus, more, shower(quiet)
+            settings,
+            files,
+            texts,
+            seed,
+            language,
+            corpus,
+            more,
+            shower(quiet),
+            has_places=places,
         )
     else:
         made = _attack_policy(
@@ -195,7 +211,9 @@ def _finish(
         texts, words = made.about["texts"], made.about["words"]
         size = f"{amount(texts, 'text')}, {amount(words, 'word')}"
         head = f"{sample}: {size}; {made.setting}"
-        click.echo("\n".join([head, "", *_lines(made.found), "", _OWN]))
+        listed = _lines_of_places(made.about.get("guessed_places"))
+        lines = [head, "", *_lines(made.found), *listed, "", _OWN]
+        click.echo("\n".join(lines))
     if html is not None:
         from mondegreen.report.attack_page import write_attack_page
 
@@ -278,6 +296,8 @@ def _attack_space(
     corpus: tuple[str, ...],
     more: tuple[str, ...],
     show: Callable[[str], object],
+    *,
+    has_places: bool,
 ) -> Made:
     """Attack a mechanism over the words of a space."""
     import numpy as np
@@ -305,6 +325,9 @@ def _attack_space(
     show("the channel")
     found = attack_all(state, pairs, _knowledge(state, pairs, language), show, more)
     about = _about(pairs, problem)
+    if has_places:
+        show("guessed places")
+        about["guessed_places"] = _guessed_places(state, pairs, language)
     if corpus and pairs.released is not None:
         show("sensitive words")
         known = _public_texts(files, corpus, texts)
@@ -372,6 +395,22 @@ def _attack_policy(
         f"corpus of the attacker: {size}, of {whence}"
     )
     return Made(found, about, setting)
+
+
+def _guessed_places(
+    state: State, pairs: Pairs, language: str | None
+) -> list[dict[str, Any]]:
+    """List the places that the reader is sure of, numbered from 1."""
+    from mondegreen.attacks.certificate import find_guessed_places
+    from mondegreen.language.store import load_language
+
+    numbers = range(1, pairs.texts + 1)
+    if pairs.chosen is not None:
+        numbers = [i + 1 for i in pairs.chosen.nonzero()[0].tolist()]
+    return [
+        {"text": numbers[place.text], "word": place.word + 1, "belief": place.belief}
+        for place in find_guessed_places(state, pairs, load_language(language))
+    ]
 
 
 def _public_texts(
@@ -529,6 +568,20 @@ def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
         chance = figure(way["chance"], "percent")
         value = figure(way["value"], "percent")
         yield f"linked by {way['by']}: {value} % (by chance {chance} %)"
+
+
+def _lines_of_places(places: list[dict[str, Any]] | None) -> Iterator[str]:
+    """How many places are guessed, and the ten most certain ones."""
+    if places is None:
+        return
+    yield f"\n{amount(len(places), 'place')} with a posterior above 0.5"
+    if places:
+        rows = [["text", "word", "posterior"]]
+        rows += [
+            [str(p["text"]), str(p["word"]), figure(p["belief"])] for p in places[:10]
+        ]
+        yield from table(rows, align=">>>")
+        yield "Choose another setting for the whole release, not for single places."
 
 
 def _of_survivors(found: Mapping[str, Attack]) -> Iterator[str]:

@@ -39,16 +39,26 @@ class Asked:
 
 
 def check_any_tool(
-    settings: Settings, release: str | None, more: tuple[str, ...]
+    settings: Settings,
+    release: str | None,
+    more: tuple[str, ...],
+    *,
+    has_places: bool,
 ) -> None:
     """Refuse what needs a law."""
     if release is None:
         raise ConfigurationError(
             "Missing option '--epsilon': without it, name a RELEASE of any tool"
         )
-    if settings.mechanism is not None or settings.policy is not None or more:
+    if (
+        settings.mechanism is not None
+        or settings.policy is not None
+        or more
+        or has_places
+    ):
         raise ConfigurationError(
-            "Missing option '--epsilon': --mechanism, --policy and --attack need it. "
+            "Missing option '--epsilon': --mechanism, --policy, --attack and --places "
+            "need it. "
             "To attack a release of any tool, leave them out"
         )
 

@@ -404,7 +404,7 @@ def _guessed_places(
     from mondegreen.attacks.certificate import find_guessed_places
     from mondegreen.language.store import load_language
 
-    numbers = range(1, pairs.texts + 1)
+    numbers = list(range(1, pairs.texts + 1))
     if pairs.chosen is not None:
         numbers = [i + 1 for i in pairs.chosen.nonzero()[0].tolist()]
     return [

@@ -314,3 +314,16 @@ def test_a_corpus_adds_sensitive_words_to_every_mechanism(run, folder):
     assert found["reader"]["unit"] == "share of words"
     assert "sensitive_words" not in attacked(run, "--epsilon", "800")
     run("attack", "sample.csv", "--epsilon", "4", "--corpus", "sample.csv", expect=3)
+
+
+def test_the_places_that_a_reader_guesses_are_listed_by_number(run, model, folder):
+    run("privatize", "sample.csv", "-o", "out.csv", "--epsilon", "800")
+    release = "out.csv", "--epsilon", "800", *model, "--places"
+    found = attacked(run, *release)["guessed_places"]
+    assert len(found) > 500
+    assert {*found[0]} == {"text", "word", "belief"}
+    assert {place["text"] for place in found} == set(range(1, 81))
+    assert all(place["belief"] > 0.5 for place in found)
+    said = run("attack", "sample.csv", *release).stdout
+    assert "with a posterior above 0.5" in said
+    run("attack", "sample.csv", "--epsilon", "8", "--places", expect=2)  # no release

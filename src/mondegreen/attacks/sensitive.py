@@ -41,7 +41,7 @@ from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import Policy, load_policy
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.scores.interval import Ends
-from mondegreen.space.space import WordSpace
+from mondegreen.space.space import Space, WordSpace
 from mondegreen.text.sentences import ends_of
 from mondegreen.text.tokenizer import TokenizedBatch, canonical, tokenize
 
@@ -325,12 +325,7 @@ def attack_with_corpus(
     The attacker mixes a language model of the corpus with the embedded one, where that
     is of the same space; so the axis is the same as that of a policy.
     """
-    held = max(1, len(corpus) // _HELD)
-    model = build_language([corpus[held:] or corpus], state.space)
-    public = load_language()
-    if public.is_for(state.space):
-        ids, ends = read_words([corpus[:held]], state.space)
-        model = mix(public, model, ids, ends).model
+    model = in_domain_language(corpus, state.space)
     knowledge = Knowledge.of_language(state, model)
     (reader,) = knowledge.readers.values()
     channel = kept_channel(state, model, 1)
@@ -339,6 +334,20 @@ def attack_with_corpus(
     unknown = state.space.vocab_size
     guesses = guess_words_of_space(reader, alone, pairs, unknown, words)
     return sensitive_words(batch, guesses)
+
+
+def in_domain_language(corpus: Sequence[str], space: Space) -> NGrams:
+    """Build a model of a corpus, mixed with the embedded one where that fits.
+
+    One text in ten is held out to weigh the two.
+    """
+    held = max(1, len(corpus) // _HELD)
+    model = build_language([corpus[held:] or corpus], space)
+    public = load_language()
+    if not public.is_for(space):
+        return model
+    ids, ends = read_words([corpus[:held]], space)
+    return mix(public, model, ids, ends).model
 
 
 def sensitive_words(

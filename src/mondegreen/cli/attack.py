@@ -1,8 +1,9 @@
-"""``mondegreen attack``: what adversaries recover, in plain words and as JSON."""
+"""``mondegreen attack``: what an attacker recovers, in plain words and as JSON."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress, islice
@@ -13,7 +14,12 @@ import click
 from mondegreen.cli import options
 from mondegreen.cli.options import File, argument, command, option
 from mondegreen.cli.render import echo_json, say, shower, table
-from mondegreen.errors import ConfigurationError, SourceError
+from mondegreen.errors import (
+    ConfigurationError,
+    InvalidParameterError,
+    PrivacyError,
+    SourceError,
+)
 from mondegreen.io.guess import Format
 from mondegreen.settings import Settings
 from mondegreen.wording import amount, figure
@@ -44,6 +50,10 @@ _HEADINGS: Final = {
     "mutual_information": "mutual information",
     "linkage": "linkage",
     "averaging": "repeated releases",
+    "survivors": "what is left unchanged",
+    "surrogates": "consistent surrogates",
+    "attribute": "inferred attribute",
+    "identity": "singled out by what is left",
 }
 
 
@@ -53,7 +63,9 @@ def attack(
     release: File | None = argument(required=False),
     columns: tuple[options.Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
-    settings: Settings = options.settings(*options.LAW, *options.POLICY),
+    settings: Settings = options.settings(
+        *options.LAW, *options.POLICY, optional=["epsilon"]
+    ),
     corpus: tuple[File, ...] = option(
         "PUBLIC texts from the domain of SAMPLE, for the attacker on sensitive words; "
         "in the columns of SAMPLE. Repeatable.  [default: every other text of SAMPLE, "
@@ -61,7 +73,35 @@ def attack(
         "reported without a corpus]"
     ),
     language: options.LanguageName | None = options.KNOWN_LANGUAGE,
-    texts: int = option("How many texts to attack, from the first.", default=2000),
+    texts: int = option(
+        "How many texts to attack: the first ones; without --epsilon a random sample, "
+        "and survivors are counted in all texts.",
+        default=2000,
+    ),
+    spans: str | None = option(
+        "Field of SAMPLE with annotated spans, for a release of any tool: JSON offsets "
+        "[[start, end, kind], ...], or what Presidio, spaCy or CoNLL files hold.",
+        "--spans FIELD",
+    ),
+    label: options.Column | None = option(
+        "Column of SAMPLE with an attribute that the attacker infers, for a release of "
+        "any tool.",
+        "--label COLUMN",
+    ),
+    places: bool = option(
+        "List the places of a release of your own that the reader guesses with a "
+        "posterior above 0.5, by text and word number. Needs --epsilon, no policy."
+    ),
+    html: options.File | None = option("Write a page with the result.", "--html FILE"),
+    fail_above: tuple[str, ...] = option(
+        "Exit with code 4 if an attack reaches more, such as survivors=0.01. "
+        "Repeatable.",
+        "--fail-above NAME=VALUE",
+    ),
+    show: bool = option(
+        "Show the units that are left in the riskiest rows, on a terminal only."
+    ),
+    force: bool = options.FORCE,
     seed: options.Seed = option(
         "Fixes what is drawn, for the attack alone.", default=0
     ),
@@ -71,60 +111,149 @@ def attack(
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
-    """Measure what adversaries recover of SAMPLE from its release.
+    """Measure what an attacker recovers of SAMPLE from its release.
 
-    An attacker who sees the ordinary words and knows other texts of the domain guesses
-    the sensitive ones. Which words count as sensitive is one fixed list for all
-    policies: names, places, organizations, dates, health, family and the like.
+    Without --epsilon, RELEASE may come from any tool. The command aligns its words with
+    those of SAMPLE. It counts sensitive words or annotated spans that are unchanged,
+    guesses the hidden ones, solves consistent surrogates, and links releases to their
+    originals. RELEASE has the rows of SAMPLE, in their order.
+
+    With --epsilon, the attacks use the exact law of this package, and a release is
+    drawn where none is given. An attacker who sees the ordinary words and knows other
+    texts of the domain guesses the sensitive ones. Which words count as sensitive is
+    one fixed list for all policies.
 
     With --policy all, or a mechanism on a space: single-word guessing, sentence
-    decoding and linkage, the most exposed word, and how much an output tells at all.
+    decoding and linkage. Give a RELEASE that was printed with --read none.
 
-    Attackers know the mechanism and public text, but no key. Without RELEASE one is
-    drawn, and thrown away. RELEASE has the order of SAMPLE and was made by this setting
-    with --read none: not all attacks work on one that was read. The numbers hold for
-    these texts and these attackers. An attacker who knows more recovers more.
+    Attackers know the mechanism and public text, but no key. The numbers hold for these
+    texts and these attackers. An attacker who knows more recovers more.
 
     \b
+    mondegreen attack notes.csv redacted.csv --column note
+    mondegreen attack notes.jsonl redacted.jsonl --column note --spans spans --json
     mondegreen attack reviews.csv --column review --epsilon 12
     mondegreen attack reviews.csv drawn.csv --column review --epsilon 12 --json
     mondegreen attack reviews.csv --column review --policy all --epsilon 10
     """  # noqa: D301
+    from mondegreen.cli.attack_any_tool import Asked, attack_any_tool, check_any_tool
     from mondegreen.policy.policy import policy_of
 
     if sample == release:
         raise ConfigurationError("SAMPLE and RELEASE must be two files")
-    policy, files = (
-        policy_of(settings.resolve()),
-        Files(sample, release, columns, format),
-    )
+    limits = read_limits(fail_above)
+    files = Files(sample, release, columns, format)
+    if settings.epsilon is None:
+        check_any_tool(settings, release, more, has_places=places)
+        asked = Asked(spans, label, texts, seed, language, corpus, show)
+        made = attack_any_tool(settings, files, asked, shower(quiet))
+        _finish(made, sample, html, limits, as_json=as_json, force=force)
+        return
+    if places and (policy_of(settings.resolve()) is not None or release is None):
+        raise ConfigurationError(
+            "--places needs a RELEASE by a mechanism over words: add --policy all"
+        )
+    if spans or label or show:
+        raise ConfigurationError(
+            "--spans, --label and --show go with a release of any tool: leave out "
+            "--epsilon"
+        )
+    policy = policy_of(settings.resolve())
+    _check_policy_options(policy, language, more)
     if policy is None:
         made = _attack_space(
-            settings, files, texts, seed, language, corpus, more, shower(quiet)
+            settings,
+            files,
+            texts,
+            seed,
+            language,
+            corpus,
+            more,
+            shower(quiet),
+            has_places=places,
         )
     else:
-        if more:
-            raise ConfigurationError(
-                "--attack does not go with a policy: attacks of plug-ins expect a "
-                "space; add --policy all"
-            )
-        if language is not None:
-            raise ConfigurationError(
-                "--language does not go with a policy: name texts of the domain with "
-                "--corpus FILE, or add --policy all"
-            )
         made = _attack_policy(
             policy, settings, files, texts, seed, corpus, shower(quiet)
         )
+    _finish(made, sample, html, limits, as_json=as_json, force=force)
+
+
+def _check_policy_options(
+    policy: Policy | None, language: str | None, more: tuple[str, ...]
+) -> None:
+    """Refuse options that attacks under a policy have no use for."""
+    if policy is not None and more:
+        raise ConfigurationError(
+            "--attack does not go with a policy: attacks of plug-ins expect a space; "
+            "add --policy all"
+        )
+    if policy is not None and language is not None:
+        raise ConfigurationError(
+            "--language does not go with a policy: name texts of the domain with "
+            "--corpus FILE, or add --policy all"
+        )
+
+
+def _finish(
+    made: Made,
+    sample: str,
+    html: str | None,
+    limits: Mapping[str, float],
+    *,
+    as_json: bool,
+    force: bool,
+) -> None:
+    """Print what was found, write the page, and check it against the limits."""
     if as_json:
         shown = {key: each.to_dict() for key, each in made.found.items()}
         echo_json({**made.about, "note": _OWN, **shown})
-        return
-    size = (
-        f"{amount(made.about['texts'], 'text')}, {amount(made.about['words'], 'word')}"
-    )
-    head = f"{sample}: {size}; {made.setting}"
-    click.echo("\n".join([head, "", *_lines(made.found), "", _OWN]))
+    else:
+        texts, words = made.about["texts"], made.about["words"]
+        size = f"{amount(texts, 'text')}, {amount(words, 'word')}"
+        head = f"{sample}: {size}; {made.setting}"
+        listed = _lines_of_places(made.about.get("guessed_places"))
+        lines = [head, "", *_lines(made.found), *listed, "", _OWN]
+        click.echo("\n".join(lines))
+    if html is not None:
+        from mondegreen.report.attack_page import write_attack_page
+
+        names = {name: _HEADINGS.get(name, name) for name in made.found}
+        write_attack_page(html, made.found, names, made.about, force=force)
+    check_limits(made.found, limits)
+
+
+def read_limits(given: Sequence[str]) -> dict[str, float]:
+    """Read the limits that --fail-above states."""
+    limits = {}
+    for each in given:
+        name, _, value = each.partition("=")
+        try:
+            limits[name] = float(value)
+        except ValueError:
+            limits[name] = math.nan
+        if not 0 <= limits[name] < math.inf:
+            allowed = "NAME=VALUE, a value of 0 or more, such as survivors=0.01"
+            raise InvalidParameterError("--fail-above", each, allowed)
+    return limits
+
+
+def check_limits(found: Mapping[str, Attack], limits: Mapping[str, float]) -> None:
+    """Stop with a privacy error where an attack reaches more than its limit."""
+    over = []
+    for name, limit in limits.items():
+        if name not in found:
+            raise ConfigurationError(
+                f"--fail-above {name}: there is no such attack here; choose one of: "
+                + ", ".join(found)
+            )
+        value = found[name].value
+        if value is None:  # what is not known is not below a limit
+            over.append(f"{name} is not known (limit {limit:g})")
+        elif value > limit:
+            over.append(f"{name} is {value:.4g} (limit {limit:g})")
+    if over:
+        raise PrivacyError("above --fail-above: " + "; ".join(over))
 
 
 @dataclass(frozen=True)
@@ -168,6 +297,8 @@ def _attack_space(
     corpus: tuple[str, ...],
     more: tuple[str, ...],
     show: Callable[[str], object],
+    *,
+    has_places: bool,
 ) -> Made:
     """Attack a mechanism over the words of a space."""
     import numpy as np
@@ -195,6 +326,9 @@ def _attack_space(
     show("the channel")
     found = attack_all(state, pairs, _knowledge(state, pairs, language), show, more)
     about = _about(pairs, problem)
+    if has_places:
+        show("guessed places")
+        about["guessed_places"] = _guessed_places(state, pairs, language)
     if corpus and pairs.released is not None:
         show("sensitive words")
         known = _public_texts(files, corpus, texts)
@@ -262,6 +396,22 @@ def _attack_policy(
         f"corpus of the attacker: {size}, of {whence}"
     )
     return Made(found, about, setting)
+
+
+def _guessed_places(
+    state: State, pairs: Pairs, language: str | None
+) -> list[dict[str, Any]]:
+    """List the places that the reader is sure of, numbered from 1."""
+    from mondegreen.attacks.certificate import find_guessed_places
+    from mondegreen.language.store import load_language
+
+    numbers = list(range(1, pairs.texts + 1))
+    if pairs.chosen is not None:
+        numbers = [i + 1 for i in pairs.chosen.nonzero()[0].tolist()]
+    return [
+        {"text": numbers[place.text], "word": place.word + 1, "belief": place.belief}
+        for place in find_guessed_places(state, pairs, load_language(language))
+    ]
 
 
 def _public_texts(
@@ -413,10 +563,48 @@ def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
     if "worst_word" in found and (words := found["worst_word"].details.get("words")):
         listed = ", ".join(f"{word} {100 * share:.0f} %" for word, share in words)
         yield f"words guessed most often: {listed}"
-    for way in found["linkage"].details["by"]:
+    if "survivors" in found:
+        yield from _of_survivors(found)
+    for way in found["linkage"].details.get("by", ()):
         chance = figure(way["chance"], "percent")
         value = figure(way["value"], "percent")
         yield f"linked by {way['by']}: {value} % (by chance {chance} %)"
+
+
+def _lines_of_places(places: list[dict[str, Any]] | None) -> Iterator[str]:
+    """How many places are guessed, and the ten most certain ones."""
+    if places is None:
+        return
+    yield f"\n{amount(len(places), 'place')} with a posterior above 0.5"
+    if places:
+        rows = [["text", "word", "posterior"]]
+        rows += [
+            [str(p["text"]), str(p["word"]), figure(p["belief"])] for p in places[:10]
+        ]
+        yield from table(rows, align=">>>")
+        yield "Choose another setting for the whole release, not for single places."
+
+
+def _of_survivors(found: Mapping[str, Attack]) -> Iterator[str]:
+    """What is left by kind, how hidden words rank, and the riskiest rows by number."""
+    survivors, hidden = found["survivors"], found["reader"].details["hidden_words"]
+    rows = [["kind", "left", "units"]]
+    for name, kind in survivors.details["by_kind"].items():
+        rows.append([name, f"{figure(kind['value'], 'percent')} %", f"{kind['n']:,}"])
+    yield ""
+    yield from table(rows, align="<>>")
+    if hidden["n"]:
+        first, ten = (
+            figure(hidden[k]["value"], "percent") for k in ("top_1", "top_10")
+        )
+        yield (
+            f"\n{hidden['n']:,} hidden words: first guess {first} %, among ten guesses "
+            f"{ten} %, median rank {hidden['median_rank'] or 'not known'}"
+        )
+    if worst := survivors.details["riskiest_rows"][:10]:
+        listed = ", ".join(f"{each['row']} ({each['left']})" for each in worst)
+        yield f"riskiest rows (units left): {listed}"
+    yield ""
 
 
 def _of_classes(attack: Attack) -> Iterator[str]:

@@ -251,12 +251,19 @@ def command(**how: Any) -> Callable[[Callable[..., None]], click.Command]:
 class _SettingsOptions:
     """Stands where a command takes options that make :class:`Settings`."""
 
-    def __init__(self, names: Iterable[str], otherwise: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        names: Iterable[str],
+        otherwise: Mapping[str, str],
+        optional: Collection[str],
+    ) -> None:
         declared = list_options()
         self.options = [
-            replace(declared[name], otherwise=otherwise[name])
-            if name in otherwise
-            else declared[name]
+            replace(
+                declared[name],
+                otherwise=otherwise.get(name, declared[name].otherwise),
+                is_required=declared[name].is_required and name not in optional,
+            )
             for name in names
         ]
 
@@ -265,15 +272,17 @@ def settings(
     *names: str,
     without: Collection[str] = (),
     otherwise: Mapping[str, str] = MappingProxyType({}),
+    optional: Collection[str] = (),
 ) -> Any:
     """Declare the options of some settings where a command has a parameter of them.
 
     By default all of them; ``without`` leaves some out. ``otherwise`` says which
-    default a command gives to settings that are None.
+    default a command gives to settings that are None; ``optional`` names settings that
+    this command can do without.
     """
     named = names or tuple(list_options())
     chosen = (name for name in named if name not in without)
-    return _SettingsOptions(chosen, otherwise)
+    return _SettingsOptions(chosen, otherwise, optional)
 
 
 def _click_option(declared: Option) -> click.Option:

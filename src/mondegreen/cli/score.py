@@ -164,25 +164,38 @@ def text_pairs(original: AbstractSource, release: AbstractSource) -> Iterator[Pa
     A list of another length than that of its original counts as withheld. Errors quote
     no text.
     """
-    rows = enumerate(zip_longest(_rows(original), _rows(release)), start=1)
+    rows = row_pairs(original, release)
     while chunk := list(islice(rows, _ROWS)):
         texts: list[str | None] = []
         released: list[str | None] = []
-        for number, (mine, theirs) in chunk:
-            if mine is None or theirs is None:
-                raise _of_other_length(original, release)
-            for cell, other in zip(mine, theirs, strict=True):
-                left, right = _aligned(cell, other)
-                if any(
-                    text is None and found is not None
-                    for text, found in zip(left, right, strict=True)
-                ):
-                    problem = "a text where the original has none"
-                    hint = "are the two files in one order?"
-                    raise SourceError(release.name, problem, row=number, hint=hint)
-                texts += left
-                released += right
+        for _, left, right in chunk:
+            texts += left
+            released += right
         yield texts, released
+
+
+def row_pairs(
+    original: AbstractSource, release: AbstractSource
+) -> Iterator[tuple[int, list[str | None], list[str | None]]]:
+    """Yield the number of each row, its texts and their releases."""
+    rows = enumerate(zip_longest(_rows(original), _rows(release)), start=1)
+    for number, (mine, theirs) in rows:
+        if mine is None or theirs is None:
+            raise _of_other_length(original, release)
+        texts: list[str | None] = []
+        released: list[str | None] = []
+        for cell, other in zip(mine, theirs, strict=True):
+            left, right = _aligned(cell, other)
+            if any(
+                text is None and found is not None
+                for text, found in zip(left, right, strict=True)
+            ):
+                problem = "a text where the original has none"
+                hint = "are the two files in one order?"
+                raise SourceError(release.name, problem, row=number, hint=hint)
+            texts += left
+            released += right
+        yield number, texts, released
 
 
 def _rows(source: AbstractSource) -> Iterator[list[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
 
@@ -44,6 +44,62 @@ class Release:
     text: str
     spans: tuple[Span, ...]
     guarantee: Guarantee
+
+    def remap(
+        self, original: str, spans: Iterable[tuple[int, int, str]]
+    ) -> list[tuple[int, int, str]]:
+        """Move annotated spans of the original onto the release.
+
+        A span covers the words that it touches, and the structure between them. So
+        labeled data stays labeled. The result discloses which words were annotated,
+        and as what: no guarantee hides that. If annotations are private, do not
+        release them.
+
+        Parameters
+        ----------
+        original : str
+            The text that this is a release of.
+        spans : iterable of (int, int, str)
+            Start, end and kind: character offsets of the original.
+
+        Returns
+        -------
+        list of (int, int, str)
+            Character offsets of ``text``, in the order given. A span without words, or
+            of dropped words alone, is left out.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the original has another number of words, or a span is outside of it.
+
+        Examples
+        --------
+        >>> import mondegreen as mg
+        >>> private = mg.Privatizer(mg.mechanism("tree", epsilon=10.0))
+        >>> text = "I met Ann in Oslo."
+        >>> release = private(text)
+        >>> [(start, end, kind)] = release.remap(text, [(13, 17, "GPE")])
+        >>> release.text[start:end] == release.text.split()[-1].rstrip(".")
+        True
+        """
+        (parts,) = tokenize([original]).parts
+        edges = np.cumsum([0, *map(len, parts or ())])
+        starts, ends = edges[1:-1:2], edges[2::2]
+        if len(starts) != len(self.spans):
+            wanted = f"the text that was released, of {len(self.spans):,} words"
+            raise InvalidParameterError("original", f"{len(starts):,} words", wanted)
+        found = []
+        for start, end, kind in spans:
+            if not 0 <= start <= end <= len(original):
+                allowed = f"within 0..{len(original)}, the start first"
+                raise InvalidParameterError("spans", [start, end], allowed)
+            first = int(np.searchsorted(ends, start, side="right"))
+            last = int(np.searchsorted(starts, end, side="left"))
+            covered = [each for each in self.spans[first:last] if each.start < each.end]
+            if covered and start < end:
+                found.append((covered[0].start, covered[-1].end, kind))
+        return found
 
     def __str__(self) -> str:
         return self.text

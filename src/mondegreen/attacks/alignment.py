@@ -1,0 +1,333 @@
+r"""Pairs the words of a text with the words of its release, made by any tool.
+
+A release may leave words, replace them, mask them, delete them or move them. Words that
+are in both texts once each are anchors, as in patience diff: the longest run of anchors
+in one order stays. Between anchors dynamic programming finds the cheapest edits:
+
+====================================================  ====
+an equal word                                         0
+a word becomes a mask, or the mask before it grows    0.3
+a word becomes another word                           1
+a word is deleted, or a released word is new          0.7
+====================================================  ====
+
+The table of edits is a band along the diagonal, so memory grows with the length of the
+texts and not with its square.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, final
+
+from mondegreen.text.tokenizer import canonical, tokenize
+
+GONE: Final = -1
+"""The place of a word that has no counterpart in the release."""
+
+_NEW, _OTHER, _MASKED = 0.7, 1.0, 0.3
+_DIAGONAL, _FROM_ABOVE, _FROM_LEFT, _GROWN = range(4)
+_HALF_BAND: Final = 48
+_WIDEST: Final = 512
+
+_WORDS_OF_MASKS: Final = (
+    "unk|unknown|mask|masked|redacted|removed|hidden|deleted|anonymi[sz]ed|private|"
+    "name|first_?name|last_?name|person|user|patient|email|e-mail|phone|address|"
+    "location|city|country|date|age|organi[sz]ation|company|url|id|ssn|number"
+)
+_MASK: Final = re.compile(
+    rf"""
+      \[\s?(?: [A-Z][A-Z0-9_\ \-/:\#]{{1,39}}
+             | (?i:{_WORDS_OF_MASKS})[\w\ \-:\#]{{0,20}} )\s?\]
+    | <\s?/?(?: [A-Z][A-Z0-9_\ \-/:\#]{{1,39}}
+             | (?i:{_WORDS_OF_MASKS})[\w\-:\#]{{0,20}} )\s?>
+    | \{{\{{[^{{}}\n]{{1,40}}\}}\}}
+    | \{{[A-Z][A-Z0-9_]{{1,39}}\}}
+    | ⟨[^⟨⟩\n]{{1,40}}⟩
+    | \*{{3,}} | _{{3,}} | \#{{3,}} | [█■▇]+
+    | (?<![^\W_]) X{{3,}}(?:[-/.\ ]X{{2,}})* (?![^\W_])
+    | (?<!\w) REDACTED (?!\w)
+    """,
+    re.VERBOSE,
+)
+
+_fold = functools.lru_cache(1 << 16)(canonical)
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Tokens:
+    """The words and masks of a text in order, and where each stands.
+
+    Parameters
+    ----------
+    keys : list of str
+        Folded words, and masks as they are printed.
+    starts, ends : list of int
+        Character offsets.
+    is_mask : list of bool
+    gaps : list of str
+        The structure before each token, and behind the last.
+    """
+
+    keys: list[str]
+    starts: list[int]
+    ends: list[int]
+    is_mask: list[bool]
+    gaps: list[str]
+
+    def __repr__(self) -> str:
+        return f"Tokens(<{len(self.keys)} tokens>)"
+
+
+def read_tokens(text: str, *, original: str | None = None) -> Tokens:
+    """Cut a text into words and masks.
+
+    Parameters
+    ----------
+    text : str
+    original : str, optional
+        The original of a release. A mask that is printed there too is plain text.
+        Without it nothing is a mask.
+
+    Returns
+    -------
+    Tokens
+
+    Examples
+    --------
+    >>> read_tokens("Call [NAME] now.", original="Call Ann Smith now.").keys
+    ['call', '[NAME]', 'now']
+    """
+    keys: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    is_mask: list[bool] = []
+    gaps: list[str] = [""]
+
+    def add_words(start: int, end: int) -> None:
+        (parts,) = tokenize([text[start:end]]).parts
+        place = start
+        for i, part in enumerate(parts or ()):
+            if i % 2:
+                keys.append(_fold(part))
+                starts.append(place)
+                ends.append(place + len(part))
+                is_mask.append(False)
+                gaps.append("")
+            else:
+                gaps[-1] += part
+            place += len(part)
+
+    last = 0
+    if original is not None:
+        for found in _MASK.finditer(text):
+            if found.group() in original:
+                continue
+            add_words(last, found.start())
+            keys.append(found.group())
+            starts.append(found.start())
+            ends.append(found.end())
+            is_mask.append(True)
+            gaps.append("")
+            last = found.end()
+    add_words(last, len(text))
+    return Tokens(keys, starts, ends, is_mask, gaps)
+
+
+def align(originals: Sequence[str], released: Tokens) -> list[int]:
+    """Find the counterpart of each word of an original in its release.
+
+    Parameters
+    ----------
+    originals : sequence of str, length n
+        Folded words of the original.
+    released : Tokens
+        Words and masks of the release.
+
+    Returns
+    -------
+    list of int, length n
+        The place in the release, which rises, or ``GONE``. A mask may stand for
+        several words.
+
+    Examples
+    --------
+    >>> words = "call ann smith now".split()
+    >>> align(words, read_tokens("Call [NAME] now.", original="Call Ann Smith now."))
+    [0, 1, 1, 2]
+    >>> align(words, read_tokens("Call now."))
+    [0, -1, -1, 1]
+    """
+    keys, masks = released.keys, released.is_mask
+    # Edits of a word each keep the count; chance anchors would tear these texts apart.
+    if len(keys) == len(originals):
+        straight = list(range(len(keys)))
+        equal = sum(a == b for a, b in zip(originals, keys, strict=True))
+        if equal == len(keys) or 2 * equal >= len(keys):
+            return straight
+        anchored = _anchored(originals, keys, masks)
+        places = (straight, anchored)
+        return min(places, key=lambda found: _cost(originals, keys, masks, found))
+    return _anchored(originals, keys, masks)
+
+
+def _anchored(a: Sequence[str], b: Sequence[str], masks: Sequence[bool]) -> list[int]:
+    """Align between anchors, and between the anchors of each part, once more."""
+    found = [GONE] * len(a)
+    parts = [(0, len(a), 0, len(b))]
+    while parts:
+        i, n, j, m = parts.pop()
+        i, n, j, m = _trim(a, b, (i, n, j, m), found)
+        if i == n or j == m:
+            continue
+        anchors = _anchors(a, b, i, n, j, m)
+        if not anchors:
+            _fill(a, b, masks, (i, n, j, m), found)
+            continue
+        for x, y in anchors:
+            found[x] = y
+        stops = [(i - 1, j - 1), *anchors, (n, m)]
+        parts += [(p + 1, r, q + 1, s) for (p, q), (r, s) in pairwise(stops)]
+    # Words without a counterpart that stand beside masked ones are under that mask.
+    for order, step in ((range(1, len(a)), -1), (range(len(a) - 2, -1, -1), 1)):
+        for x in order:
+            beside = found[x + step]
+            if found[x] == GONE and beside != GONE and masks[beside]:
+                found[x] = beside
+    return found
+
+
+def _trim(
+    a: Sequence[str],
+    b: Sequence[str],
+    part: tuple[int, int, int, int],
+    found: list[int],
+) -> tuple[int, int, int, int]:
+    """Pair equal words at both ends of a part; return what is left of it."""
+    i, n, j, m = part
+    while i < n and j < m and a[i] == b[j]:
+        found[i] = j
+        i, j = i + 1, j + 1
+    while i < n and j < m and a[n - 1] == b[m - 1]:
+        n, m = n - 1, m - 1
+        found[n] = m
+    return i, n, j, m
+
+
+def _anchors(
+    a: Sequence[str], b: Sequence[str], i: int, n: int, j: int, m: int
+) -> list[tuple[int, int]]:
+    """Find words that occur once in both parts: the longest run in one order."""
+    mine, theirs = Counter(a[i:n]), Counter(b[j:m])
+    places = {b[y]: y for y in range(j, m) if theirs[b[y]] == 1}
+    pairs = [
+        (x, places[a[x]]) for x in range(i, n) if mine[a[x]] == 1 and a[x] in places
+    ]
+    tails: list[int] = []  # the last place of the best run of each length
+    at: list[int] = []
+    before: list[int] = []
+    for index, (_, y) in enumerate(pairs):
+        length = bisect_left(tails, y)
+        before.append(at[length - 1] if length else -1)
+        if length == len(tails):
+            tails.append(y)
+            at.append(index)
+        else:
+            tails[length], at[length] = y, index
+    run: list[tuple[int, int]] = []
+    index = at[-1] if at else -1
+    while index >= 0:
+        run.append(pairs[index])
+        index = before[index]
+    return run[::-1]
+
+
+def _fill(
+    a: Sequence[str],
+    b: Sequence[str],
+    masks: Sequence[bool],
+    part: tuple[int, int, int, int],
+    found: list[int],
+) -> None:
+    """Align a part without anchors by dynamic programming in a band."""
+    first, n, start, m = part
+    rows, columns = n - first, m - start
+    half = min(_WIDEST, max(_HALF_BAND, abs(rows - columns)))
+    steps: list[tuple[int, bytearray]] = []
+    low, above = 0, [_NEW * j for j in range(min(columns, half) + 1)]
+    is_mask = masks[start:m]
+    for i in range(1, rows + 1):
+        middle = i * columns // rows
+        left, right = max(0, middle - half), min(columns, middle + half)
+        word = a[first + i - 1]
+        costs = [
+            0.0 if word == b[start + j] else _MASKED if is_mask[j] else _OTHER
+            for j in range(max(0, left - 1), right)
+        ]
+        above, moves = _line(above, left - low, left, costs, is_mask)
+        steps.append((left, moves))
+        low = left
+    i, j = rows, columns
+    while i:
+        left, moves = steps[i - 1]
+        move = moves[j - left]
+        if move == _FROM_LEFT:
+            j -= 1
+            continue
+        i -= 1
+        if move == _DIAGONAL:
+            j -= 1
+            found[first + i] = start + j
+        elif move == _GROWN:
+            found[first + i] = start + j - 1
+
+
+def _line(
+    above: list[float],
+    shift: int,
+    left: int,
+    costs: Sequence[float],
+    is_mask: Sequence[bool],
+) -> tuple[list[float], bytearray]:
+    """Compute a line of the table of edits from the one above it.
+
+    The line has the columns from ``left`` on. Column j is at
+    ``above[j - left + shift]``, and the last of ``costs`` belongs to its last column.
+    """
+    far = float("inf")
+    count = len(costs) + (left == 0)
+    line, moves = [far] * count, bytearray(count)
+    for k in range(count):
+        j, at = left + k, k + shift
+        best, move = far, _DIAGONAL
+        if j and 0 < at <= len(above):
+            best = above[at - 1] + costs[j - max(1, left)]
+        if at < len(above):
+            grows = j > 0 and is_mask[j - 1]
+            other = above[at] + (_MASKED if grows else _NEW)
+            if other < best:
+                best, move = other, _GROWN if grows else _FROM_ABOVE
+        if k and line[k - 1] + _NEW < best:
+            best, move = line[k - 1] + _NEW, _FROM_LEFT
+        line[k], moves[k] = best, move
+    return line, moves
+
+
+def _cost(
+    a: Sequence[str], b: Sequence[str], masks: Sequence[bool], found: Sequence[int]
+) -> float:
+    """Add up what the edits of an alignment cost."""
+    cost = _NEW * (len(b) - len({y for y in found if y != GONE}))
+    for word, y in zip(a, found, strict=True):
+        if y == GONE:
+            cost += _NEW
+        elif word != b[y]:
+            cost += _MASKED if masks[y] else _OTHER
+    return cost

@@ -1,0 +1,168 @@
+r"""Linkage: to which of N originals a release belongs, whatever tool made it.
+
+By words, the attacker takes the original with the largest
+
+.. math:: \frac{1}{\lVert x^{(j)} \rVert}
+    \sum_{w \in y} \left(\ln \frac{N}{n_w}\right)^2
+
+over the words w of the release that are in the original j; :math:`n_w` originals have
+the word w. Masks are no words. Equally good originals share a success.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from mondegreen.arrays import Floats
+from mondegreen.attacks.any_tool.rows import Row
+from mondegreen.attacks.attack import Attack, by_texts
+
+_ORIGINALS: Final = 2000
+_RUN: Final = 3  # gaps between words that are looked at together
+
+
+def link(rows: Sequence[Row]) -> Attack | None:
+    """Link releases to their originals by words, by structure and by lengths.
+
+    ``value`` is the success by words; ``by`` holds every way, and ``strongest`` names
+    the best one. None for fewer than two texts.
+    """
+    rows = rows[:_ORIGINALS]
+    if len(rows) < 2:
+        return None
+    found = [
+        _by_features(rows, "words", lambda row: row.words, _visible_words),
+        _by_features(
+            rows,
+            "structure",
+            lambda row: _runs(row.gaps),
+            lambda row: _runs(row.released.gaps),
+        ),
+        _by_lengths(rows),
+    ]
+    best = max(found, key=lambda way: way["value"])
+    words = found[0]
+    return Attack(
+        "linkage",
+        f"has {len(rows):,} originals and looks for that of a release by its words",
+        words["value"],
+        words["low"],
+        words["high"],
+        1 / len(rows),
+        len(rows),
+        "share of texts",
+        {"strongest": best["by"], "by": found},
+    )
+
+
+def single_out(rows: Sequence[Row]) -> Attack | None:
+    """Measure how often the annotated units that are left belong to one text alone.
+
+    An attacker who knows these units of N people has as many candidates as there are
+    originals with all units that the release leaves; ``value`` is the mean of one over
+    that number. So a release that leaves nothing is at chance, 1 / N.
+    """
+    rows = [row for row in rows[:_ORIGINALS] if row.units]
+    if len(rows) < 2:
+        return None
+    owners: dict[str, set[int]] = defaultdict(set)
+    for index, row in enumerate(rows):
+        for unit in row.units:
+            owners[_printed(row, unit.first, unit.last)].add(index)
+    hits = np.zeros(len(rows))
+    singled = 0
+    for index, row in enumerate(rows):
+        left = [
+            owners[_printed(row, unit.first, unit.last)]
+            for unit in row.units
+            if row.is_left(unit)
+        ]
+        same = set.intersection(*left) if left else range(len(rows))
+        hits[index] = 1 / len(same)
+        singled += len(same) == 1
+    low, high = by_texts(hits, np.ones(len(hits)))
+    return Attack(
+        "identity",
+        f"knows the annotated units of {len(rows):,} texts and looks for the only one "
+        "that has those left in a release",
+        float(hits.mean()),
+        low,
+        high,
+        1 / len(rows),
+        len(rows),
+        "share of texts",
+        {"singled_out": singled},
+    )
+
+
+def _printed(row: Row, first: int, last: int) -> str:
+    return " ".join(row.words[first:last])
+
+
+def _visible_words(row: Row) -> list[str]:
+    """List the words of a release; no masks."""
+    return [
+        key
+        for key, is_mask in zip(row.released.keys, row.released.is_mask, strict=True)
+        if not is_mask
+    ]
+
+
+def _runs(gaps: Sequence[str]) -> list[Hashable]:
+    """List gaps that are no single space, each with those beside it."""
+    told = [gap for gap in gaps if gap not in ("", " ")]
+    return [tuple(told[i : i + _RUN]) for i in range(len(told))] + [*told]
+
+
+def _by_features(
+    rows: Sequence[Row],
+    name: str,
+    mine: Callable[[Row], Sequence[Hashable]],
+    theirs: Callable[[Row], Sequence[Hashable]],
+) -> dict[str, Any]:
+    """Compare weighted sets of features, one release at a time."""
+    count = len(rows)
+    postings: dict[Hashable, list[int]] = defaultdict(list)
+    for index, row in enumerate(rows):
+        for feature in set(mine(row)):
+            postings[feature].append(index)
+    weights = {f: float(np.log(count / len(at))) ** 2 for f, at in postings.items()}
+    lists = {feature: np.array(at) for feature, at in postings.items()}
+    lengths = np.full(count, 1e-9)
+    for feature, at in lists.items():
+        lengths[at] += weights[feature]
+    lengths = np.sqrt(lengths)
+    hits = np.zeros(count)
+    for index, row in enumerate(rows):
+        scores = np.zeros(count)
+        # Sorted: sums of floats, and so ties, are the same for every order of a set.
+        for feature in sorted(set(theirs(row)) & postings.keys(), key=repr):
+            scores[lists[feature]] += weights[feature]
+        hits[index] = _share(scores / lengths, index)
+    return _summed(name, hits)
+
+
+def _by_lengths(rows: Sequence[Row]) -> dict[str, Any]:
+    """Take the original whose number of words is nearest."""
+    counts = np.array([len(row.words) for row in rows], dtype=np.float64)
+    hits = np.zeros(len(rows))
+    for index, row in enumerate(rows):
+        hits[index] = _share(-np.abs(counts - len(row.released.keys)), index)
+    return _summed("number of words", hits)
+
+
+def _share(scores: Floats, own: int) -> float:
+    """Share a success among the best originals."""
+    best = scores.max()
+    is_best = scores >= best - 1e-9 * max(1.0, abs(best))
+    return float(is_best[own] / is_best.sum())
+
+
+def _summed(name: str, hits: Floats) -> dict[str, Any]:
+    low, high = by_texts(hits, np.ones(len(hits)))
+    shares = {"value": float(hits.mean()), "low": low, "high": high}
+    return {"by": name, **shares, "chance": 1 / len(hits), "n": len(hits)}

@@ -1,0 +1,469 @@
+r"""A reader who fills masks and corrects replaced words with a public language model.
+
+The law of the tool is not known. The reader learns it from other texts of the same
+domain and their releases: how frequent words are, how often they are hidden, and under
+which mark. At a hidden place with the mark m, between the visible words u, v and x, y,
+the score of a word w is
+
+.. math:: \ln p(w \mid u, v) + \ln p(x \mid v, w) + \ln p(y \mid w, x)
+          + \ln P(m \mid w) + t \cos(w, z)
+
+with trigrams p, the first of them mixed with the frequencies of the domain, and a rate
+P(m | w) that is smoothed by that of the class of w. The last term is there for a
+replaced word alone: z is the printed word, and t is the best of a few on the other half
+of the texts. Neighbors that are hidden are left out. Names that stand elsewhere in the
+same release are tried too.
+
+The reader is told which words were replaced or deleted, so its share is an upper bound
+for this language model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final, final
+
+import numpy as np
+
+from mondegreen.arrays import Floats, Weights
+from mondegreen.attacks.alignment import GONE
+from mondegreen.attacks.any_tool.rows import MASKED, MOVED, REPLACED, Row
+from mondegreen.attacks.any_tool.survivors import Shares
+from mondegreen.attacks.attack import Attack, wilson
+from mondegreen.attacks.sensitive import word_classes
+from mondegreen.language.ngrams import NGrams
+from mondegreen.space.space import Space
+from mondegreen.text.sentences import sentence_ends
+from mondegreen.text.tokenizer import tokenize
+
+_CANDIDATES: Final = 2048
+_PLACES: Final = 3000
+"""Hidden words that are guessed at most: some 15 seconds of work."""
+
+_STRENGTHS: Final = (0.0, 6.0, 12.0, 20.0)
+"""Weights of likeness that are tried for replaced words, in nats."""
+
+_COPIED: Final = 0.05
+"""Chance that a hidden word stands elsewhere in the same release."""
+
+_FREQUENT: Final = 0.2
+"""Weight of the word frequencies of the domain beside the language model."""
+
+_STRANGERS: Final = 2000
+_UNSEEN: Final = 1e-3
+_REPLACEMENT, _NOTHING = "a word", "nothing"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """One hidden place: how the truth ranks, by each strength of likeness.
+
+    ``ranks`` holds 1 for the best guess, and 0 where the reader cannot name the word.
+    ``mark`` is what is printed there.
+    """
+
+    row: int  # its index among the rows
+    place: int
+    mark: str
+    ranks: tuple[int, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Domain:
+    """What other texts and their releases tell: frequencies, and rates of hiding."""
+
+    shares: Floats  # of each word of the vocabulary
+    strangers: dict[int, tuple[float, int]]  # share and class of words outside of it
+    by_class: Mapping[str, Floats]  # ln P(mark | class)
+    by_word: Mapping[str, Mapping[int, float]]  # ln P(mark | word), where it was met
+
+    def log_rates(self, mark: str, ids: Weights, classes: Weights) -> Floats:
+        rates = self.by_class.get(mark)
+        if rates is None:
+            return np.zeros(len(ids))
+        found = rates[classes]
+        met = self.by_word[mark]
+        for i, word in enumerate(ids.tolist()):
+            if word in met:
+                found[i] = met[word]
+        return found
+
+
+@final
+class PublicReader:
+    """Ranks words at hidden places.
+
+    Parameters
+    ----------
+    language : NGrams
+        A model of PUBLIC text over the words of ``space``.
+    space : Space
+    rows : sequence of Row
+        The releases. What the tool hides is learned from every other one, and used on
+        the rest.
+    """
+
+    def __init__(self, language: NGrams, space: Space, rows: Sequence[Row]) -> None:
+        language.check_space(space)
+        self._language, self._space, self._rows = language, space, rows
+        self._index = space.index
+        self._strangers: dict[str, int] = {}
+        names = _classes_of(space.words)
+        self._names = sorted(set(names) | {c for row in rows for c in row.classes})
+        number = {name: i for i, name in enumerate(self._names)}
+        self._number = number
+        self._class = np.array([number[name] for name in names], dtype=np.int64)
+        self._unigram = np.asarray(language.unigram_log[:-2], dtype=np.float64)
+        # Words of one half are guessed by what the other half tells.
+        self._domains = [self._learn(rows[1::2]), self._learn(rows[::2])]
+        self._units = _unit_vectors(space)
+
+    def _learn(self, rows: Sequence[Row]) -> _Domain:
+        """Count the words of one half, and under which mark each is hidden."""
+        totals = np.zeros(len(self._names))
+        words: Counter[int] = Counter()
+        own_class: dict[int, int] = {}
+        marks: dict[str, Floats] = {}
+        hidden: dict[str, Counter[int]] = {}
+        for row in rows:
+            for i, (name, fate) in enumerate(zip(row.classes, row.fate, strict=True)):
+                number, word = self._number[name], self.id_of(row.words[i])
+                totals[number] += 1
+                words[word] += 1
+                own_class[word] = number
+                if fate > MOVED:
+                    mark = mark_of(row, i)
+                    marks.setdefault(mark, np.zeros(len(totals)))[number] += 1
+                    hidden.setdefault(mark, Counter())[word] += 1
+        size = self._language.vocab_size
+        shares = np.zeros(size)
+        every = max(1, words.total())
+        for word, count in words.items():
+            if word < size:
+                shares[word] = count / every
+        strangers = {
+            word: (count / every, own_class[word])
+            for word, count in words.most_common()
+            if word > size
+        }
+        by_class = {
+            mark: (counts + _UNSEEN) / (totals + 1) for mark, counts in marks.items()
+        }
+        by_word = {
+            mark: {
+                word: float(
+                    np.log((hidden[mark][word] + rates[own_class[word]]) / (count + 1))
+                )
+                for word, count in words.items()
+            }
+            for mark, rates in by_class.items()
+        }
+        logs = {mark: np.log(rates) for mark, rates in by_class.items()}
+        return _Domain(
+            shares, dict(islice(strangers.items(), _STRANGERS)), logs, by_word
+        )
+
+    def scores(self, row: Row, place: int, half: int) -> tuple[Weights, Floats]:
+        """Score the words that fit a place: ids, and logarithms up to a constant.
+
+        Ids above ``vocab_size`` are words outside the vocabulary, which stand in the
+        same release or in texts of the other half.
+        """
+        model, size = self._language, self._language.vocab_size
+        domain, mark = self._domains[half], mark_of(row, place)
+        u, v, x, y = self._visible(row, place)
+        share = (
+            np.exp(self._forward(u, v)) * (1 - _FREQUENT) + _FREQUENT * domain.shares
+        )
+        copies = self._copies(row)
+        strangers = {
+            word: _FREQUENT * each[0] for word, each in domain.strangers.items()
+        }
+        classes = {word: each[1] for word, each in domain.strangers.items()}
+        for word, number in copies.items():
+            if word < size:
+                share[word] += _COPIED / len(copies)
+            elif word > size:
+                strangers[word] = strangers.get(word, 0.0) + _COPIED / len(copies)
+                classes[word] = number
+        forward = np.log(share)
+        rates = domain.by_class.get(mark)
+        ranked = forward if rates is None else forward + rates[self._class]
+        count = min(_CANDIDATES, size)
+        found = np.argpartition(-ranked, count - 1)[:count].astype(np.int64)
+        score, kinds = forward[found], self._class[found]
+        if strangers:
+            found = np.append(found, np.array([*strangers], dtype=np.int64))
+            score = np.append(score, np.log([*strangers.values()]))
+            kinds = np.append(kinds, [classes[word] for word in strangers])
+        score = score + domain.log_rates(mark, found, kinds)
+        capped = np.minimum(found, size)
+        if x != GONE:
+            if v == GONE:
+                score = score + model.pair_log_prob(capped, np.full(len(capped), x))
+            else:
+                score = score + model.log_prob(v, capped, x)
+            if y != GONE and x != model.boundary:
+                score = score + model.log_prob(capped, x, y)
+        return found, score
+
+    def _copies(self, row: Row) -> dict[int, int]:
+        """Find the telling words in the release of a row, and their class."""
+        return {
+            self.id_of(row.words[i]): self._number[row.classes[i]]
+            for i, fate in enumerate(row.fate)
+            if fate <= MOVED and row.classes[i] != "ordinary"
+        }
+
+    def id_of(self, word: str) -> int:
+        """Number a word; one outside the vocabulary has a number of its own."""
+        own = self._index.get(word)
+        if own is None:
+            own = self._strangers.setdefault(
+                word, self._language.vocab_size + 1 + len(self._strangers)
+            )
+        return own
+
+    def _visible(self, row: Row, place: int) -> list[int]:
+        """List what is seen around a place: two ids before it, and two behind.
+
+        ``GONE`` is a hidden word, or what is behind the end. Sentences end in
+        boundaries.
+        """
+        ends = sentence_ends(row.gaps[1:])
+        boundary, size = self._language.boundary, self._language.vocab_size
+
+        def see(i: int) -> int:
+            if row.fate[i] != 0:
+                return GONE
+            return self._index.get(row.words[i], size)
+
+        before: list[int] = []
+        i = place - 1
+        while len(before) < 2:
+            if i < 0 or ends[i]:
+                before.append(boundary)
+                break
+            before.append(see(i))
+            i -= 1
+        before = [*before, boundary][:2][::-1]
+        behind: list[int] = []
+        i = place
+        while len(behind) < 2:
+            if ends[i]:
+                behind = [*behind, boundary, GONE][:2]
+                break
+            i += 1
+            behind.append(see(i))
+        return before + behind
+
+    def _forward(self, u: int, v: int) -> Floats:
+        """Score all words behind two others, as far as these are seen."""
+        model = self._language
+        if v == GONE:
+            return self._unigram.copy()
+        size = model.vocab_size
+        scores = self._unigram + float(model.unigram_backoff[v])
+        own = slice(int(model.pair_starts[v]), int(model.pair_starts[v + 1]))
+        _raise_to(scores, model.pair_words[own], model.pair_log[own], size)
+        if u == GONE or v == model.boundary:
+            return scores
+        row = slice(int(model.pair_starts[u]), int(model.pair_starts[u + 1]))
+        at = int(row.start + np.searchsorted(model.pair_words[row], v))
+        if at < row.stop and int(model.pair_words[at]) == v:
+            scores += float(model.pair_backoff[at])
+            own = slice(int(model.triple_starts[at]), int(model.triple_starts[at + 1]))
+            _raise_to(scores, model.triple_words[own], model.triple_log[own], size)
+        return scores
+
+    def expected(self, ids: Sequence[int], mark: str, half: int) -> list[float]:
+        """Tell how often each word is expected under a mark among all words read."""
+        domain, size = self._domains[half], self._language.vocab_size
+        rates = domain.by_class.get(mark)
+        words = sum(len(row.words) for row in self._rows)
+        found = []
+        for word in ids:
+            if word < size:
+                share, number = float(domain.shares[word]), int(self._class[word])
+            else:
+                share, number = domain.strangers.get(word, (0.0, 0))
+            rate = 1.0 if rates is None else float(np.exp(rates[number]))
+            found.append(words * share * rate)
+        return found
+
+    def likeness(self, printed: str, ids: Weights) -> Floats:
+        """Compare words with a printed one: cosines, 0 where either has no vector."""
+        own = self._index.get(printed)
+        found = np.zeros(len(ids))
+        if own is None or self._units is None:
+            return found
+        inside = ids < self._language.vocab_size
+        found[inside] = self._units[ids[inside]] @ self._units[own]
+        return found
+
+    def guess(self, index: int, place: int) -> Guess:
+        """Rank the truth at a hidden place of a row."""
+        row = self._rows[index]
+        ids, scores = self.scores(row, place, index % 2)
+        mark, truth = mark_of(row, place), self.id_of(row.words[place])
+        strengths = _STRENGTHS if mark == _REPLACEMENT else (0.0,)
+        if len(strengths) > 1:
+            printed = row.released.keys[row.target[place]]
+            like = self.likeness(printed, ids)
+            scores = np.where(ids == self.id_of(printed), -np.inf, scores)
+        else:
+            like = np.zeros(len(ids))
+        is_truth = ids == truth
+        if not is_truth.any():
+            rank = 0 if truth >= self._language.vocab_size else len(ids) + 1
+            return Guess(index, place, mark, (rank,) * len(strengths))
+        ranks = []
+        for strength in strengths:
+            own = scores + strength * like
+            ranks.append(1 + int((own > own[is_truth].max()).sum()))
+        return Guess(index, place, mark, tuple(ranks))
+
+
+def mark_of(row: Row, place: int) -> str:
+    """Name what a reader sees at a hidden place; masks without their numbers."""
+    if row.fate[place] == MASKED:
+        return re.sub(r"[\d_\W]+", " ", row.released.keys[row.target[place]]).strip()
+    return _REPLACEMENT if row.fate[place] == REPLACED else _NOTHING
+
+
+def read_hidden(rows: Sequence[Row], reader: PublicReader, unit: str) -> Attack:
+    """Measure which units a reader has: those that stand, and those that it guesses.
+
+    A unit is recovered where each of its words stands in the release or is the first
+    guess. At most 3,000 hidden words are guessed, of the first rows.
+    """
+    guesses, used = _guess_all(rows, reader)
+    strength = [_strongest(guesses.values(), half) for half in (1, 0)]
+
+    def rank(index: int, place: int) -> int:
+        if rows[index].fate[place] <= MOVED:
+            return 1
+        ranks = guesses[index, place].ranks
+        return ranks[strength[index % 2] if len(ranks) > 1 else 0]
+
+    shares, kinds = Shares(), dict[str, list[int]]()
+    guessed_rows: list[dict[str, int]] = []
+    for index, row in enumerate(rows[:used]):
+        known = [
+            all(rank(index, i) == 1 for i in range(each.first, each.last))
+            for each in row.units
+        ]
+        for each, is_known in zip(row.units, known, strict=True):
+            tally = kinds.setdefault(each.kind, [0, 0])
+            tally[0] += is_known
+            tally[1] += 1
+        hits = sum(known)
+        guessed = hits - row.left_count()
+        if guessed:
+            guessed_rows.append({"row": row.number, "guessed": guessed})
+        shares.add(hits, len(row.units))
+    low, high = shares.ends()
+    guessed_rows.sort(key=lambda each: (-each["guessed"], each["row"]))
+    ranks = np.array([rank(*key) for key in guesses], dtype=np.int64)
+    return Attack(
+        "reader",
+        "has what is left; fills masks and corrects replaced words with trigrams",
+        shares.value,
+        low,
+        high,
+        chance_of(rows[:used]),
+        shares.total,
+        f"share of {unit}",
+        {
+            "texts": used,
+            "hidden_words": _ranked(ranks),
+            "by_kind": {
+                name: {"value": hits / count, "n": count}
+                for name, (hits, count) in sorted(kinds.items())
+            },
+            "riskiest_rows": guessed_rows[:20],
+        },
+    )
+
+
+def _guess_all(
+    rows: Sequence[Row], reader: PublicReader
+) -> tuple[dict[tuple[int, int], Guess], int]:
+    """Guess the hidden words of units; return how many rows were looked at, too."""
+    guesses: dict[tuple[int, int], Guess] = {}
+    for index, row in enumerate(rows):
+        if len(guesses) >= _PLACES:
+            return guesses, index
+        hidden = {
+            place
+            for each in row.units
+            for place in range(each.first, each.last)
+            if row.fate[place] > MOVED
+        }
+        for place in sorted(hidden):
+            guesses[index, place] = reader.guess(index, place)
+    return guesses, len(rows)
+
+
+def _strongest(guesses: Any, half: int) -> int:
+    """Choose how much likeness weighs, on the texts of one half."""
+    hits = np.zeros(len(_STRENGTHS))
+    for each in guesses:
+        if each.row % 2 == half and len(each.ranks) > 1:
+            hits += np.array(each.ranks) == 1
+    return int(hits.argmax())
+
+
+def _ranked(ranks: Weights) -> dict[str, Any]:
+    """Say how hidden words rank among all that the reader can name."""
+    count = len(ranks)
+    if not count:
+        return {"n": 0, "top_1": None, "top_10": None, "median_rank": None}
+    named = ranks[ranks > 0]
+    found: dict[str, Any] = {"n": count, "nameable": len(named)}
+    for name, top in (("top_1", 1), ("top_10", 10)):
+        hits = int((named <= top).sum())
+        low, high = wilson(hits, count)
+        found[name] = {"value": hits / count, "low": low, "high": high}
+    found["median_rank"] = float(np.median(named)) if len(named) else None
+    return found
+
+
+def chance_of(rows: Sequence[Row]) -> float | None:
+    """Guess the most frequent unit everywhere, without a release."""
+    units = Counter(
+        " ".join(row.words[unit.first : unit.last])
+        for row in rows
+        for unit in row.units
+    )
+    return max(units.values()) / units.total() if units else None
+
+
+def _classes_of(words: Sequence[str]) -> list[str]:
+    """Name the class of each word of a vocabulary, or of the first part of it."""
+    batch = tokenize(words)
+    starts = np.cumsum([0, *batch.counts()])[:-1]
+    classes = word_classes(batch)
+    return [str(classes[i]) for i in np.minimum(starts, len(classes) - 1).tolist()]
+
+
+def _unit_vectors(space: Space) -> Any:
+    """Scale the vectors of a space to length 1; None where it has none."""
+    if not space.has_vectors:
+        return None
+    vectors = np.asarray(space.vectors, dtype=np.float32)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.maximum(lengths, 1e-9)
+
+
+def _raise_to(scores: Floats, words: Any, values: Any, size: int) -> None:
+    """Put stored probabilities where they are larger than what is shorter says."""
+    inside = words < size
+    ids = words[inside]
+    scores[ids] = np.maximum(scores[ids], values[inside].astype(np.float64))

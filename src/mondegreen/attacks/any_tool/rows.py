@@ -1,0 +1,165 @@
+"""One text and its release, word by word: what stands, what is hidden, and how."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final, NamedTuple, final
+
+import numpy as np
+
+from mondegreen.attacks.alignment import GONE, Tokens, align, read_tokens
+from mondegreen.attacks.any_tool.spans import Annotation
+from mondegreen.attacks.sensitive import NUMBER, word_classes
+from mondegreen.text.tokenizer import tokenize
+
+_ROWS: Final = 512
+_PLAIN: Final = ("ordinary", "rest", NUMBER)
+
+STANDS, MOVED, REPLACED, MASKED, DELETED = range(5)
+"""What became of a word. A moved word is printed elsewhere in the same release."""
+
+
+class Given(NamedTuple):
+    """A row as it is read."""
+
+    number: int  # of the row, from 1
+    original: str
+    release: str  # empty where it was withheld
+    annotations: Sequence[Annotation] | None = None
+    label: str | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What a tool is asked to hide: a sensitive word, or an annotated span."""
+
+    kind: str
+    first: int  # its words are first..last - 1
+    last: int
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Row:
+    """A text and its release, aligned.
+
+    Parameters
+    ----------
+    number : int
+    words : list of str
+        Folded words of the original.
+    classes : list of str
+        Of each word, by the shipped lexicon.
+    released : Tokens
+    target : list of int
+        The place of the counterpart of each word, or ``GONE``.
+    fate : list of int
+        ``STANDS``, ``MOVED``, ``REPLACED``, ``MASKED`` or ``DELETED``.
+    units : list of Unit
+        Annotated spans if there are any annotations; else the sensitive words.
+    """
+
+    number: int
+    words: list[str]
+    gaps: list[str]
+    classes: list[str]
+    released: Tokens
+    target: list[int]
+    fate: list[int]
+    units: list[Unit]
+    label: str | None = field(default=None)
+
+    def is_left(self, unit: Unit) -> bool:
+        """Whether all words of a unit can be read in the release."""
+        return max(self.fate[unit.first : unit.last]) <= MOVED
+
+    def left_count(self) -> int:
+        return sum(map(self.is_left, self.units))
+
+    def __repr__(self) -> str:
+        return f"Row({self.number}, <{len(self.words)} words>)"
+
+
+def read_rows(given: Iterable[Given]) -> Iterator[Row]:
+    """Align rows, batch by batch.
+
+    >>> (row,) = read_rows([Given(1, "Call Ann now.", "Call [NAME] now.")])
+    >>> [unit.kind for unit in row.units], row.fate
+    (['first_name'], [0, 3, 0])
+    """
+    stream = iter(given)
+    while chunk := list(islice(stream, _ROWS)):
+        batch = tokenize([each.original for each in chunk])
+        classes = word_classes(batch).tolist()
+        ends = np.cumsum([0, *batch.counts()]).tolist()
+        for i, each in enumerate(chunk):
+            yield _row(each, classes[ends[i] : ends[i + 1]])
+
+
+def _row(given: Given, classes: list[str]) -> Row:
+    original = read_tokens(given.original)
+    released = read_tokens(given.release, original=given.original)
+    target = align(original.keys, released)
+    if given.annotations is None:
+        units = [
+            Unit(name, i, i + 1) for i, name in enumerate(classes) if name not in _PLAIN
+        ]
+    else:
+        units = list(_annotated(given.annotations, original))
+    in_units = {i for unit in units for i in range(unit.first, unit.last)}
+    fate = _fates(original.keys, classes, released, target, in_units)
+    return Row(
+        given.number,
+        original.keys,
+        original.gaps,
+        classes,
+        released,
+        target,
+        fate,
+        units,
+        given.label,
+    )
+
+
+def _annotated(annotations: Sequence[Annotation], original: Tokens) -> Iterator[Unit]:
+    """Find the words that an annotation touches; one without words is left out."""
+    starts, ends = np.array(original.starts), np.array(original.ends)
+    for start, end, kind in annotations:
+        first = int(np.searchsorted(ends, start, side="right"))
+        last = int(np.searchsorted(starts, end, side="left"))
+        if first < last:
+            yield Unit(kind, first, last)
+
+
+def _fates(
+    words: list[str],
+    classes: list[str],
+    released: Tokens,
+    target: list[int],
+    in_units: set[int],
+) -> list[int]:
+    fate = []
+    for word, place in zip(words, target, strict=True):
+        if place == GONE:
+            fate.append(DELETED)
+        elif released.is_mask[place]:
+            fate.append(MASKED)
+        else:
+            fate.append(STANDS if released.keys[place] == word else REPLACED)
+    taken = {p for p, f in zip(target, fate, strict=True) if f == STANDS}
+    spare = Counter(
+        key
+        for place, key in enumerate(released.keys)
+        if place not in taken and not released.is_mask[place]
+    )
+    for i, word in enumerate(words):
+        # Ordinary words are everywhere; a name that stands elsewhere is not hidden.
+        is_telling = i in in_units or classes[i] != "ordinary"
+        if fate[i] > MOVED and is_telling and spare[word] > 0:
+            spare[word] -= 1
+            fate[i] = MOVED
+    return fate

@@ -1,0 +1,134 @@
+"""All attacks on a release of any tool, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+
+from mondegreen.attacks.any_tool.labels import infer_labels
+from mondegreen.attacks.any_tool.linkage import link, single_out
+from mondegreen.attacks.any_tool.reader import PublicReader, chance_of, read_hidden
+from mondegreen.attacks.any_tool.rows import Given, Row, read_rows
+from mondegreen.attacks.any_tool.surrogates import solve_surrogates
+from mondegreen.attacks.any_tool.survivors import Survivors
+from mondegreen.attacks.attack import Attack
+from mondegreen.language.ngrams import NGrams
+from mondegreen.space.space import Space
+
+ORDER: Final = (
+    "survivors",
+    "reader",
+    "surrogates",
+    "linkage",
+    "attribute",
+    "identity",
+)
+"""The attacks, as they are shown."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What all attacks found, and how much was read.
+
+    Parameters
+    ----------
+    attacks : dict of str to Attack
+        ``survivors``, ``reader`` and ``linkage`` are always there.
+    texts, words : int
+        Of all originals.
+    sampled : int
+        Texts that all attacks but survivors were made on.
+    """
+
+    attacks: dict[str, Attack]
+    texts: int
+    words: int
+    sampled: int
+
+
+def attack_release(
+    given: Iterable[Given],
+    language: NGrams,
+    space: Space,
+    *,
+    has_spans: bool = False,
+    sample: int = 2000,
+    seed: int = 0,
+    tell: Callable[[str], object] = lambda message: None,
+) -> Found:
+    """Attack a release that any tool made.
+
+    Parameters
+    ----------
+    given : iterable of Given
+        Originals and releases. Survivors are counted in all of them.
+    language : NGrams
+        A model of PUBLIC text, over the words of ``space``, which the reader knows.
+    space : Space
+    has_spans : bool
+        Whether the rows have annotations: they are then what a tool is to hide. If not,
+        the sensitive words of the shipped lexicon are.
+    sample : int
+        Texts that the other attacks take, drawn at random: memory grows with these
+        alone.
+    seed : int
+        Fixes which texts are drawn.
+    tell : callable
+        Gets the name of each step.
+
+    Returns
+    -------
+    Found
+
+    Examples
+    --------
+    >>> import mondegreen as mg
+    >>> from mondegreen.language.store import load_language
+    >>> rows = [
+    ...     Given(1, "Ann lives in Oslo.", "[NAME] lives in Oslo."),
+    ...     Given(2, "Bob met Ann.", "[NAME] met [NAME]."),
+    ... ]
+    >>> found = attack_release(rows, load_language(), mg.load_space())
+    >>> found.attacks["survivors"].value, found.attacks["survivors"].n
+    (0.25, 4)
+    """
+    unit = "annotated units" if has_spans else "sensitive words"
+    survivors = Survivors(unit)
+    tell("survivors")
+    rows = _sample(given, survivors, sample, seed)
+    found = {"survivors": survivors.attack(chance_of(rows))}
+    tell("reader")
+    reader = PublicReader(language, space, rows)
+    found["reader"] = read_hidden(rows, reader, unit)
+    tell("surrogates")
+    others = {
+        "surrogates": solve_surrogates(rows, reader),
+        "linkage": link(rows) or _nobody("linkage"),
+        "attribute": infer_labels(rows),
+        "identity": single_out(rows) if has_spans else None,
+    }
+    found |= {name: each for name, each in others.items() if each is not None}
+    return Found(found, survivors.texts, survivors.words, len(rows))
+
+
+def _nobody(name: str) -> Attack:
+    return Attack(name, "needs two texts", None, None, None, None, 0, "share of texts")
+
+
+def _sample(
+    given: Iterable[Given], survivors: Survivors, count: int, seed: int
+) -> Sequence[Row]:
+    """Count all rows, and keep some at random, in their order (reservoir sampling)."""
+    rng = np.random.default_rng(seed)
+    kept: list[Row] = []
+    for seen, row in enumerate(read_rows(given)):
+        survivors.add(row)
+        if seen < count:
+            kept.append(row)
+        elif (place := int(rng.integers(seen + 1))) < count:
+            kept[place] = row
+    return sorted(kept, key=lambda row: row.number)

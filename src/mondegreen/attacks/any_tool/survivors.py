@@ -1,0 +1,145 @@
+"""Units that stand unchanged in a release: nobody has to guess them."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Final, final
+
+import numpy as np
+
+from mondegreen.attacks.any_tool.rows import (
+    DELETED,
+    MASKED,
+    MOVED,
+    REPLACED,
+    STANDS,
+    Row,
+)
+from mondegreen.attacks.attack import Attack, by_texts, wilson
+from mondegreen.scores.interval import Ends
+
+RISKIEST: Final = 20
+_CLUSTERS: Final = 2048
+"""An interval takes so many texts or more; neighbors are joined where more are."""
+
+_NAMES: Final = {
+    STANDS: "unchanged",
+    MOVED: "elsewhere",
+    REPLACED: "replaced",
+    MASKED: "masked",
+    DELETED: "deleted",
+}
+
+
+@final
+@dataclass(slots=True)
+class Shares:
+    """Hits and counts of texts, joined to at most 2,048 clusters: bounded memory."""
+
+    hits: list[float] = field(default_factory=list)
+    counts: list[float] = field(default_factory=list)
+    _size: int = 1
+    _open: int = 0
+
+    def add(self, hits: float, count: float) -> None:
+        if self._open == 0:
+            if len(self.hits) == _CLUSTERS:
+                for sums in (self.hits, self.counts):
+                    sums[:] = [
+                        a + b for a, b in zip(sums[::2], sums[1::2], strict=True)
+                    ]
+                self._size *= 2
+            self.hits.append(0.0)
+            self.counts.append(0.0)
+        self.hits[-1] += hits
+        self.counts[-1] += count
+        self._open = (self._open + 1) % self._size
+
+    @property
+    def total(self) -> int:
+        return int(sum(self.counts))
+
+    @property
+    def value(self) -> float | None:
+        total = sum(self.counts)
+        return sum(self.hits) / total if total else None
+
+    def ends(self) -> Ends | tuple[None, None]:
+        """Bound the share, 95 %, where the units of a text belong together."""
+        if not self.total:
+            return None, None
+        return by_texts(np.array(self.hits), np.array(self.counts))
+
+
+@final
+@dataclass(slots=True)
+class Survivors:
+    """Counts units that are left, over any number of rows, in bounded memory."""
+
+    unit: str  # "sensitive words" or "annotated units"
+    _shares: Shares = field(default_factory=Shares)
+    _kinds: dict[str, list[int]] = field(default_factory=dict)
+    _classes: dict[str, list[int]] = field(default_factory=dict)
+    _fates: Counter[int] = field(default_factory=Counter)
+    _worst: list[tuple[int, int, int]] = field(default_factory=list)
+    texts: int = 0
+    words: int = 0
+
+    def add(self, row: Row) -> None:
+        self.texts += 1
+        self.words += len(row.words)
+        left = 0
+        for unit in row.units:
+            is_left = row.is_left(unit)
+            left += is_left
+            tally = self._kinds.setdefault(unit.kind, [0, 0])
+            tally[0] += is_left
+            tally[1] += 1
+        self._fates.update(row.fate)
+        for name, fate in zip(row.classes, row.fate, strict=True):
+            tally = self._classes.setdefault(name, [0, 0])
+            tally[0] += fate <= MOVED
+            tally[1] += 1
+        self._shares.add(left, len(row.units))
+        if left:
+            entry = (left, -row.number, len(row.units))
+            push = heapq.heappush if len(self._worst) < RISKIEST else heapq.heappushpop
+            push(self._worst, entry)
+
+    def attack(self, chance: float | None) -> Attack:
+        """Tell which share of units is left.
+
+        ``chance`` is the share that the most frequent unit has, which is guessed
+        without a release.
+        """
+        low, high = self._shares.ends()
+        return Attack(
+            "survivors",
+            f"reads the release and counts {self.unit} in it",
+            self._shares.value,
+            low,
+            high,
+            chance,
+            self._shares.total,
+            f"share of {self.unit}",
+            {
+                "by_kind": _tallies(self._kinds),
+                "by_class": _tallies(self._classes),
+                "words": {_NAMES[f]: self._fates[f] for f in sorted(_NAMES)},
+                "riskiest_rows": [
+                    {"row": -number, "left": left, "units": units}
+                    for left, number, units in sorted(self._worst, reverse=True)
+                ],
+            },
+        )
+
+
+def _tallies(counts: dict[str, list[int]]) -> dict[str, Any]:
+    """Give the share left of each kind, with an interval, the largest count first."""
+    found = {}
+    for name, (left, count) in sorted(counts.items(), key=lambda item: -item[1][1]):
+        low, high = wilson(left, count)
+        found[name] = {"value": left / count, "low": low, "high": high, "n": count}
+    return found

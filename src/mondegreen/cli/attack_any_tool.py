@@ -1,0 +1,169 @@
+"""``mondegreen attack`` on a release of any tool: what it reads and what it shows."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, Final, final
+
+import click
+
+from mondegreen.errors import ConfigurationError, SourceError
+from mondegreen.settings import Settings
+from mondegreen.wording import DEFAULT_SPACE
+
+if TYPE_CHECKING:
+    from mondegreen.attacks.any_tool.rows import Given
+    from mondegreen.attacks.any_tool.run import Found
+    from mondegreen.cli.attack import Files, Made
+    from mondegreen.language.ngrams import NGrams
+    from mondegreen.space.space import Space
+
+_SHOWN: Final = 5
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked for besides the files."""
+
+    spans: str | None
+    label: str | None
+    texts: int
+    seed: int
+    language: str | None
+    corpus: tuple[str, ...]
+    shows_text: bool
+
+
+def check_any_tool(
+    settings: Settings,
+    release: str | None,
+    more: tuple[str, ...],
+    *,
+    has_places: bool,
+) -> None:
+    """Refuse what needs a law."""
+    if release is None:
+        raise ConfigurationError(
+            "Missing option '--epsilon': without it, name a RELEASE of any tool"
+        )
+    if (
+        settings.mechanism is not None
+        or settings.policy is not None
+        or more
+        or has_places
+    ):
+        raise ConfigurationError(
+            "Missing option '--epsilon': --mechanism, --policy, --attack and --places "
+            "need it. "
+            "To attack a release of any tool, leave them out"
+        )
+
+
+def attack_any_tool(
+    settings: Settings, files: Files, asked: Asked, tell: Callable[[str], object]
+) -> Made:
+    """Attack a release without a mechanism."""
+    from mondegreen.attacks.any_tool.run import attack_release
+    from mondegreen.cli.attack import Made
+    from mondegreen.space.store import load_space
+
+    if asked.shows_text and not sys.stdout.isatty():
+        raise ConfigurationError("--show prints private text on a terminal only")
+    space = load_space(settings.space or DEFAULT_SPACE)
+    language, corpus = _language(files, asked, space)
+    found = attack_release(
+        _given(files, asked),
+        language,
+        space,
+        has_spans=asked.spans is not None,
+        sample=asked.texts,
+        seed=asked.seed,
+        tell=tell,
+    )
+    tell("")
+    if not found.words:
+        raise SourceError(files.sample, "it has no words in these columns")
+    about = {"texts": found.texts, "words": found.words, "sampled": found.sampled}
+    if asked.shows_text:
+        _show_riskiest(files, found, asked)
+    return Made(found.attacks, {**about, **corpus}, "a release of any tool")
+
+
+def _language(
+    files: Files, asked: Asked, space: Space
+) -> tuple[NGrams, dict[str, Any]]:
+    """Load the public model, or build an in-domain one from other texts."""
+    from mondegreen.attacks.sensitive import in_domain_language
+    from mondegreen.language.store import load_language
+
+    if not asked.corpus:
+        return load_language(asked.language), {}
+    if asked.language is not None:
+        raise ConfigurationError("--language and --corpus exclude each other")
+    own = set(files.texts(files.sample))  # a corpus with SAMPLE recovers everything
+    known = [
+        text for path in asked.corpus for text in files.texts(path) if text not in own
+    ]
+    if not known:
+        raise SourceError(asked.corpus[0], "it has no texts besides those of SAMPLE")
+    return in_domain_language(known, space), {"corpus": {"texts": len(known)}}
+
+
+def _given(files: Files, asked: Asked) -> Iterator[Given]:
+    """Pair texts, releases, annotations and labels, row by row."""
+    from mondegreen.attacks.any_tool.rows import Given
+    from mondegreen.attacks.any_tool.spans import SpanError, read_spans
+    from mondegreen.cli.score import row_pairs
+
+    has_fields = asked.spans is not None or asked.label is not None
+    if has_fields and len(files.columns) > 1:
+        raise ConfigurationError("--spans and --label go with one --column")
+    fields = zip(_field(files, asked.spans), _field(files, asked.label), strict=False)
+    release_path = str(files.release)  # check_any_tool has seen to it
+    with files.open(files.sample) as mine, files.open(release_path) as theirs:
+        for number, texts, released in row_pairs(mine, theirs):
+            spans, label = next(fields, (None, None))
+            if has_fields and len(texts) > 1:
+                problem = "several texts in a row, where --spans and --label need one"
+                raise SourceError(files.sample, problem, row=number)
+            for text, release in zip(texts, released, strict=True):
+                if text is None:
+                    continue
+                annotations = None
+                if asked.spans is not None:
+                    try:
+                        annotations = read_spans(spans, text)
+                    except SpanError as error:
+                        problem = f"field {asked.spans!r}: {error}"
+                        raise SourceError(files.sample, problem, row=number) from None
+                named = None if label is None else str(label)
+                yield Given(number, text, release or "", annotations, named)
+
+
+def _field(files: Files, name: str | None) -> Iterator[Any]:
+    from mondegreen.io.fields import read_field
+
+    if name is None:
+        return repeat(None)
+    return read_field(files.sample, name, files.format)
+
+
+def _show_riskiest(files: Files, found: Found, asked: Asked) -> None:
+    """Print what is left in the riskiest rows: private text, for its owner."""
+    from mondegreen.attacks.any_tool.rows import read_rows
+
+    listed = found.attacks["survivors"].details["riskiest_rows"][:_SHOWN]
+    wanted = {each["row"] for each in listed}
+    chosen = (each for each in _given(files, asked) if each.number in wanted)
+    for row in read_rows(chosen):
+        left = [
+            f"{unit.kind}: {' '.join(row.words[unit.first : unit.last])}"
+            for unit in row.units
+            if row.is_left(unit)
+        ]
+        click.echo(f"row {row.number}: " + "; ".join(left))
+    click.echo()

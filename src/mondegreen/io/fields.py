@@ -1,0 +1,85 @@
+"""A field of each row that is no text to privatize: annotations, or a label."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mondegreen.errors import InvalidParameterError, MissingColumnError, SourceError
+from mondegreen.io.guess import Format, format_of
+from mondegreen.io.open import open_source
+from mondegreen.io.stream import ByteStream
+
+
+def read_field(
+    path: str | Path, name: str, format: Format | None = None
+) -> Iterator[Any]:
+    """Yield the values of one field, row by row, in constant memory.
+
+    Parameters
+    ----------
+    path : str or Path
+        A CSV, TSV, JSON Lines or Parquet file.
+    name : str
+        A column, or the dotted path of a field of JSON objects.
+    format : str, optional
+        If the name of the file does not tell it.
+
+    Yields
+    ------
+    str, list, mapping, number or None
+        JSON Lines and Parquet keep lists and objects; CSV has text alone.
+
+    Raises
+    ------
+    MissingColumnError
+        Where there is no such column.
+    SourceError
+        Where a line is no JSON object.
+    """
+    chosen = format or format_of(str(path))
+    if str(path) == "-" or chosen not in ("csv", "tsv", "jsonl", "parquet"):
+        allowed = "a field of a CSV, TSV, JSON Lines or Parquet file, by its name"
+        raise InvalidParameterError("field", name, allowed)
+    if chosen == "parquet":
+        yield from _of_parquet(path, name)
+    elif chosen == "jsonl":
+        yield from _of_lines(str(path), name)
+    else:
+        with open_source(path, format=chosen, columns=(name,)) as source:
+            for batch in source.batches():
+                yield from batch.column(name).to_pylist()
+
+
+def _of_parquet(path: str | Path, name: str) -> Iterator[Any]:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        if name not in file.schema_arrow.names:
+            raise MissingColumnError(path, name, file.schema_arrow.names)
+        for batch in file.iter_batches(columns=[name]):
+            yield from batch.column(0).to_pylist()
+
+
+def _of_lines(path: str, name: str) -> Iterator[Any]:
+    stream = ByteStream(path, None)
+    row = 0
+    try:
+        for lines, _ in stream.lines():
+            for line in lines:
+                if line.isspace():
+                    continue
+                row += 1
+                try:
+                    found = json.loads(line)
+                except ValueError:
+                    raise SourceError(path, "no valid JSON", row=row) from None
+                for part in name.split("."):
+                    if not isinstance(found, dict):
+                        raise SourceError(path, "no JSON object", row=row)
+                    found = found.get(part)
+                yield found
+    finally:
+        stream.close()

@@ -1,0 +1,133 @@
+"""A page with what attacks on a release found: numbers and row numbers, no text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from mondegreen.io.target import Target
+from mondegreen.wording import figure
+
+if TYPE_CHECKING:
+    from mondegreen.attacks.attack import Attack
+
+_PAGE: Final = """\
+<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>What an attacker recovers</title>
+<style>
+:root{color-scheme:light dark}
+body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
+table{border-collapse:collapse;width:100%;margin:1rem 0}
+th,td{padding:.35rem .6rem;text-align:left;border-bottom:1px solid #8886}
+td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.bar{position:relative;background:#8883;height:1rem;min-width:10rem}
+.bar i{position:absolute;inset:0 auto 0 0;background:#2a6fdb}
+.bar b{position:absolute;top:-.15rem;bottom:-.15rem;border-left:2px solid #d9480f}
+small{color:#777}
+</style></head><body>
+<h1>What an attacker recovers</h1>
+<p>{{ "{:,}".format(texts) }} texts, {{ "{:,}".format(words) }} words. The bar is the
+share that an attack reaches; the red line is chance, without the release.</p>
+<table><tr><th>attack<th>reaches<th>95 %<th>chance<th></tr>
+{% for row in rows %}<tr><td>{{ row.name }}<br><small>{{ row.who }}</small>
+<td class="n">{{ row.value }}<td class="n">{{ row.ends }}<td class="n">{{ row.chance }}
+<td>{% if row.share is not none %}<div class="bar">
+<i style="width:{{ '%.1f' % (100 * row.share) }}%"></i>
+{% if row.by_chance is not none %}<b style="left:{{ '%.1f' % (100 * row.by_chance) }}%">
+</b>{% endif %}</div>{% endif %}</tr>
+{% endfor %}</table>
+{% if kinds %}<h2>Left by kind</h2>
+<table><tr><th>kind<th>left<th>95 %<th>units</tr>
+{% for kind in kinds %}<tr><td>{{ kind.name }}<td class="n">{{ kind.value }}
+<td class="n">{{ kind.ends }}<td class="n">{{ "{:,}".format(kind.n) }}</tr>
+{% endfor %}</table>{% endif %}
+{% if risky %}<h2>Riskiest rows</h2>
+<table><tr><th>row<th>units left<th>units</tr>
+{% for row in risky %}<tr><td class="n">{{ row.row }}<td class="n">{{ row.left }}
+<td class="n">{{ row.units }}</tr>
+{% endfor %}</table>{% endif %}
+<p><small>Computed from the texts themselves: where these are private, so is this page.
+</small></p></body></html>
+"""
+
+
+def write_attack_page(
+    path: str,
+    found: Mapping[str, Attack],
+    names: Mapping[str, str],
+    about: Mapping[str, Any],
+    *,
+    force: bool = False,
+) -> None:
+    """Write attacks as one HTML file, whole or not at all.
+
+    Parameters
+    ----------
+    path : str
+    found : mapping of str to Attack
+    names : mapping of str to str
+        How each attack is called.
+    about : mapping
+        ``texts`` and ``words``.
+    force : bool
+        Whether a file that exists is replaced.
+    """
+    from jinja2 import Environment, StrictUndefined
+
+    survivors = found.get("survivors")
+    details: Mapping[str, Any] = {} if survivors is None else survivors.details
+    kinds = [
+        {
+            "name": name,
+            **_cells(kind["value"], kind["low"], kind["high"]),
+            "n": kind["n"],
+        }
+        for name, kind in details.get("by_kind", {}).items()
+    ]
+    page = Environment(autoescape=True, undefined=StrictUndefined).from_string(_PAGE)
+    text = page.render(
+        texts=about["texts"],
+        words=about["words"],
+        rows=[_row(names[name], each) for name, each in found.items()],
+        kinds=kinds,
+        risky=details.get("riskiest_rows", ()),
+    )
+    Target(path, force=force).write_whole(text.encode())
+
+
+def _row(name: str, attack: Attack) -> dict[str, Any]:
+    is_share = attack.unit.startswith(("share", "chance"))
+    if is_share:
+        cells = _cells(attack.value, attack.low, attack.high)
+        chance = "" if attack.chance is None else _percent(attack.chance)
+    else:
+        cells = {
+            "value": "not known" if attack.value is None else figure(attack.value),
+            "ends": attack.unit,
+        }
+        chance = ""
+    return {
+        "name": name,
+        "who": attack.adversary,
+        **cells,
+        "chance": chance,
+        "share": attack.value if is_share else None,
+        "by_chance": attack.chance if is_share else None,
+    }
+
+
+def _cells(
+    value: float | None, low: float | None, high: float | None
+) -> dict[str, str]:
+    if value is None or low is None or high is None:
+        return {"value": "not known", "ends": ""}
+    return {
+        "value": _percent(value),
+        "ends": f"{figure(low, 'percent')} to {_percent(high)}",
+    }
+
+
+def _percent(share: float) -> str:
+    return figure(share, "percent") + " %"

@@ -1,0 +1,150 @@
+"""``mondegreen attack`` on releases of any tool: files in, numbers out, no text."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from tests.attacks.any_tool.texts import make_texts, replace
+
+from mondegreen.cli.main import cli
+
+SECRET = "zyxwoldemorth"
+
+
+@pytest.fixture
+def files(folder):
+    texts = make_texts(40)
+    texts[6] = (f"{SECRET} {texts[6][0]}", [[0, len(SECRET), "code"]])
+    with (folder / "o.jsonl").open("w") as mine, (folder / "r.jsonl").open("w") as out:
+        for i, (text, spans) in enumerate(texts):
+            row = {"text": text, "spans": spans, "label": "ab"[i % 2]}
+            mine.write(json.dumps(row) + "\n")
+            release = replace(text, lambda w: "<X_Y>" if w == "Ann" else w)
+            out.write(json.dumps({"text": release}) + "\n")
+    return folder
+
+
+def run(*arguments, expect=0):
+    done = CliRunner().invoke(cli, ["attack", *arguments])
+    assert done.exit_code == expect, (done.output, done.exception)
+    assert SECRET not in done.output
+    return done
+
+
+def lines(path):
+    return path.read_text().splitlines()
+
+
+def attacked(*arguments):
+    return json.loads(run(*arguments, "--json").stdout)
+
+
+def test_the_json_has_what_scripts_read(files):
+    found = attacked("o.jsonl", "r.jsonl", "--spans", "spans", "--label", "label")
+    for name in ("survivors", "reader", "linkage", "attribute", "identity"):
+        assert found[name].keys() >= {"value", "low", "high", "chance", "n"}
+    assert found["texts"] == found["sampled"] == 40
+    assert 0.8 < found["survivors"]["value"] < 1
+    assert found["survivors"]["by_kind"]["code"]["value"] == 1
+    assert all(1 <= r["row"] <= 40 for r in found["survivors"]["riskiest_rows"])
+
+
+@pytest.mark.slow("seconds")
+def test_csv_and_parquet_give_what_json_lines_give(files):
+    rows = [json.loads(line) for line in lines(files / "o.jsonl")]
+    released = [json.loads(line)["text"] for line in lines(files / "r.jsonl")]
+    with (files / "o.csv").open("w", newline="") as stream:
+        cells = [[r["text"], json.dumps(r["spans"])] for r in rows]
+        csv.writer(stream).writerows([["text", "spans"], *cells])
+    with (files / "r.csv").open("w", newline="") as stream:
+        csv.writer(stream).writerows([["text"], *([text] for text in released)])
+    spans = [
+        [{"start": s, "end": e, "label": k} for s, e, k in r["spans"]] for r in rows
+    ]
+    table = {"text": [r["text"] for r in rows], "spans": spans}
+    pq.write_table(pa.table(table), files / "o.parquet")
+    pq.write_table(pa.table({"text": released}), files / "r.parquet")
+    wanted = attacked("o.jsonl", "r.jsonl", "--spans", "spans")
+    for form in ("csv", "parquet"):
+        assert attacked(f"o.{form}", f"r.{form}", "--spans", "spans") == wanted
+
+
+@pytest.mark.slow("seconds")
+def test_a_limit_fails_the_command(files):
+    pair = "o.jsonl", "r.jsonl"
+    run(*pair, "--fail-above", "survivors=1", "--fail-above", "linkage=1")
+    done = run(*pair, "--fail-above", "survivors=0.01", expect=4)
+    assert "survivors is 0.9" in done.stderr
+    assert "attack" in done.stdout  # the table is printed all the same
+    assert "choose one of" in run(*pair, "--fail-above", "x=1", expect=2).stderr
+    # What is not known is not below its limit.
+    (files / "one.jsonl").write_text('{"text": "Ann"}\n')
+    (files / "two.jsonl").write_text('{"text": "***"}\n')
+    run("one.jsonl", "two.jsonl", "--fail-above", "linkage=1", expect=4)
+    for wrong in ("survivors", "survivors=x", "survivors=-1", "survivors=nan"):
+        run(*pair, "--fail-above", wrong, expect=2)
+
+
+@pytest.mark.slow("seconds")
+def test_a_page_has_numbers_and_no_text(files):
+    run("o.jsonl", "r.jsonl", "--spans", "spans", "--html", "page.html")
+    page = (files / "page.html").read_text()
+    assert "What an attacker recovers" in page
+    assert "illness" in page
+    assert SECRET not in page
+    run("o.jsonl", "r.jsonl", "--html", "page.html", expect=3)
+    run("o.jsonl", "r.jsonl", "--html", "page.html", "--force")
+
+
+def test_people_get_rows_by_number(files):
+    said = run("o.jsonl", "r.jsonl").stdout
+    for words in ("what is left unchanged", "riskiest rows", "linked by words"):
+        assert words in said
+    assert "Oslo" not in said
+
+
+def test_text_is_shown_on_a_terminal_alone(files):
+    assert "terminal" in run("o.jsonl", "r.jsonl", "--show", expect=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["o.jsonl"], "--epsilon"),
+        (["o.jsonl", "r.jsonl", "--policy", "names"], "--epsilon"),
+        (["o.jsonl", "r.jsonl", "--epsilon", "9", "--spans", "spans"], "leave out"),
+        (["o.jsonl", "o.jsonl"], "two files"),
+        (["o.jsonl", "r.jsonl", "--spans", "label"], "row"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(files, arguments, says):
+    done = CliRunner().invoke(cli, ["attack", *arguments])
+    assert done.exit_code in (2, 3)
+    assert says in done.stderr
+    assert SECRET not in done.output
+
+
+def test_a_withheld_row_is_no_leak(files):
+    (files / "o.txt").write_text("Ann is in Oslo.\nBob is in Paris.\n")
+    (files / "r.txt").write_text("\n\n")
+    assert attacked("o.txt", "r.txt")["survivors"]["value"] == 0
+
+
+@pytest.mark.slow("seconds")
+def test_neither_faiss_nor_torch_is_loaded(files):
+    code = (
+        "import sys\nfrom mondegreen.cli.main import cli\n"
+        "try: cli(['attack', 'o.jsonl', 'r.jsonl', '--html', 'page'])\n"
+        "except SystemExit as done: assert not done.code, done.code\n"
+        "print(sorted({'faiss', 'torch', 'sklearn', 'transformers'} & {*sys.modules}))"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=True, cwd=files
+    )
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import click
 
 from mondegreen.cli import options
+from mondegreen.cli.before_after import MOST_SHOWN, FirstTexts
 from mondegreen.cli.options import Column, File, argument, command, option
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
 from mondegreen.files import read_bytes
@@ -86,6 +87,13 @@ def privatize(
         "The output is NOT PRIVATE."
     ),
     jobs: int = option("Processes, one core each.", "-j --jobs", default=1),
+    show: int = option(
+        "Print the first N texts before and after, on a terminal only: it shows "
+        "ORIGINALS. It prints on standard error, which must be the terminal.",
+        "--show N",
+        default=0,
+        type=click.IntRange(0, MOST_SHOWN),
+    ),
     force: bool = options.FORCE,
     in_place: bool = option(
         "Replace INPUT itself by its release. The original is gone; a file with "
@@ -121,7 +129,7 @@ def privatize(
     from mondegreen.protection import worst
     from mondegreen.scores.text_loss import TextLosses
 
-    noise = _noise(key_file, key_env, id_column, seed)
+    noise, first = _noise(key_file, key_env, id_column, seed), FirstTexts(show)
     if id_column is None and (unique_ids or logical):
         raise ConfigurationError("--unique-ids and --as need --key-file and --id")
     if in_place and output == "-":
@@ -156,7 +164,7 @@ def privatize(
         with sink, progress(source, quiet=quiet) as advance:
             released = privatize_batches(
                 privatizer,
-                source.batches(),
+                first.take_originals(source),
                 names,
                 id_column=source.id_column,
                 unique_ids=unique_ids,
@@ -166,6 +174,7 @@ def privatize(
             with contextlib.closing(released):
                 for batch, counts in released:
                     sink.write(batch)
+                    first.take_release(source, batch)
                     words += int(counts.sum())
                     losses.add(counts, _ids(batch, counted_by))
                     advance()
@@ -188,6 +197,7 @@ def privatize(
             }
             with _beside(target, _as_bytes(told)):
                 sink.commit({METADATA_KEY: to_json(passes)})
+    first.show(privatizer, output)
     if not quiet:
         seconds = time.perf_counter() - started
         speed = amount(round(words / max(seconds, 1e-9)), "word")

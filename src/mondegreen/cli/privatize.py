@@ -54,7 +54,7 @@ def privatize(
         "Of INPUT, such as latin-1; the output is UTF-8.  [default: UTF-8]", "NAME"
     ),
     missing: Literal["stop", "pass"] = option(
-        "Records of JSON Lines that lack a column: stop, or let them PASS IN CLEAR."
+        "Records of JSON that lack a column: stop, or let them PASS IN CLEAR."
     ),
     metadata: Literal["drop", "keep"] = option(
         "Notes that a Parquet file carries besides its rows: they may hold text."
@@ -109,8 +109,8 @@ def privatize(
     stay, and so does the story that they tell: use --policy all to replace every word.
 
     INPUT is a file or "-". Its name tells the format: .txt (one text a line), .csv,
-    .tsv, .jsonl, .parquet. Only the named columns change. The output appears whole or
-    not at all.
+    .tsv, .json (an array of objects), .jsonl, .parquet. Only the named columns change.
+    The output appears whole or not at all.
 
     \b
     mondegreen privatize reviews.csv -o safe.csv --column review --epsilon 12
@@ -145,7 +145,7 @@ def privatize(
         metadata=metadata,
         structure=settings.structure,
     ) as source:
-        _check_format("missing", missing, "stop", source, "jsonl")
+        _check_format("missing", missing, "stop", source, "json", "jsonl")
         _check_format("metadata", metadata, "drop", source, "parquet")
         _check_earlier(earlier, report, source)
         names = _logical(source.text_columns, logical)
@@ -238,11 +238,12 @@ def _logical(columns: tuple[str, ...], named: tuple[str, ...]) -> dict[str, str]
 
 
 def _check_format(
-    name: str, given: str, harmless: str, source: AbstractSource, format: str
+    name: str, given: str, harmless: str, source: AbstractSource, *formats: str
 ) -> None:
     """Refuse an option of another format, which would change nothing."""
-    if given != harmless and source.format != format:
-        allowed = f"{harmless} for {source.format}: only {format} has another"
+    if given != harmless and source.format not in formats:
+        others = f"only {' and '.join(formats)} can have another"
+        allowed = f"{harmless} for {source.format}: {others}"
         raise InvalidParameterError(f"--{name}", given, allowed)
 
 

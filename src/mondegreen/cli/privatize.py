@@ -13,6 +13,7 @@ import click
 from mondegreen.cli import options
 from mondegreen.cli.before_after import MOST_SHOWN, FirstTexts
 from mondegreen.cli.options import Column, File, argument, command, option
+from mondegreen.cli.other_columns import warn_of_other_columns
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
 from mondegreen.files import read_bytes
 from mondegreen.io.guess import Format
@@ -159,12 +160,13 @@ def privatize(
         promise = privatizer.guarantee.with_text(source.disclosed, source.conditions)
         preview, notice = privatizer.preview(), _what_is_read(privatizer)
         _announce(promise, preview, before, notice, quiet=quiet, verbose=verbose)
+        batches = warn_of_other_columns(source, first.take_originals(source))
         counted_by = None if report is None else source.id_column
         started, words, losses = time.perf_counter(), 0, TextLosses()
         with sink, progress(source, quiet=quiet) as advance:
             released = privatize_batches(
                 privatizer,
-                first.take_originals(source),
+                batches,
                 names,
                 id_column=source.id_column,
                 unique_ids=unique_ids,

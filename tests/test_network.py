@@ -104,6 +104,7 @@ def test_privatize_needs_no_network(guarded, default_space, jobs):
     "arguments",
     [
         ["--help"],
+        ["demo"],
         ["doctor"],
         ["doctor", "--json"],
         ["mechanisms"],

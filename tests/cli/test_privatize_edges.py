@@ -162,7 +162,7 @@ TABLE = f"id,text\n1,{CANARY}\n2,bad dag\n"
 UNLIKE_TEXT = {
     "jsonl": (f'{{"text": "{CANARY}"}}\n'.encode(), "--format jsonl"),
     "one.jsonl": (b'\xef\xbb\xbf  {"text": "bad"}', "--format jsonl"),
-    "json": (f'[{{"text": "{CANARY}"}}, {{"text": "b"}}]\n'.encode(), "jq -c"),
+    "json": (f'[{{"text": "{CANARY}"}}, {{"text": "b"}}]\n'.encode(), "--format json"),
     "csv": (TABLE.encode(), "--format csv"),
     "crlf.csv": (TABLE.replace("\n", "\r\n").encode(), "--format csv"),
     "pandas.csv": (b",text,n\n0,\"bad, dag\",1\n1,bad,2\n", "--format csv"),
@@ -247,12 +247,12 @@ def test_text_that_is_followed_line_by_line_loses_nothing(command, start_process
     ("name", "advice"),
     [
         ("in.xlsx", "export the sheet as CSV"),
-        ("in.json", "jq -c '.[]' x.json > x.jsonl"),
+        ("in.geojson", "jq -c '.features[]' x.geojson > x.jsonl"),
         ("in.docx", "save it as plain text"),
         ("in.zip", "unpack it"),
         ("in.feather", "Parquet"),
         ("in.log", "--format txt"),
-        ("in", "one of csv, jsonl, parquet, tsv, txt"),
+        ("in", "one of csv, json, jsonl, parquet, tsv, txt"),
     ],
 )
 def test_a_name_that_tells_no_format_tells_the_next_step(run, name, advice):
@@ -295,7 +295,7 @@ def test_another_delimiter_is_found_by_the_header_and_said(run, mark):
     assert row.endswith(f'""{mark}x,y'[-6:]) or row.endswith(f"{mark}x,y")
     named = "\\t" if mark == "\t" else mark
     done = run("in.csv", "-q", "--delimiter", named)
-    assert done.stderr == ""
+    assert "delimiter" not in done.stderr
 
 
 @pytest.mark.parametrize("mark", ["|", ":", "^", "]", "\\", "-", "§", "z", " "])

@@ -43,9 +43,13 @@ def write(path, megabytes: int) -> None:
     line = {
         ".txt": TEXT,
         ".csv": f'1,"{TEXT}\n"',
+        ".json": json.dumps({"n": 1, "text": TEXT}),
         ".jsonl": json.dumps({"n": 1, "text": TEXT}),
     }[path.suffix]
     with path.open("w") as file:
+        if path.suffix == ".json":  # one line, as most programs write it
+            file.write("[" + (line + ",") * (count - 1) + line + "]")
+            return
         if path.suffix == ".csv":
             file.write("n,text\n")
         for _ in range(megabytes):
@@ -61,11 +65,11 @@ def growth(tmp_path, name: str, megabytes: int) -> int:
     return int(subprocess.run(command, capture_output=True, check=True).stdout)
 
 
-NAMES = ["a.txt", "a.csv", "a.jsonl", "a.parquet", "dictionary.parquet"]
+NAMES = ["a.txt", "a.csv", "a.json", "a.jsonl", "a.parquet", "dictionary.parquet"]
 
 
 # Measured: 10 (txt), 35 (csv), 30 (jsonl), 70 to 95 (Parquet: row groups of 16 MB).
-@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+@pytest.mark.parametrize("name", ["a.csv", "a.json", "a.parquet"])
 @pytest.mark.slow("a file of 120 megabytes")
 def test_a_file_of_120_megabytes_passes_in_a_few_batches(tmp_path, name):
     assert growth(tmp_path, name, 120) < 120

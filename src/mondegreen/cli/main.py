@@ -32,6 +32,7 @@ _VERBS: Final = {
     "audit": ("audit", "audit", "Check whether a mechanism keeps its promise."),
     "audit-log": ("services.audit_log", "audit_log", "Check the log of a proxy."),
     "calibrate": ("calibrate", "calibrate", "Choose epsilon by a target."),
+    "demo": ("demo", "demo", "Show three invented sentences before and after."),
     "doctor": ("audit", "doctor", "Show versions, spaces and the random source."),
     "explain": ("explain", "explain", "Show what one setting means for a word."),
     "language": (
@@ -149,6 +150,7 @@ def cli() -> None:
     result reveals about each of them (differential privacy). Ordinary words stay.
 
     \b
+    See it:   mondegreen demo
     Try it:   echo "I met Ann in Oslo." | mondegreen privatize - --epsilon 12
     A file:   mondegreen privatize notes.csv -o safe.csv --column text --epsilon 12
 

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import click
 
 from mondegreen.cli import options
+from mondegreen.cli.before_after import MOST_SHOWN, FirstTexts
 from mondegreen.cli.options import Column, File, argument, command, option
+from mondegreen.cli.other_columns import warn_of_other_columns
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
 from mondegreen.files import read_bytes
 from mondegreen.io.guess import Format
@@ -60,7 +62,7 @@ def privatize(
         "Of INPUT, such as latin-1; the output is UTF-8.  [default: UTF-8]", "NAME"
     ),
     missing: Literal["stop", "pass"] = option(
-        "Records of JSON Lines that lack a column: stop, or let them PASS IN CLEAR."
+        "Records of JSON that lack a column: stop, or let them PASS IN CLEAR."
     ),
     metadata: Literal["drop", "keep"] = option(
         "Notes that a Parquet file carries besides its rows: they may hold text."
@@ -110,6 +112,13 @@ def privatize(
         "The output is NOT PRIVATE."
     ),
     jobs: int = option("Processes, one core each.", "-j --jobs", default=1),
+    show: int = option(
+        "Print the first N texts before and after, on a terminal only: it shows "
+        "ORIGINALS. It prints on standard error, which must be the terminal.",
+        "--show N",
+        default=0,
+        type=click.IntRange(0, MOST_SHOWN),
+    ),
     force: bool = options.FORCE,
     in_place: bool = option(
         "Replace INPUT itself by its release. The original is gone; a file with "
@@ -125,8 +134,8 @@ def privatize(
     stay, and so does the story that they tell: use --policy all to replace every word.
 
     INPUT is a file or "-". Its name tells the format: .txt (one text a line), .csv,
-    .tsv, .jsonl, .parquet. Only the named columns change. The output appears whole or
-    not at all.
+    .tsv, .json (an array of objects), .jsonl, .parquet. Only the named columns change.
+    The output appears whole or not at all.
 
     \b
     mondegreen privatize reviews.csv -o safe.csv --column review --epsilon 12
@@ -147,6 +156,7 @@ def privatize(
     noise = _noise(key_file, key_env, id_column, seed, has_map=map_path is not None)
     _check_detector(detect, detect_model, settings, jobs)
     map_key = _map_key(map_path, key_file, key_env, settings, jobs)
+    first = FirstTexts(show)
     if id_column is None and (unique_ids or logical):
         raise ConfigurationError("--unique-ids and --as need --key-file and --id")
     if in_place and output == "-":
@@ -162,7 +172,7 @@ def privatize(
         metadata=metadata,
         structure=settings.structure,
     ) as source:
-        _check_format("missing", missing, "stop", source, "jsonl")
+        _check_format("missing", missing, "stop", source, "json", "jsonl")
         _check_format("metadata", metadata, "drop", source, "parquet")
         _check_earlier(earlier, report, source)
         names = _logical(source.text_columns, logical)
@@ -179,6 +189,7 @@ def privatize(
         promise = privatizer.guarantee.with_text(source.disclosed, source.conditions)
         preview, notice = privatizer.preview(), _what_is_read(privatizer)
         _announce(promise, preview, before, notice, quiet=quiet, verbose=verbose)
+        batches = warn_of_other_columns(source, first.take_originals(source))
         counted_by = None if report is None else source.id_column
         started, words, losses = time.perf_counter(), 0, TextLosses()
         in_parts = functools.partial(
@@ -190,11 +201,12 @@ def privatize(
             _map_beside(map_target, map_key, in_parts) as release,
             progress(source, quiet=quiet) as advance,
         ):
-            batches, by_id = source.batches(), source.id_column
+            by_id = source.id_column
             released = release(privatizer, batches, names, id_column=by_id)
             with contextlib.closing(released):
                 for batch, counts in released:
                     sink.write(batch)
+                    first.take_release(source, batch)
                     words += int(counts.sum())
                     losses.add(counts, _ids(batch, counted_by))
                     advance()
@@ -217,6 +229,7 @@ def privatize(
             }
             with _beside(target, _as_bytes(told)), _committed(map_target):
                 sink.commit({METADATA_KEY: to_json(passes)})
+    first.show(privatizer, output)
     if not quiet:
         _say_about_map(map_path)
         seconds = time.perf_counter() - started
@@ -266,11 +279,12 @@ def _logical(columns: tuple[str, ...], named: tuple[str, ...]) -> dict[str, str]
 
 
 def _check_format(
-    name: str, given: str, harmless: str, source: AbstractSource, format: str
+    name: str, given: str, harmless: str, source: AbstractSource, *formats: str
 ) -> None:
     """Refuse an option of another format, which would change nothing."""
-    if given != harmless and source.format != format:
-        allowed = f"{harmless} for {source.format}: only {format} has another"
+    if given != harmless and source.format not in formats:
+        others = f"only {' and '.join(formats)} can have another"
+        allowed = f"{harmless} for {source.format}: {others}"
         raise InvalidParameterError(f"--{name}", given, allowed)
 
 

@@ -11,7 +11,7 @@ from typing import Final, Literal, get_args
 
 from mondegreen.errors import SourceError
 
-Format = Literal["csv", "jsonl", "parquet", "tsv", "txt"]
+Format = Literal["csv", "json", "jsonl", "parquet", "tsv", "txt"]
 
 _SUFFIXES: Final[dict[str, Format]] = {
     ".ndjson": "jsonl",
@@ -20,7 +20,7 @@ _SUFFIXES: Final[dict[str, Format]] = {
 
 _ADVICE: Final = {
     ".xlsx .xls .ods .numbers": "export the sheet as CSV UTF-8",
-    ".json .geojson": "make JSON Lines of a list: jq -c '.[]' x.json > x.jsonl",
+    ".geojson": "make JSON Lines of it: jq -c '.features[]' x.geojson > x.jsonl",
     ".doc .docx .odt .pdf .rtf .html .htm .epub": "save it as plain text, .txt",
     ".zip .7z .tar .tgz .bz2 .xz .zst .parquet.gz": "unpack it; only .gz of text is",
     ".arrow .feather .orc .avro .sqlite .db": "write it as Parquet or CSV",
@@ -38,6 +38,8 @@ _STARTS: Final = {
     b"\xfd7zXZ\x00": ("xz", "unpack it"),
     b"\x28\xb5\x2f\xfd": ("zstd", "unpack it"),
 }
+
+_ARRAY: Final = re.compile(rb'\s*\[\s*\{\s*"').match
 
 _SAMPLE_LINES: Final = 10
 _SAMPLE_BYTES: Final = 1 << 18
@@ -100,8 +102,8 @@ def _json(block: bytes) -> tuple[str, str] | None:
             if len(line) <= _SAMPLE_BYTES:  # a very long one is taken at its word
                 json.loads(line, parse_int=str)
             return "JSON Lines", "give --format jsonl"
-    if line.startswith((b'{"', b'[{"')):
-        return "JSON", advice_on_name(".json")
+    if line.startswith(b'{"') or _ARRAY(block):
+        return "JSON", "give --format json"
     return None
 
 

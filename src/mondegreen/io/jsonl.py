@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from json.encoder import encode_basestring
-from typing import Any, Final, final
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -22,7 +23,6 @@ _MARK: Final = "\0"
 _END: Final[Any] = object()
 
 
-@final
 class JsonLinesSource(AbstractByteSource):
     r"""Lines as a frame of constant text, and the values that stand in it.
 
@@ -82,12 +82,15 @@ class JsonLinesSource(AbstractByteSource):
             if broken is not None:
                 raise DecodeError(self.name, row=self._rows + 1, offset=broken)
 
-    def _batch(self, lines: list[str]) -> pa.RecordBatch:
+    def _batch(
+        self, lines: Sequence[str], gaps: Iterable[str] = repeat("")
+    ) -> pa.RecordBatch:
+        """Take lines apart; what stands before each goes into its frame."""
         first = self._rows + 1
         frames: list[str] = []
         ids: list[str] = []
         columns: list[list[list[str | None]]] = [[] for _ in self.text_columns]
-        for line in lines:
+        for gap, line in zip(gaps, lines, strict=False):
             if line.isspace() or self.epilogue:
                 self._check_blank(line)
                 continue
@@ -100,7 +103,7 @@ class JsonLinesSource(AbstractByteSource):
                 pieces += (line[start:begin], str(place))
                 columns[place][-1].append(value)
                 start = end
-            frames.append(_MARK.join([*pieces, line[start:]]))
+            frames.append(gap + _MARK.join([*pieces, line[start:]]))
             ids += found.ids
         arrays = {
             name: self._array(column, pa.list_(pa.string()), first)

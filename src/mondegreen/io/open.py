@@ -17,6 +17,7 @@ from mondegreen.io.base import (
 )
 from mondegreen.io.csv import CsvSource
 from mondegreen.io.guess import Format, advice_on_name, format_of
+from mondegreen.io.json_array import JsonSource
 from mondegreen.io.jsonl import JsonLinesSource
 from mondegreen.io.stream import ByteStream
 from mondegreen.io.target import Target, is_same_file
@@ -39,11 +40,13 @@ def open_source(
     """Open a file, or standard input (``-``), as a stream of record batches.
 
     The name tells the format; standard input is ``txt``, unless it is plainly something
-    else. In JSON Lines and Parquet a column may be a dotted path (``msg.body``), which
-    goes through lists. CSV is split at commas, or at a semicolon or a tab where the
-    header has a column only then. A release is UTF-8 whatever the encoding of the
-    input: to fail on a drawn word that does not fit would be to choose among draws.
-    An absent path of JSON Lines is known, and raised, when the batches are read.
+    else. JSON is an array of objects; objects in a row, as in JSON Lines, are known by
+    the first character. In JSON, JSON Lines and Parquet a column may be a dotted path
+    (``msg.body``), which goes through lists. CSV is split at commas, or at a semicolon
+    or a tab where the header has a column only then. A release is UTF-8 whatever the
+    encoding of the input: to fail on a drawn word that does not fit would be to choose
+    among draws.
+    An absent path of JSON is known, and raised, when the batches are read.
     ``structure`` is that of the releases that are to be written.
     """
     path = str(path)
@@ -63,6 +66,8 @@ def open_source(
     try:
         if chosen == "txt":
             return TextSource(request, stream, format is None, structure)
+        if chosen == "json":
+            return JsonSource(request, stream, missing)
         if chosen == "jsonl":
             return JsonLinesSource(request, stream, missing)
         return CsvSource(request, stream, delimiter)
@@ -124,7 +129,9 @@ def _check_options(
     if not request.columns:
         raise InvalidParameterError("columns", [], "at least one name")
     for column in request.columns:
-        if column == own or (own and chosen == "jsonl" and _meet(column, own)):
+        if column == own or (
+            own and chosen in ("json", "jsonl") and _meet(column, own)
+        ):
             raise id_in_text(own, column)
     if delimiter is not None and chosen not in ("csv", "tsv"):
         raise InvalidParameterError("delimiter", delimiter, f"absent for {chosen}")

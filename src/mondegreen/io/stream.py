@@ -153,6 +153,29 @@ class ByteStream:
             if broken is not None:
                 return
 
+    def texts(self) -> Iterator[tuple[str, int | None]]:
+        """Yield the text that each read brings, wherever it ends.
+
+        With it the offset of a byte that is no UTF-8, as ``lines`` does. It is for
+        formats that need no line ends: a line may be as long as the file.
+        """
+        rest, offset, chunk = b"", 0, b"."
+        while chunk:
+            chunk = self.read()
+            block = rest + chunk
+            if offset == 0 and chunk and len(block) < len(_BOM):
+                rest = block
+                continue
+            self.start = offset
+            block = self._without_bom(block)
+            text, good = decode_prefix(block)
+            offset, rest = self.start + good, block[good:]
+            # A character that is not complete yet has three bytes at most.
+            is_broken = len(rest) > 3 or (rest and not chunk)
+            yield text, offset if is_broken else None
+            if is_broken:
+                return
+
     def _without_bom(self, block: bytes) -> bytes:
         if self.start == 0 and block.startswith(_UTF_16):
             problem = "this is UTF-16, by its first bytes"

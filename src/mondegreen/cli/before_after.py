@@ -1,0 +1,160 @@
+"""Texts before and after, side by side: on a terminal, and nowhere else.
+
+Originals are private. They are kept in memory and go to a terminal only. Every way to
+print them is in this file.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final, final
+
+import click
+
+from mondegreen.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from rich.console import Console
+    from rich.text import Text
+
+    from mondegreen.io.base import AbstractSource
+    from mondegreen.privatizer.privatizer import Privatizer
+
+MOST_SHOWN: Final = 100
+"""Texts that ``--show`` prints at most."""
+
+_WORDS: Final = 60  # of a text; a longer one is cut
+_LETTERS: Final = 60  # of a word, or of what is between two words
+_SIDE_BY_SIDE: Final = 80  # columns of the terminal
+_HIDDEN, _PRINTED = "bold red", "bold green"
+
+
+@final
+class FirstTexts:
+    """The first texts of a source and their releases, which a terminal shows."""
+
+    def __init__(self, count: int) -> None:
+        if count and not sys.stderr.isatty():
+            raise ConfigurationError(
+                "--show prints original texts. It needs a terminal as standard error, "
+                "and standard error is a pipe or a file. Leave --show out"
+            )
+        self._count = count
+        self._before: list[str] = []
+        self._after: list[str] = []
+
+    def take_originals(self, source: AbstractSource) -> Iterator[pa.RecordBatch]:
+        """Pass the batches of a source on, and keep its first texts."""
+        for batch in source.batches():
+            self._take(source, batch, self._before)
+            yield batch
+
+    def take_release(self, source: AbstractSource, batch: pa.RecordBatch) -> None:
+        """Keep the first texts of the releases, which have the order of the source."""
+        self._take(source, batch, self._after)
+
+    def _take(
+        self, source: AbstractSource, batch: pa.RecordBatch, kept: list[str]
+    ) -> None:
+        if missing := self._count - len(kept):
+            kept += source.texts(batch.slice(0, missing))[:missing]
+
+    def show(self, privatizer: Privatizer, output: str) -> None:
+        """Print the texts on the terminal that is standard error, and a next step."""
+        if not self._before:
+            return
+        from rich.console import Console
+
+        console = Console(stderr=True, highlight=False)
+        show_before_after(console, privatizer, self._before, self._after)
+        if output != "-":
+            measure = "measure what an attacker recovers: mondegreen attack --help"
+            click.echo(f"Next: read {output}. Then {measure}", err=True)
+
+
+def show_before_after(
+    console: Console,
+    privatizer: Privatizer,
+    before: Sequence[str],
+    after: Sequence[str],
+) -> None:
+    """Print texts beside their releases; hidden words are bold and in color.
+
+    A console that is no terminal gets the releases alone.
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    hidden = _hidden(privatizer, before)
+    pairs = list(map(_mark, before, after, hidden))
+    # Not console.is_terminal: an environment variable can set that.
+    if not console.file.isatty():
+        for _, release in pairs:
+            console.print(release, soft_wrap=True)
+        console.print("The originals are shown on a terminal only.")
+        return
+    if console.width < _SIDE_BY_SIDE:
+        for original, release in pairs:
+            console.print(Text.assemble(("before  ", "dim"), original))
+            console.print(Text.assemble(("after   ", "dim"), release), end="\n\n")
+        return
+    table = Table(box=box.SIMPLE_HEAD, expand=True, pad_edge=False)
+    table.add_column("before", ratio=1)
+    table.add_column("after", ratio=1)
+    for pair in pairs:
+        table.add_row(*pair)
+    console.print(table)
+
+
+def _hidden(privatizer: Privatizer, texts: Sequence[str]) -> list[list[bool]]:
+    """Tell of each word of each text whether the mechanism hides it."""
+    from mondegreen.policy.lookup import PolicyLookup
+    from mondegreen.text.lookup import KEEP, Lookup
+    from mondegreen.text.tokenizer import tokenize
+
+    tokens, policy = tokenize(texts), privatizer.policy
+    if policy is None:
+        codes = Lookup(privatizer.space, keep=privatizer.keep).codes(tokens)
+        found = [code != KEEP for code in codes.tolist()]
+    else:
+        symbols = PolicyLookup(policy).codes(tokens).tolist()
+        found = [policy.describe(symbol)[0] != "ordinary" for symbol in symbols]
+    marks = iter(found)
+    return [list(itertools.islice(marks, count)) for count in tokens.counts()]
+
+
+def _mark(before: str, after: str, hidden: Sequence[bool]) -> tuple[Text, Text]:
+    """Color the hidden words of a text, and what is printed in their places."""
+    from mondegreen.text.tokenizer import tokenize
+
+    originals, releases = (parts or [""] for parts in tokenize([before, after]).parts)
+    printed = hidden
+    if len(originals) != len(releases):  # the words no longer have the same places
+        words = originals[1::2], releases[1::2]
+        printed = [True] * len(words[1])
+        for match in difflib.SequenceMatcher(None, *words, False).get_matching_blocks():
+            printed[match.b : match.b + match.size] = [False] * match.size
+    return _color(originals, hidden, _HIDDEN), _color(releases, printed, _PRINTED)
+
+
+def _color(parts: Sequence[str], marks: Sequence[bool], style: str) -> Text:
+    """Make a line that a terminal can print: no control characters, and not too long.
+
+    A text could else move the cursor, or change the title of the window.
+    """
+    from rich.text import Text
+
+    shown = Text()
+    for place, part in enumerate(parts[: 2 * _WORDS]):
+        cut = part if len(part) <= _LETTERS else part[: _LETTERS - 1] + "…"
+        safe = "".join(letter if letter.isprintable() else " " for letter in cut)
+        is_marked = place % 2 == 1 and marks[place // 2]
+        shown.append(safe, style if is_marked else "")
+    if len(parts) > 2 * _WORDS + 1:
+        shown.append(" …")
+    return shown

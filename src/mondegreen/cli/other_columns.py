@@ -1,0 +1,80 @@
+"""A warning of columns that pass unchanged and look like names, addresses or ids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from mondegreen.io.base import AbstractSource
+
+_NAMES: Final = frozenset(
+    "address author birth birthday birthdate client contact customer dob email "
+    "employee familyname firstname forename fullname givenname guid iban id ids ip "
+    "lastname login mail maidenname member mobile name names nickname owner passport "
+    "patient phone reviewer sender ssn street student surname telephone user userid "
+    "username uuid".split()
+)
+"""Words in the name of a column that speak of a person, or of the record."""
+
+# In the name of a column: "customerId" and "customer_id" are two words.
+_words = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])").findall
+
+_SHAPES: Final = tuple(
+    re.compile(shape).fullmatch
+    for shape in (
+        r"[^\s@]+@[^\s@]+\.[^\s@]+",  # an e-mail address
+        r"[^\W\d_][\w'’-]+( [^\W\d_]\.)?( [A-Z][\w'’-]+){1,2}",  # Ann B. Miller
+        r"[0-9A-Fa-f]{8}(-?[0-9A-Fa-f]{4}){3}-?[0-9A-Fa-f]{12}",  # a UUID
+        r"[A-Za-z]{0,4}[-_]?\d{6,}",  # a number of a customer
+    )
+)
+_VALUES: Final = 100
+_SHARE: Final = 0.5
+"""A column is named if so many of its first values have one of the shapes."""
+
+
+def warn_of_other_columns(
+    source: AbstractSource, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Look at the first batch, warn, and return all batches.
+
+    The warning holds names of columns, never values. JSON has its other values in the
+    text around the selected ones: they are not looked at.
+    """
+    head = next(batches, None)
+    if head is None:
+        return batches
+    if source.format in ("csv", "tsv", "parquet"):
+        chosen = {*source.text_columns, source.id_column}
+        # A text may be in a struct, of which the rest passes too.
+        others = [name for name in head.schema.names if name not in chosen]
+        found = [name for name in others if _is_personal(name, head.column(name))]
+        if found:
+            listed = ", ".join(map(repr, found))
+            click.echo(
+                f"Warning: other columns look like names, addresses or ids: {listed}. "
+                "They pass unchanged. Remove them, or name text with --column.",
+                err=True,
+            )
+    return chain([head], batches)
+
+
+def _is_personal(name: str, values: pa.Array) -> bool:
+    """Whether the name of a column, or the shape of its values, speaks of a person."""
+    words = [word.lower() for word in _words(name)]
+    return not _NAMES.isdisjoint([*words, "".join(words)]) or _has_shape(values)
+
+
+def _has_shape(values: pa.Array) -> bool:
+    """Whether many of the first values, of those that are text, have one shape."""
+    cells: list[Any] = values.slice(0, _VALUES).to_pylist()
+    texts = [cell.strip() for cell in cells if isinstance(cell, str) and cell.strip()]
+    least = max(1, _SHARE * len(texts))
+    return any(sum(map(bool, map(shape, texts))) >= least for shape in _SHAPES)

@@ -90,6 +90,12 @@ def send_to_spark():
     _settings({"epsilon": EPSILON})
 
 
+def export_for_a_device():
+    from mondegreen.device.artifact import policy_artifact
+
+    policy_artifact(Settings(), [EPSILON])
+
+
 def privatize_a_dataset():
     datasets = pytest.importorskip("datasets")
     from mondegreen.integrations.datasets import privatize
@@ -126,6 +132,7 @@ DOORS = {
     "litellm": guard_litellm,
     "presidio": operate_with_presidio,
     "spark": send_to_spark,
+    "device": export_for_a_device,
     "datasets": privatize_a_dataset,
     "attack": attack_a_sample,
     "Settings": lambda: build.build_privatizer(Settings(epsilon=EPSILON)),

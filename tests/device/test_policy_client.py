@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import mondegreen as mg
 from mondegreen.cli.main import cli
 from mondegreen.device.artifact import policy_artifact
-from mondegreen.device.symbols import policy_parts
+from mondegreen.device.symbols import describe_policy, policy_parts
 from mondegreen.errors import ConfigurationError, DataError, InvalidParameterError
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import load_policy
@@ -44,6 +44,7 @@ OPTIONS: tuple[tuple[str, list[str]], ...] = (
     ("names", ["--mechanism", "krr", "--same", "record"]),
     ("sensitive", ["--open", "health", "--hide", "food", "--hide-among", "60"]),
     ("sensitive", ["--ordinary", "router", "--sensitive", "the", "--same", "record"]),
+    ("my.policy", ["--hide-among", "60"]),
 )
 
 
@@ -51,6 +52,20 @@ def release(folder, artifact, data, epsilon="12"):
     given = [NODE, CLIENT / "cli.mjs", artifact, "--epsilon", epsilon]
     given += ["--key-file", folder / "key"]
     return subprocess.run(given, input=data, capture_output=True, check=False)
+
+
+PROJECTS = "apollo gemini mercury soyuz vostok zarya skylab viking magellan galileo"
+SOURCE = f"[ordinary]\nrouter modem\n[project]\n{PROJECTS}\n"
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "terms.txt").write_text(SOURCE, "utf-8")
+    given = ["policy", "build", str(folder / "terms.txt"), "--license", "CC0-1.0"]
+    done = CliRunner().invoke(cli, [*given, "-o", str(folder / "my.policy")])
+    assert done.exit_code == 0, done.output
+    return folder / "my.policy"
 
 
 @pytest.fixture
@@ -67,8 +82,9 @@ def folder(tmp_path):
 @pytest.mark.slow("an artifact and two commands")
 @pytest.mark.parametrize(("name", "options"), OPTIONS)
 def test_a_policy_comes_out_as_from_the_command_line_byte_for_byte(
-    folder, name, options
+    folder, own, name, options
 ):
+    name = str(own) if name == own.name else name
     given = [
         str(folder / each) if each in ("router", "the") else each for each in options
     ]
@@ -97,6 +113,7 @@ def test_a_policy_comes_out_as_from_the_command_line_byte_for_byte(
         Settings(mechanism="urr", epsilon=12.0),
         Settings(mechanism="krr", epsilon=2.0, same="record", hidden=("food",)),
         Settings(policy="names", epsilon=1.0, structure="plain", ordinary=("ähre",)),
+        Settings(mechanism="krr", epsilon=9.0, sensitive=("you", "i", "a", "would")),
     ],
 )
 def test_thousands_of_texts_of_all_kinds_come_out_the_same(folder, settings):
@@ -177,6 +194,41 @@ def test_every_known_word_is_in_the_artifact_with_its_symbol():
     ends = parts["known"].decode().split("\n")
     assert len(printed) + len(ends) == len(policy.symbols)
     assert "the" not in policy.ordinary
+
+
+@pytest.mark.parametrize("numbers", ["near", "plain"])
+def test_numbers_that_do_not_hide_are_refused(numbers):
+    with pytest.raises(InvalidParameterError, match="numbers must be hide, on a devi"):
+        policy_artifact(Settings(numbers=numbers), [12.0])
+
+
+def test_one_replacement_for_a_whole_key_is_refused():
+    with pytest.raises(InvalidParameterError, match="same must be place or record, on"):
+        policy_artifact(Settings(same="key"), [12.0])
+
+
+def test_a_policy_file_is_in_the_artifact_without_its_path(own):
+    data = policy_artifact(Settings(policy=str(own)), [12.0])
+    assert device.header_of(data)["space"]["name"] == "my"
+    assert str(own.parent).encode() not in data
+
+
+def test_a_policy_file_that_was_changed_has_no_artifact(own, tmp_path):
+    changed = tmp_path / "my.policy"
+    changed.write_bytes(own.read_bytes().replace(b"apollo", b"apolla"))
+    out = str(tmp_path / "my.mdg")
+    given = ["policy", "export", str(changed), "--device", "-o", out, "-e", "12"]
+    done = CliRunner().invoke(cli, given)
+    assert done.exit_code != 0
+    assert "my.policy" in done.output
+    assert not Path(out).exists()
+
+
+def test_endings_are_joined_to_ordinary_words_alone():
+    hosts = describe_policy(load_policy("names", sensitive=("you", "i")))["hosts"]
+    assert hosts["'m"] == []
+    assert "you" not in hosts["'re"]
+    assert "they" in hosts["'re"]
 
 
 def test_what_has_no_artifact_is_refused():

@@ -69,7 +69,7 @@ def test_the_command_states_both_layers(tmp_path, monkeypatch):
     assert "second layer: every word goes through the policy" in done.stderr
     assert "GB29" not in Path("out.txt").read_text()
     for args, says in (
-        (["--detect", "presidio"], "--detect needs a policy"),
+        (["--detect", "presidio", "--policy", "all"], "--detect needs a policy"),
         (["--detect-model", "en_core_web_sm", "--policy", "names"], "needs --detect"),
         (["--detect", "presidio", "--policy", "names", "-j", "2"], "--jobs 1"),
     ):

@@ -278,6 +278,18 @@ def test_an_ending_joins_only_a_word_that_takes_it(words, printed):
     assert printer.join(batch, codes) == [printed]
 
 
+def test_the_symbol_of_a_word_that_hides_is_no_output_that_takes_an_ending():
+    policy = load_policy("sensitive", sensitive=("you", "a"))
+    printer = PolicyPrinter(policy)
+    # Symbols of groups, and outputs that happen to have their numbers.
+    codes = np.array([policy.symbols["you"], policy.symbols["'re"]])
+    (text,) = printer.join(TokenizedBatch([["", "x", "", "'re", ""]]), codes)
+    assert text.endswith(" are")
+    codes = np.array([policy.symbols["a"], len(policy.ordinary)])
+    (text,) = printer.join(TokenizedBatch([["", "x", " ", "y", ""]]), codes)
+    assert text.split()[0].lower() == policy.print(policy.symbols["a"]).lower()
+
+
 def test_the_command_does_not_write_over_its_policy(tmp_path):
     (tmp_path / "in.txt").write_text("the")
     path = tmp_path / "my.policy"

@@ -17,10 +17,10 @@ const GUARANTEE =
   "equivalents unit hides_among disclosed conditions assumptions noise noise_is_secret protection";
 const PREVIEW = "of words unchanged near recovered";
 const SECTIONS = "words classes removed combining sigma decompositions compositions lower";
-const POLICY = "rules ordinary groups rest name address";
+const POLICY = "rules ordinary groups rest name address hosts";
 const OF_POLICY = "known shared counts capitals upper starts first letters";
 /** Number of the rules of lookup, formats and printing that this client has. */
-const RULES = 1;
+const RULES = 2;
 const MOST = 1 << 24; // words
 const REST = "s g d r p";
 /** What each mechanism adds: its public table, the law of a setting, and its sections. */
@@ -123,6 +123,8 @@ export interface PolicyHeader {
   readonly name: number;
   /** Words that are ordinary in addresses too. */
   readonly address: readonly string[];
+  /** Ordinary words that each ending is joined to; behind others it is spelled out. */
+  readonly hosts: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface Header {
@@ -219,7 +221,7 @@ function checked(header: Header): Header {
   if (clear.some((name) => header.text[name] !== CLEAR[name])) {
     throw artifactError("it lets other characters pass in clear than this client knows");
   }
-  if (isPolicy) checkPolicy(header.policy!);
+  if (isPolicy) checkPolicy(header.policy!, header.text.endings);
   listed(header.settings).forEach((each) => checkSetting(each, header, own[1]));
   // Two laws of one digest would share their keyed noise.
   const given = header.settings.map(({ epsilon, digest }) => [epsilon, digest] as const);
@@ -237,9 +239,10 @@ function checked(header: Header): Header {
 }
 
 /** Refuse groups that are none, and numbers that name none. */
-function checkPolicy(policy: PolicyHeader): void {
+function checkPolicy(policy: PolicyHeader, endings: Lists["endings"]): void {
   only("policy", policy, POLICY);
   only("forms of unknown words", policy.rest, REST);
+  only("hosts", policy.hosts, Object.keys(endings).join(" "));
   const groups = listed<readonly unknown[]>(policy.groups);
   const isCount = (value: unknown, most: number): boolean =>
     Number.isInteger(value) && within(value, 0, most);
@@ -253,7 +256,9 @@ function checkPolicy(policy: PolicyHeader): void {
       return isNamed && isCount(size, MOST) && size !== 0;
     }) &&
     [policy.name, ...Object.values(policy.rest)].every((group) => isCount(group, groups.length - 1)) &&
-    listed<unknown>(policy.address).every((word) => typeof word === "string");
+    [policy.address, ...Object.values(policy.hosts)].every((words) =>
+      listed<unknown>(words).every((word) => typeof word === "string"),
+    );
   if (!isWhole) throw artifactError("its policy is none that this client knows");
 }
 
@@ -267,6 +272,7 @@ function expectedOf({ mechanism, words, policy, policies }: Header): {
   if (!policy) return { hidesAmong: words, conditions: "", disclosed: names.join() };
   if (mechanism === "urr") names.unshift("ordinary words");
   names.push("lines in title case");
+  if (policies["structure"] === "keep") names.push("separators of numbers");
   if (policies["same"] === "record") names.push("equal words");
   const conditions = mechanism === "urr" ? "are sensitive words of the policy" : "";
   const hidesAmong = Math.min(...policy.groups.map(([, , size]) => size));

@@ -1,4 +1,5 @@
 import { Letters } from "./letters.js";
+import { Memo } from "./memo.js";
 import type { Policy } from "./policy.js";
 import { PLACES, mixedShape, numberShape } from "./shapes.js";
 import type { Tokenizer } from "./text.js";
@@ -50,6 +51,10 @@ function formOf(word: string): string {
  */
 export class PolicyLookup {
   private readonly letters: Letters;
+  private readonly flags = new Memo(flagsOf);
+  /** Inside of sentences, four times the symbol of a word, and how it is written. */
+  private readonly inside = new Memo((word) => 4 * this.symbolOf(word, NOWHERE) + this.caseOf(word));
+  private readonly start = new Memo((word) => this.symbolOf(word, { ...NOWHERE, starts: true }));
 
   constructor(
     private readonly policy: Policy,
@@ -62,12 +67,13 @@ export class PolicyLookup {
   /** The symbol of each word of a text that was cut. */
   codes(parts: readonly string[]): number[] {
     const words = parts.filter((_, i) => i % 2);
-    const flags = parts.filter((_, i) => i && i % 2 === 0).map(flagsOf);
-    const cases = words.map((word) => this.caseOf(word));
+    const flags = parts.filter((_, i) => i && i % 2 === 0).map((gap) => this.flags.get(gap));
+    const found = words.map((word) => this.inside.get(word));
+    const cases = found.map((each) => each % 4);
     const isTitle = inTitleCase(cases, flags);
     const codes = words.map((word, i) => {
       const starts = !i || (flags[i - 1]! & STARTS) > 0 || (isTitle[i]! && cases[i] === CAPITAL);
-      return this.symbolOf(word, { ...NOWHERE, starts });
+      return starts ? this.start.get(word) : Math.floor(found[i]! / 4);
     });
     const marked = flags.flatMap((flag, gap) => (flag & (MARKS | DOT | SLASH) ? [gap] : []));
     if (parts[0]!.endsWith("@")) marked.unshift(-1);

@@ -70,6 +70,11 @@ export class Policy {
     }
   }
 
+  /** Words that each ending is joined to. */
+  get hosts(): PolicyHeader["hosts"] {
+    return this.header.hosts;
+  }
+
   /** The group of unknown words of a grammatical form, or of unknown names. */
   rest(form: string): number {
     return this.ordinary + this.header.rest[form]!;

@@ -12,7 +12,8 @@ function plainParts(parts: readonly string[]): string[] {
 
 /** Prints released outputs of a policy: a function of them and of the structure. */
 export class PolicyPrinter {
-  private readonly endings: ReadonlyMap<number, string>;
+  /** Of each ending: the word that it stands for, and the ordinary words it is joined to. */
+  private readonly endings: ReadonlyMap<number, readonly [string, ReadonlySet<number>]>;
   private readonly articles: ReadonlySet<number>;
 
   constructor(
@@ -21,10 +22,15 @@ export class PolicyPrinter {
     private readonly structure: string,
   ) {
     const { symbols } = policy;
-    const known = Object.entries(endings).filter(([word]) => symbols.has(word));
-    this.endings = new Map(known.map(([word, spelled]) => [symbols.get(word)!, spelled]));
-    const articles = ["a", "an"].map((word) => symbols.get(word));
-    this.articles = new Set(articles.filter((symbol) => symbol !== undefined));
+    // A word that hides has the symbol of a group, which no ending and no article is.
+    const known = (words: readonly string[]): Set<number> =>
+      new Set(words.map((word) => symbols.get(word) ?? Infinity).filter((symbol) => !policy.isGroup(symbol)));
+    this.endings = new Map(
+      Object.entries(endings).flatMap(([ending, spelled]) =>
+        [...known([ending])].map((symbol) => [symbol, [spelled, known(policy.hosts[ending]!)]]),
+      ),
+    );
+    this.articles = known(["a", "an"]);
   }
 
   /** The text in pieces, `[structure, word, ..., structure]`. */
@@ -58,12 +64,13 @@ export class PolicyPrinter {
     pieces[2 * i + 1] = isFirst ? `A${article.slice(1)}` : article;
   }
 
-  /** Join an ending to an ordinary word; set apart what else would touch. */
+  /** Join an ending to a word that takes it; set apart what else would touch. */
   private joinEnding(pieces: string[], i: number, before: Output, output: Output): void {
     const gap = pieces[2 * i]!;
-    const spelled = this.endings.get(output.symbol);
-    if (spelled !== undefined && (gap === "" || gap === " ")) {
-      const isJoined = !this.policy.isGroup(before.symbol) && !this.endings.has(before.symbol);
+    const ending = this.endings.get(output.symbol);
+    if (ending && (gap === "" || gap === " ")) {
+      const [spelled, hosts] = ending;
+      const isJoined = hosts.has(before.symbol);
       pieces[2 * i] = isJoined ? "" : " ";
       if (!isJoined) pieces[2 * i + 1] = spelled;
     } else if (TOUCHING.test(gap)) pieces[2 * i] = `${gap} `;

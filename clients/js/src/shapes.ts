@@ -30,6 +30,11 @@ function digits(count: number): Shape {
   return { name: `${count} digits`, size: 9 * rest, print };
 }
 
+/** Years are a format of their own, so they are no outputs of this one. */
+function fourDigits(number: number): string {
+  return String(number < 900 ? 1000 + number : 1200 + number);
+}
+
 function zeros(count: number): Shape {
   const print = (i: number): string => `0${padded(i, count - 1)}`;
   return { name: `0 and ${count - 1} digits`, size: 10 ** (count - 1), print };
@@ -57,7 +62,9 @@ const counts = Array.from({ length: LONGEST }, (_, i) => i + 1);
 
 /** The formats, in the order of their symbols: `SHAPES` of `mondegreen.policy.shapes`. */
 export const SHAPES: readonly Shape[] = [
-  ...counts.map(digits),
+  ...counts.slice(0, 3).map(digits),
+  { name: "4 digits", size: 8800, print: fourDigits },
+  ...counts.slice(4).map(digits),
   ...counts.slice(1).map(zeros),
   { name: "year", size: 200, print: (i) => String(1900 + i) },
   { name: "month or day of a date", size: 12, print: (i) => String(1 + i) },

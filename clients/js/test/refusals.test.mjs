@@ -228,7 +228,7 @@ const POLICY_LIES = {
   "groups that are no list": (h) => (h.policy.groups = {}),
   "fewer ordinary words": (h) => h.policy.ordinary--,
   "ordinary words that are no number": (h) => (h.policy.ordinary = "8869"),
-  "rules that are not known": (h) => (h.policy.rules = 2),
+  "rules that are not known": (h) => (h.policy.rules = 1),
   "a field of the policy that is not known": (h) => (h.policy.x = 1),
   "no policy": (h) => delete h.policy,
   "a policy beside a tree's law": (h) => (h.mechanism = "tree"),
@@ -236,6 +236,10 @@ const POLICY_LIES = {
   "unknown words of no group": (h) => (h.policy.rest.s = -1),
   "a form that is not known": (h) => (h.policy.rest.x = 1),
   "addresses that are no words": (h) => (h.policy.address = [1]),
+  "an ending without hosts": (h) => delete h.policy.hosts["'m"],
+  "an ending that is not known": (h) => (h.policy.hosts["'x"] = ["i"]),
+  "hosts that are no list": (h) => (h.policy.hosts["'m"] = "i"),
+  "nothing of separators": (h) => first(h).guarantee.disclosed.pop(),
   "a scope that is not known": (h) => (h.policies.same = "key"),
   "a scope that is not told": (h) => (h.policies.same = "record"),
   "a structure that is not told": (h) => (h.policies.structure = "plain"),
@@ -331,7 +335,7 @@ test("explain: an ordinary word stays, a sensitive one is one of its group", () 
   assert.ok(illness.stay > 0 && illness.stay < 0.02 && illness.group.size >= 100);
   assert.equal(illness.likeliest.length, 10);
   const number = privatizer.explain("4711");
-  assert.deepEqual([number.lookedUpAs, number.group.form, number.group.size], [null, "4 digits", 9000]);
+  assert.deepEqual([number.lookedUpAs, number.group.form, number.group.size], [null, "4 digits", 8800]);
 });
 
 /** The largest logarithm of two chances of one output, over all pairs of inputs. */

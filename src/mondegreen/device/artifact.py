@@ -115,7 +115,8 @@ def policy_artifact(
     Parameters
     ----------
     settings : Settings
-        With a policy. Without one, that of ``urr`` is meant: ``sensitive``.
+        With a policy, or the path of its file. Without one, that of ``urr`` is meant:
+        ``sensitive``.
     epsilons : sequence of float
         In the order that a device shows them in.
     progress : callable, optional

@@ -13,6 +13,7 @@ from mondegreen.device.coding import numbers, runs
 from mondegreen.device.unicode import letters
 from mondegreen.errors import ConfigurationError
 from mondegreen.policy.policy import ADDRESS_PARTS, RULES, UNKNOWN_FORMS, Policy
+from mondegreen.policy.printing import HOSTS
 from mondegreen.text.print_forms import capitalize
 from mondegreen.text.unicode import lowered
 
@@ -27,7 +28,7 @@ def describe_policy(policy: Policy) -> dict[str, Any]:
 
     >>> from mondegreen.policy.policy import load_policy
     >>> sorted(describe_policy(load_policy("sensitive")))
-    ['address', 'groups', 'name', 'ordinary', 'rest', 'rules']
+    ['address', 'groups', 'hosts', 'name', 'ordinary', 'rest', 'rules']
     """
     first = len(policy.ordinary)
     forms = ["s", *dict.fromkeys(form for _, form in UNKNOWN_FORMS)]
@@ -41,6 +42,10 @@ def describe_policy(policy: Policy) -> dict[str, Any]:
         "rest": {form: policy.find_group("rest", form) - first for form in forms},
         "name": policy.find_group("other_name", "s") - first,
         "address": sorted(ADDRESS_PARTS & policy.symbols.keys()),
+        "hosts": {
+            ending: sorted(words.intersection(policy.ordinary))
+            for ending, words in HOSTS.items()
+        },
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Final, final
 
@@ -32,7 +32,7 @@ _PLURALS: Final = frozenset(
     "you we they who what there these those how where why".split()
 )
 _MODALS: Final = frozenset("would could should might must".split())
-_HOSTS: Final = {
+HOSTS: Final[Mapping[str, frozenset[str]]] = {
     "'m": frozenset({"i"}),
     "'re": _PLURALS,
     "'ve": _PLURALS | _MODALS | {"i"},
@@ -71,11 +71,12 @@ class PolicyPrinter:
         # A list for words inside of sentences, and behind it one for first words.
         self._printed = [*words, *map(capitalize, words)]
         self._flags = GapFlags()
-        known = policy.symbols
+        # A word that hides has the symbol of a group, which is no output of its own.
+        known = {word: symbol for symbol, word in enumerate(policy.ordinary)}
         self._clitics = {known[word]: spelled for word, spelled in CLITICS.items()}
         self._hosts = {
             known[ending]: {known[word] for word in words if word in known}
-            for ending, words in _HOSTS.items()
+            for ending, words in HOSTS.items()
         }
         self._ordinary = len(policy.ordinary)
         self._articles = [known[word] for word in ("a", "an") if word in known]

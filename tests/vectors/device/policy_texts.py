@@ -21,6 +21,7 @@ SHAPES = (
     "❤️ ⭐ café CAFÉ naïve Ångström Müller straße STRASSE İstanbul ΟΔΟΣ Ǆ ǅ "
     "ǆ ⓐⓑ ⅧⅨ ª ʕ 𝐀𝐁 𝒂𝒃 東京 שלום مرحبا हिन्दी ไทย Аnna dіabetes ＯＳＬＯ ﬁne d i "
     "a b e t e s zorblax Zorblaxing zorblaxed ZORBLAXLY zorblaxes blorpss "
+    "who'll this'd must've aren't THEY'RE I'd you’re a'm house'd zorblax've it'll 1899 "
     "\u1c89x \U0001e030 \x00 \x1b \u200b"
 ).split(" ")
 GAPS = (

@@ -60,6 +60,8 @@ export interface PolicyHeader {
     readonly name: number;
     /** Words that are ordinary in addresses too. */
     readonly address: readonly string[];
+    /** Ordinary words that each ending is joined to; behind others it is spelled out. */
+    readonly hosts: Readonly<Record<string, readonly string[]>>;
 }
 export interface Header {
     readonly format: string;

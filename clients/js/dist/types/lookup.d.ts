@@ -18,6 +18,10 @@ export declare class PolicyLookup {
     private readonly policy;
     private readonly tokenizer;
     private readonly letters;
+    private readonly flags;
+    /** Inside of sentences, four times the symbol of a word, and how it is written. */
+    private readonly inside;
+    private readonly start;
     constructor(policy: Policy, tokenizer: Tokenizer, part: Parts);
     /** The symbol of each word of a text that was cut. */
     codes(parts: readonly string[]): number[];

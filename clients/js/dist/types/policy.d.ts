@@ -1,4 +1,4 @@
-import type { Artifact } from "./artifact.js";
+import type { Artifact, PolicyHeader } from "./artifact.js";
 import { type Unicode } from "./unicode.js";
 /** What is printed for a word: a member of a symbol, in a lap of its members. */
 export interface Output {
@@ -34,6 +34,8 @@ export declare class Policy {
     private readonly header;
     private readonly begins;
     constructor(words: readonly string[], { header, part }: Artifact, unicode: Unicode);
+    /** Words that each ending is joined to. */
+    get hosts(): PolicyHeader["hosts"];
     /** The group of unknown words of a grammatical form, or of unknown names. */
     rest(form: string): number;
     get name(): number;

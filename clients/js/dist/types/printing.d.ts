@@ -5,6 +5,7 @@ export declare const TOUCHING: RegExp;
 export declare class PolicyPrinter {
     private readonly policy;
     private readonly structure;
+    /** Of each ending: the word that it stands for, and the ordinary words it is joined to. */
     private readonly endings;
     private readonly articles;
     constructor(policy: Policy, endings: Readonly<Record<string, string>>, structure: string);
@@ -13,6 +14,6 @@ export declare class PolicyPrinter {
     private word;
     /** Print "a" or "an" as the sensitive word asks that is printed behind it. */
     private chooseArticle;
-    /** Join an ending to an ordinary word; set apart what else would touch. */
+    /** Join an ending to a word that takes it; set apart what else would touch. */
     private joinEnding;
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from mondegreen.cli import options
-from mondegreen.cli.options import argument, command, option
+from mondegreen.cli.options import PolicyName, argument, command, option
 from mondegreen.cli.public.device import (
     DEVICE,
     EPSILONS,
@@ -20,7 +20,7 @@ from mondegreen.settings import DEFAULT_MECHANISM, DEFAULT_POLICY, Settings
 
 @command()
 def export(
-    name: Literal["sensitive", "names"] = argument(default=DEFAULT_POLICY),
+    name: PolicyName = argument(default=DEFAULT_POLICY, metavar="[NAME|FILE]"),
     device: bool = DEVICE,
     output: Path = OUTPUT,
     epsilons: tuple[float, ...] = EPSILONS,
@@ -47,6 +47,7 @@ def export(
     \b
     mondegreen policy export --device -o sensitive.mdg --epsilon 12
     mondegreen policy export names --device -o names.mdg --epsilon 12 --same record
+    mondegreen policy export my.policy --device -o my.mdg --epsilon 12
     """  # noqa: D301
     from mondegreen.device.artifact import policy_artifact
 

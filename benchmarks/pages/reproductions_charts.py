@@ -38,7 +38,7 @@ LONGEST: Final = 72
 SHOWN: Final = {
     "vickrey-lexicon": (
         *("Laplace", "Mahalanobis", "t=0.25", "t=0.5", "t=0.75", "t=1"),
-        *("any of 3 nearest", "printed, t=0.5"),
+        *("neighbor 3", "printed, t=0.5"),
     )
 }
 """Curves of a figure that has too many; all are in the results."""

@@ -66,7 +66,8 @@ def in_short() -> str:
         f"cannot be told here.** The papers' own numbers pass the tests of all "
         f"{tested} claims for which we hold such numbers. Of "
         f"{amount(len(printed), 'number')} of the papers, {near[HOLDS]} agree with "
-        f"ours, {near[FAILS]} differ, and {near[UNTOLD]} cannot be told."
+        f"ours, {near[FAILS]} differ, and {near[UNTOLD]} cannot be told. Of those that "
+        f"differ {_most_apart(rows)}."
     )
     equal = equal_sentence(rows)
     missing = stored.absent(rows)
@@ -80,6 +81,13 @@ def in_short() -> str:
     return "\n".join(
         filter(None, [f"{first}\n", f"{equal}\n", str(Table(header, lines)), rest])
     )
+
+
+def _most_apart(rows: Sequence[Row]) -> str:
+    """Which experiment has the most numbers that differ."""
+    found = [(counts(compared([row]), "agrees")[FAILS], row["recipe"]) for row in rows]
+    most, name = max(found)
+    return f"{most} are of one experiment, [`{name}`]({EXPERIMENTS}#{name})"
 
 
 def overview() -> Table:

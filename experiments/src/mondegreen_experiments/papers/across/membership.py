@@ -219,7 +219,7 @@ RECIPE: Final = Recipe(
             _adapting_pays,
         ),
     ),
-    axes=("epsilon", "law", "ratio_adaptive_auc"),
+    axes=("unchanged", "law", "shadow_naive_auc"),
     shares=(
         "unchanged",
         *(

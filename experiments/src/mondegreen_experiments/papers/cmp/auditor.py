@@ -254,7 +254,7 @@ RECIPE: Final = Recipe(
             _least("adaptive_auc", 0.5 - _SLACK),
         ),
     ),
-    axes=("epsilon", "law", "naive_auc"),
+    axes=("unchanged", "law", "naive_auc"),
     shares=(
         *(f"{who}_{name}" for who in ("naive", "adaptive") for name in _TABLE),
         "unchanged",

@@ -4,7 +4,9 @@
 [--runs FOLDER]`` writes results/reproductions.json, what the runs say together beside
 what was published, and results/reproductions.parquet, every run. What is measured again
 takes the place of the same recipe at the same scale, as soon as it is done; all other
-results stay. Runs are kept, so that interrupted work goes on where it was.
+results stay. Runs are kept, so that interrupted work goes on where it was. With
+``--from-runs`` nothing is measured: results are those of the runs that
+reproductions.parquet holds, by the claims of today.
 """
 
 from __future__ import annotations
@@ -45,7 +47,11 @@ def main() -> int:
     options.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options.add_argument("--data", type=Path, default=machine.SHARED)
     options.add_argument("--runs", type=Path, default=home() / "runs")
+    options.add_argument("--from-runs", action="store_true")
     said = options.parse_args()
+    if said.from_runs:
+        judge_again(said.names or NAMES)
+        return 0
     recipes = [recipe_named(name) for name in said.names or NAMES]
     absent = {n for each in recipes for n in each.needs if find_spec(n) is None}
     if absent:
@@ -67,6 +73,27 @@ def main() -> int:
     bench = Bench(said.data)
     run_all(recipes, said.scale, bench, said.runs, _show, said.jobs, finished)
     return int(bool(failed))
+
+
+def judge_again(names: Sequence[str]) -> None:
+    """Compare the kept runs with the claims of today; what measured them stays said."""
+    for row in json.loads(RESULT.read_text("utf-8"))["results"]:
+        if row["recipe"] in names:
+            recipe, scale = recipe_named(row["recipe"]), row["scale"]
+            found = [(recipe, runs_in(RUNS, recipe, scale))]
+            keep_results(scale, found, row["machine"])
+
+
+def runs_in(path: Path, recipe: Recipe, scale: Scale) -> list[Run]:
+    """Read the runs of a recipe at a scale from the table of all runs."""
+    runs: dict[tuple[str, int], Run] = {}
+    own = [("recipe", "=", recipe.name), ("scale", "=", scale)]
+    for each in pq.read_table(path, filters=own).to_pylist():
+        run = Run(json.loads(each["point"]), each["seed"], {}, each["seconds"])
+        run = runs.setdefault((each["point"], each["seed"]), run)
+        value = each["text"] if each["value"] is None else each["value"]
+        run.measured[each["measure"]] = value  # type: ignore[index]
+    return list(runs.values())
 
 
 def about_machine() -> dict[str, Any]:

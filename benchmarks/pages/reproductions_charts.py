@@ -29,8 +29,9 @@ LABELS: Final = {
     "puc_50": "composite score PUC, alpha = 0.5",
     "accuracy": "accuracy, trained on releases and asked with releases",
     "reader": "share of words that a reader of whole texts recovers",
-    "ratio_adaptive_auc": "area under the curve, likelihood ratio, adaptive",
     "test_mrr": "mean reciprocal rank (MRR), asked with releases",
+    "shadow_naive_auc": "area under the curve, adversary trained on clear texts",
+    "unchanged": "share of words that stay",
     "worst": "largest mass beyond the threshold",
 }
 """What is written at an axis; else its name."""
@@ -38,7 +39,7 @@ LONGEST: Final = 72
 SHOWN: Final = {
     "vickrey-lexicon": (
         *("Laplace", "Mahalanobis", "t=0.25", "t=0.5", "t=0.75", "t=1"),
-        *("any of 3 nearest", "printed, t=0.5"),
+        *("neighbor 3", "printed, t=0.5"),
     )
 }
 """Curves of a figure that has too many; all are in the results."""

@@ -1,4 +1,4 @@
-"""Write docs/reproductions.md, its figures and data from reproductions.json."""
+"""Write both pages on the papers, their figures and data from reproductions.json."""
 
 from __future__ import annotations
 
@@ -10,13 +10,30 @@ from benchmarks.pages import reproductions_rows as stored
 from benchmarks.pages.page import DOCS, Table, fill
 from benchmarks.pages.reproductions_charts import charts
 from benchmarks.pages.reproductions_equal import equal_reader, equal_sentence, every
-from benchmarks.pages.reproductions_rows import ROOMS, Row, claims, compared, share
-from benchmarks.pages.reproductions_words import in_words
+from benchmarks.pages.reproductions_rows import (
+    OURS,
+    ROOMS,
+    Row,
+    claims,
+    compared,
+    counts,
+)
 from mondegreen.report.charts import picture
 from mondegreen.wording import amount, figure
+from mondegreen_experiments.result import FAILS, HOLDS, UNTOLD
 
 PAGE: Final = "reproductions.md"
 ASSETS: Final = DOCS / "assets"
+_NEAR: Final = "our interval holds the threshold, 0"
+EXPERIMENTS: Final = "reproductions-experiments.md"
+VERDICTS: Final = {
+    HOLDS: HOLDS,
+    FAILS: f"**{FAILS}**",
+    UNTOLD: f"*{UNTOLD}*",
+}
+NUMBERS: Final = {HOLDS: "agrees", FAILS: "**differs**", UNTOLD: "*cannot be told*"}
+"""How the verdicts are written: of claims, and of numbers."""
+
 LONGEST: Final = 60
 """Rows of a table of the page; the data have all."""
 
@@ -35,69 +52,54 @@ TITLES: Final = {
 
 
 def in_short() -> str:
-    """What holds and what does not, for people who read nothing else."""
+    """What holds, what does not and what cannot be told, for people in a hurry."""
     rows = stored.load()
-    held, claimed = share(claims(rows), "holds")
-    agree, printed = share(compared(rows), "agrees")
-    fails, alone = claimed - held, sum(map(stored.agrees_alone, compared(rows)))
-    most = max((len(compared([row])), f"`{row['recipe']}`") for row in rows)
+    known, printed = claims(rows), compared(rows)
+    told, near = counts(known, "verdict"), counts(printed, "agrees")
     small = sum(row["scale"] == "quick" for row in rows)
+    tested = sum(each["printed"] != [] for each in known)
     first = (
-        f"We measured {amount(len(rows), 'experiment')} of the papers again, {small} "
-        "at a small scale, with other vectors than theirs. **Of "
-        f"{amount(claimed, 'claim')} that the papers make, {held} "
-        f"{'holds' if held == 1 else 'hold'} here and {fails} "
-        f"{'does' if fails == 1 else 'do'} not; of {amount(printed, 'number')} that "
-        f"they print, {agree} {'agrees' if agree == 1 else 'agree'} with ours**, "
-        f"{alone} by our mean alone; {most[0]} are of one experiment, {most[1]}. "
-        f"{in_words(rows)}"
+        f"We measured {amount(len(rows), 'experiment')} of five papers again. Our "
+        f"vectors, texts and models differ from theirs, and {small} experiments are at "
+        f"a small scale. **Of {amount(len(known), 'claim')} of the papers, "
+        f"{told[HOLDS]} hold here, {told[FAILS]} do not hold, and {told[UNTOLD]} "
+        f"cannot be told here.** The papers' own numbers pass the tests of all "
+        f"{tested} claims for which we hold such numbers. Of "
+        f"{amount(len(printed), 'number')} of the papers, {near[HOLDS]} agree with "
+        f"ours, {near[FAILS]} differ, and {near[UNTOLD]} cannot be told. Of those that "
+        f"differ {_most_apart(rows)}."
     )
     equal = equal_sentence(rows)
     missing = stored.absent(rows)
     rest = f"\nNot measured yet: {_codes(missing)}.\n" if missing else ""
-    header = ["paper", "what holds here", "what does not", "numbers that agree"]
-    lines = [line for paper in ROOMS if (line := _paper_in_short(rows, paper))]
-    table = str(Table(header, lines, (1, 2)))
-    parts = [f"{first.rstrip()}\n", f"{equal}\n" if equal else "", table, rest]
-    return "\n".join(filter(None, parts))
-
-
-def _paper_in_short(rows: Sequence[Row], paper: str) -> list[str]:
-    """A row of claims; those with two verdicts stand among what does not hold."""
-    known, printed = claims(rows, paper), compared(rows, paper)
-    if not known and not printed:
-        return []
-    found: dict[str, set[bool]] = {}
-    for claim in known:
-        found.setdefault(_cell(claim["claim"]), set()).add(claim["holds"])
-    holds = [claim for claim, verdicts in found.items() if verdicts == {True}]
-    fails = [
-        f"{claim} (in one experiment; in another it does)"
-        if True in verdicts
-        else claim
-        for claim, verdicts in found.items()
-        if False in verdicts
+    header = ["paper", HOLDS, FAILS, UNTOLD]
+    lines = [
+        [f"**{name}**, {who}", *map(str, counts(mine, "verdict").values())]
+        for paper, (name, who) in ROOMS.items()
+        if (mine := claims(rows, paper))
     ]
-    name, who = ROOMS[paper]
-    return [
-        f"**{name}**, {who}",
-        *(_listed(each) for each in (holds, fails)),
-        _of(printed, "agrees"),
-    ]
+    return "\n".join(
+        filter(None, [f"{first}\n", f"{equal}\n", str(Table(header, lines)), rest])
+    )
 
 
-def _listed(claims: Sequence[str]) -> str:
-    return "<br>".join(f"• {claim}" for claim in claims) or "–"
+def _most_apart(rows: Sequence[Row]) -> str:
+    """Which experiment has the most numbers that differ."""
+    found = [(counts(compared([row]), "agrees")[FAILS], row["recipe"]) for row in rows]
+    most, name = max(found)
+    return f"{most} are of one experiment, [`{name}`]({EXPERIMENTS}#{name})"
 
 
 def overview() -> Table:
     """Each experiment in a line."""
-    header = ["experiment", "claims hold", "numbers agree", "scale", "runs", "minutes"]
+    header = [
+        "experiment", *(f"claims: {each}" for each in (HOLDS, FAILS, UNTOLD)),
+        "scale", "runs", "minutes",
+    ]  # fmt: skip
     lines = [
         [
-            f"[`{row['recipe']}`](#{row['recipe']})",
-            _of(claims([row]), "holds"),
-            _of(compared([row]), "agrees"),
+            f"[`{row['recipe']}`]({EXPERIMENTS}#{row['recipe']})",
+            *map(str, counts(claims([row]), "verdict").values()),
             row["scale"],
             f"{stored.runs(row):,}",
             figure(row["seconds"] / 60),
@@ -108,14 +110,77 @@ def overview() -> Table:
 
 
 def papers() -> str:
+    """A table of claims for each paper."""
+    rows, parts = stored.load(), []
+    for paper, (name, who) in ROOMS.items():
+        lines = [
+            _judged(row, each)
+            for row in rows
+            for each in row["claims"]
+            if not each["where"].startswith(OURS)
+            if stored.paper(row, each["where"]) == paper
+        ]
+        if lines:
+            header = ["claim", "paper's numbers: test", "ours (95 %)", "verdict", "why"]
+            table = str(Table(header, lines, (0, 1, 2, 3, 4)))
+            about = f"{TITLES[paper]}\n" if paper in TITLES else ""
+            parts += [f"### {name}: {who}\n", about, table]
+    return "\n".join(filter(None, parts))
+
+
+def _judged(row: Row, claim: Row) -> list[str]:
+    """A claim, by how much the paper's numbers and ours pass its test, and why."""
+    margin = claim["margin"]
+    near = margin is not None and claim["verdict"] == UNTOLD
+    why = claim["untold"] or claim["note"] or (_NEAR if near else "")
+    name = row["recipe"]
+    return [
+        f"[{_cell(claim['claim'])}]({EXPERIMENTS}#{name}) ({_cell(claim['where'])})",
+        _printed(claim),
+        "–" if margin is None else stored.ours(margin),
+        VERDICTS[claim["verdict"]],
+        _cell(why) or "–",
+    ]
+
+
+def _printed(claim: Row) -> str:
+    """The paper's numbers, and what the test of the claim gives for them."""
+    cells = [f"{v:g}" for each in claim["printed"] for v in each["measures"].values()]
+    return f"{', '.join(cells)}: {figure(claim['printed_margin'])}" if cells else "–"
+
+
+def regression() -> Table:
+    """The coefficients of the benchmark's Table 4 beside ours, with errors, t and P."""
+    header = ["Table 4", "paper", "ours (95 %)", "standard error", "t", "P"]
+    row = next(row for row in stored.load() if row["recipe"] == "benchmark-regression")
+    (point,) = row["points"]
+    found = point["measures"]
+    lines = [
+        [
+            each["measure"],
+            f"{each['value']:.7g}",
+            stored.ours(each["ours"]),
+            *(
+                figure(found[name]["value"]) if name in found else "–"
+                for name in (
+                    f"{kind}_{each['measure']}" for kind in ("error", "t", "p")
+                )
+            ),
+        ]
+        for each in row["published"]
+        if each["ours"] is not None
+    ]
+    return Table(header, lines)
+
+
+def experiments() -> str:
     """A section for each paper, with a part for each of its experiments."""
     rows, parts = stored.load(), []
     for room, (name, who) in ROOMS.items():
         mine = [row for row in rows if stored.room(row) == room]
         if mine:
-            about = f"{TITLES[room]}\n" if room in TITLES else ""
-            parts += [f"## {name}: {who}\n", about, *map(experiment, mine)]
-    return "\n".join(filter(None, parts))
+            parts += [f"## {name}: {who}\n", *map(experiment, mine)]
+    return "\n".join(parts)
 
 
 def experiment(row: Row) -> str:
@@ -140,12 +205,14 @@ def _claims(row: Row) -> Iterator[str]:
         [
             _cell(each["claim"]),
             _cell(each["where"]),
-            "yes" if each["holds"] else "**no**",
+            "–" if each["margin"] is None else stored.ours(each["margin"]),
+            VERDICTS[each["verdict"]],
         ]
         for each in row["claims"]
     ]
     if lines:
-        yield str(Table(["claim", "where", "holds here"], lines, (1, 2)))
+        header = ["claim", "where", "ours (95 %)", "verdict"]
+        yield str(Table(header, lines, (1, 2, 3)))
 
 
 def _numbers(row: Row) -> Iterator[str]:
@@ -153,7 +220,8 @@ def _numbers(row: Row) -> Iterator[str]:
     known = compared([row])
     shown = known[:: -(-len(known) // LONGEST)] if known else []
     points = [each["point"] for each in row["points"]]
-    why = list(dict.fromkeys(_because(each) for each in known if not each["agrees"]))
+    apart = [each for each in known if each["agrees"] != HOLDS]
+    why = list(dict.fromkeys(map(_because, apart)))
     lines = [
         [
             _cell(each["where"]),
@@ -161,14 +229,14 @@ def _numbers(row: Row) -> Iterator[str]:
             f"`{each['measure']}`",
             f"{figure(each['value'])} ± {figure(each['tolerance'])}",
             stored.ours(each["ours"]),
-            "yes" if each["agrees"] else f"**no** ({why.index(_because(each)) + 1})",
+            f"{NUMBERS[each['agrees']]}{_which(why, each)}",
         ]
         for each in shown
     ]
     if not lines:
         return
-    header = ["where", "at", "what", "published", "ours (95 %)", "agrees"]
-    yield str(Table(header, lines, (1, 2)))
+    header = ["where", "at", "what", "published", "ours (95 %)", "verdict"]
+    yield str(Table(header, lines, (1, 2, 5)))
     if len(shown) < len(known):
         yield (
             f"{len(shown)} of {len(known)} numbers, evenly chosen: "
@@ -177,6 +245,11 @@ def _numbers(row: Row) -> Iterator[str]:
     if why:
         told = "; ".join(f"({i}) {_cell(each)}" for i, each in enumerate(why, 1))
         yield f"Why not: {told}.\n"
+
+
+def _which(why: Sequence[str], number: Row) -> str:
+    apart = number["agrees"] != HOLDS
+    return f" ({why.index(_because(number)) + 1})" if apart else ""
 
 
 def _because(number: Row) -> str:
@@ -194,11 +267,6 @@ def _texts(row: Row) -> Iterator[str]:
     lines = [list(map(_cell, each)) for each in stored.texts(row)]
     if 0 < len(lines) <= LONGEST:
         yield str(Table(["at", "what", "found"], lines, (1, 2)))
-
-
-def _of(rows: Sequence[Row], key: str) -> str:
-    good, every = share(rows, key)
-    return f"{good} of {every}" if every else "–"
 
 
 def _codes(names: Sequence[str]) -> str:
@@ -226,8 +294,13 @@ TABLES: Final = {
     "overview": overview,
     "measured on": measured_on,
     "papers": papers,
+    "regression": regression,
 }
-DATA: Final = {"reproductions.csv": stored.numbers, "reproductions-equal.csv": every}
+DATA: Final = {
+    "reproductions.csv": stored.numbers,
+    "reproductions-claims.csv": stored.judged,
+    "reproductions-equal.csv": every,
+}
 
 
 def main() -> None:
@@ -239,6 +312,7 @@ def main() -> None:
     for name, chart in drawn.items():
         (ASSETS / name).write_bytes(picture(chart, follows_theme=True))
     fill(PAGE, TABLES, DATA)
+    fill(EXPERIMENTS, {"experiments": experiments})
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from benchmarks.pages.page import Table
 from mondegreen.wording import figure
 from mondegreen_experiments.papers import NAMES
 from mondegreen_experiments.recipe import point_key
+from mondegreen_experiments.result import FAILS, HOLDS, UNTOLD
 
 RESULT: Final = machine.RESULTS / "reproductions.json"
 ROOMS: Final = {
@@ -65,12 +66,12 @@ def claims(rows: Sequence[Row], of: str | None = None) -> list[Row]:
 
 
 def compared(rows: Sequence[Row], of: str | None = None) -> list[Row]:
-    """Published numbers that were measured again, of all papers or of one."""
+    """Published numbers that were measured again and count, of all papers or of one."""
     return [
         number
         for row in rows
         for number in row["published"]
-        if number["ours"] is not None
+        if number["ours"] is not None and number["is_counted"]
         if of is None or of == paper(row, number["where"])
     ]
 
@@ -86,15 +87,10 @@ def paper(row: Row, where: str) -> str:
     return named.get(begins, room(row))
 
 
-def agrees_alone(number: Row) -> bool:
-    """Whether our mean agrees without its interval."""
-    distance = abs(number["ours"]["value"] - number["value"])
-    return bool(distance <= number["tolerance"] * (1 + 1e-9))
-
-
-def share(rows: Sequence[Row], key: str) -> tuple[int, int]:
-    """How many claims hold or numbers agree, and of how many."""
-    return sum(bool(row[key]) for row in rows), len(rows)
+def counts(rows: Sequence[Row], key: str) -> dict[str, int]:
+    """How many claims or numbers have each of the three verdicts."""
+    found = [row[key] for row in rows]
+    return {verdict: found.count(verdict) for verdict in (HOLDS, FAILS, UNTOLD)}
 
 
 def ours(mean: Row) -> str:
@@ -140,7 +136,7 @@ def numbers() -> Table:
     """Every published number that was measured again, beside ours."""
     header = (
         "experiment", "scale", "where", "point", "measure", "published", "tolerance",
-        "ours", "low", "high", "runs", "agrees", "because",
+        "ours", "low", "high", "runs", "verdict", "counted", "because",
     )  # fmt: skip
     lines = [
         [
@@ -153,10 +149,44 @@ def numbers() -> Table:
             f"{each['tolerance']:g}",
             *(f"{each['ours'][key]:.6g}" for key in ("value", "low", "high")),
             str(each["ours"]["runs"]),
-            "yes" if each["agrees"] else "no",
+            each["agrees"],
+            "yes" if each["is_counted"] else "no",
             each["because"],
         ]
         for row in load()
-        for each in compared([row])
+        for each in row["published"]
+        if each["ours"] is not None
     ]
     return Table(header, lines)
+
+
+def judged() -> Table:
+    """Every claim: the paper's numbers, by how much its test is passed, and why."""
+    header = (
+        "experiment", "scale", "where", "claim", "paper's numbers", "paper's margin",
+        "our margin", "low", "high", "runs", "verdict", "why",
+    )  # fmt: skip
+    lines = [
+        [
+            row["recipe"],
+            row["scale"],
+            each["where"],
+            each["claim"],
+            "; ".join(map(_printed, each["printed"])),
+            "" if each["printed"] == [] else f"{each['printed_margin']:g}",
+            *(
+                "" if each["margin"] is None else f"{each['margin'][key]:.6g}"
+                for key in ("value", "low", "high", "runs")
+            ),
+            each["verdict"],
+            each["untold"] or each["note"],
+        ]
+        for row in load()
+        for each in row["claims"]
+    ]
+    return Table(header, lines)
+
+
+def _printed(cell: Row) -> str:
+    values = ", ".join(f"{k} = {v:g}" for k, v in cell["measures"].items())
+    return f"{point_key(cell['point'])}: {values}"

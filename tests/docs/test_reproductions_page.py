@@ -14,8 +14,7 @@ from benchmarks.pages import reproductions_charts as drawings
 from benchmarks.pages import reproductions_equal as equal
 from benchmarks.pages import reproductions_page as page
 from benchmarks.pages import reproductions_rows as stored
-from benchmarks.pages import reproductions_words as words
-from benchmarks.pages.page import DOCS
+from benchmarks.pages.page import DOCS, filled
 from mondegreen.report.charts import picture
 from mondegreen_experiments.kept import Run
 from mondegreen_experiments.papers import NAMES, recipe_named
@@ -25,6 +24,7 @@ from mondegreen_experiments.result import Result
 RESULTS = json.loads(stored.RESULT.read_text("utf-8"))["results"]
 IDS = [f"{row['recipe']}-{row['scale']}" for row in RESULTS]
 TEXT = (DOCS / page.PAGE).read_text(encoding="utf-8")
+DETAILS = (DOCS / page.EXPERIMENTS).read_text(encoding="utf-8")
 
 
 def told(drawn: bytes) -> list[str]:
@@ -39,29 +39,27 @@ def test_figures_are_those_of_the_results_and_on_the_page() -> None:
     for name, chart in charts.items():
         drawn = picture(chart, follows_theme=True)
         assert told((page.ASSETS / name).read_bytes()) == told(drawn)
-        assert f"(assets/{name})" in TEXT
+        assert f"(assets/{name})" in DETAILS
 
 
 def test_what_everybody_reads_is_short() -> None:
-    assert len(page.in_short().partition("\n")[0].split()) <= 175
-    assert len(page.in_short().split()) <= 1500
-    assert len(TEXT.split()) <= 15_000
+    assert len(page.in_short().partition("\n")[0].split()) <= 120
+    prose = [line for line in TEXT.splitlines() if not line.startswith("|")]
+    assert len(" ".join(prose).split()) <= 1200
+
+
+def test_the_page_of_experiments_is_that_of_the_results() -> None:
+    assert filled(DETAILS, {"experiments": page.experiments}) == DETAILS
 
 
 @pytest.mark.parametrize("row", RESULTS, ids=IDS)
 def test_a_result_is_what_its_runs_and_its_recipe_give(row) -> None:
     """Claims, tolerances and words are those of today: else, measure it again."""
     recipe = recipe_named(row["recipe"])
-    runs: dict[tuple[str, int], Run] = {}
-    for each in pq.read_table(measured.RUNS).to_pylist():
-        if (each["recipe"], each["scale"]) == (recipe.name, row["scale"]):
-            run = Run(json.loads(each["point"]), each["seed"], {}, each["seconds"])
-            run = runs.setdefault((each["point"], each["seed"]), run)
-            value = each["text"] if each["value"] is None else each["value"]
-            run.measured[each["measure"]] = value
+    runs = measured.runs_in(measured.RUNS, recipe, row["scale"])
     grid = len(recipe.points[row["scale"]]) * recipe.seeds[row["scale"]]
     assert len(runs) == grid
-    result = measured.rounded(Result.of(recipe, list(runs.values())).to_dict())
+    result = measured.rounded(Result.of(recipe, runs).to_dict())
     result = json.loads(json.dumps(result))
     kept = {name: value for name, value in row.items() if name in result}
     assert kept == result
@@ -127,51 +125,45 @@ def results(monkeypatch, tmp_path):
 
 
 def test_the_first_paragraph_says_what_was_found(results) -> None:
-    rows = made_up("cmp-words", 0.5, True), made_up("across-accuracy", 0.9, False)
-    results(*rows)
+    results(made_up("cmp-words", 0.5, True), made_up("across-accuracy", 0.9, False))
     found = page.in_short()
-    assert "Of 4 claims that the papers make, 3 hold here and 1 does not" in found
-    assert "of 2 numbers that they print, 1 agrees with ours**, 1 by our mean" in found
-    assert "| **CMP**, Feyisetan et al. 2020 | – | – | 1 of 1 |" in found
-    (tem,) = [line for line in found.splitlines() if line.startswith("| **TEM**")]
-    assert "| • it is so | • it rises (in one experiment; in another it does) |" in tem
+    assert "Of 4 claims of the papers, 3 hold here, 1 do not hold, and 0" in found
+    assert "Of 2 numbers of the papers, 1 agree with ours, 1 differ" in found
+    assert "| **TEM**, Silva Carvalho et al. 2023 | 3 | 1 | 0 |" in found
     assert "cmp-auditor" in found.partition("Not measured yet: ")[2]
-    results(rows[1])
-    found = page.in_short()
-    assert "1 holds here and 1 does not; of 1 number that they print, 0" in found
-    assert "| • it is so | • it rises | – |" in found
 
 
-def test_claims_in_plain_words_are_of_one_claim_each_and_turn_with_it(results) -> None:
-    for recipe, begins in words.PLAIN:
-        claims = [shape.claim for shape in recipe_named(recipe).shapes]
-        assert sum(claim.startswith(begins) for claim in claims) == 1, begins
-    (first, said), *_ = words.PLAIN.items()
-    for (is_ours, holds), begins in words.PARTS.items():
-        where = "Ours, implied" if is_ours else "Text"
-        claim = {"claim": f"{first[1]} and more", "holds": holds, "where": where}
-        row = {"recipe": first[0], "claims": [claim]}
-        assert words.in_words([row]) == f"{begins}: {said}."
-    assert words.in_words([{**row, "claims": [{**claim, "holds": True}]}]) == ""
-    assert words.in_words([{"recipe": "other", "claims": [claim]}]) == ""
+def test_a_claim_stands_with_the_numbers_of_its_paper_and_the_reason(results) -> None:
+    row = made_up("cmp-words", 0.5, True)
+    margin = {"value": 0.1, "low": -0.2, "high": 0.4, "runs": 3}
+    near = {"margin": margin, "printed_margin": 0.25, "verdict": "cannot be told here"}
+    near["printed"] = [{"point": {"x": 1}, "measures": {"y": 0.75}}]
+    row["claims"][0].update(near)
+    row["claims"][1].update(near, untold="other vectors")
+    results(row)
+    found = page.papers()
+    assert "### TEM: Silva Carvalho et al. 2023" in found
+    ours = "| 0.75: 0.25 | 0.1 (-0.2 to 0.4) | *cannot be told here* |"
+    assert f"{ours} our interval holds the threshold, 0 |" in found
+    assert f"{ours} other vectors |" in found
+    assert "it is there" not in found  # ours
 
 
 def test_a_section_says_what_holds_what_agrees_and_why_not(results) -> None:
     results(made_up("cmp-words", 0.9, True))
-    found = page.papers()
+    found = page.experiments()
     assert "## CMP: Feyisetan et al. 2020" in found
-    assert "| it rises | TEM, figure 1 | yes |" in found
-    assert "| it is there | Ours | **no** |" in found
-    assert (
-        "| Table 1 | law=CMP, epsilon=1 | `y` | 0.5 ± 0.1 | 0.9 | **no** (1) |" in found
-    )
+    assert "| it rises | TEM, figure 1 | – | holds |" in found
+    assert "| it is there | Ours | – | **does not hold** |" in found
+    number = "| Table 1 | law=CMP, epsilon=1 | `y` | 0.5 ± 0.1 | 0.9 |"
+    assert f"{number} **differs** (1) |" in found
     assert "epsilon=9" not in found  # not measured
     assert "Why not: (1) dust." in found
     assert "What is measured: Give `y`. It is a line." in found
     assert "| law=CMP, epsilon=1 | said | a word |" in found
     assert "All \\| of it costs &#36;1." in found
     assert "`mondegreen reproduce cmp-words --scale full`" in found
-    assert list(stored.numbers().rows[0])[-2:] == ["no", "dust"]
+    assert list(stored.numbers().rows[0])[-3:] == ["does not hold", "yes", "dust"]
 
 
 def test_the_full_scale_is_shown_where_it_was_measured(results) -> None:

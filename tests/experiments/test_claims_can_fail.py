@@ -29,8 +29,9 @@ LEVELS = {
         *("time_saved_percent", -0.1, 0.1),
     ),
 }
-NOISE = 5.0  # points of accuracy by which two runs differ
 BETTER = "some releases are better to learn from than the texts themselves"
+HALF = "up to 50 % less loss is added than by Laplace noise"
+TURNED = "benchmark-regression"  # at one point, where no order can break a claim
 
 
 def table(recipe):
@@ -74,11 +75,11 @@ def claims(recipe, start):
     return [each for each in recipe.shapes if each.claim.startswith(start)]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name != TURNED])
 def test_every_claim_about_an_order_fails_in_another_order(name):
     recipe, rng = recipe_named(name), np.random.default_rng(0)
     tables = list(permuted(table(name), rng))
-    starts = [start for recipe, start in LEVELS if recipe == name] + [BETTER]
+    starts = [start for recipe, start in LEVELS if recipe == name] + [BETTER, HALF]
     for shape in recipe.shapes:
         if not shape.claim.startswith(tuple(starts)):
             assert not all(holds(shape, each) for each in tables), shape.claim
@@ -95,12 +96,24 @@ def test_a_claim_about_every_point_fails_by_any_one_of_them(name, start):
         assert shape.holds(with_value(known, place, measure, holds_still))
 
 
-def test_a_release_is_better_to_learn_from_by_more_than_noise_alone():
+def test_half_the_loss_is_not_found_where_all_lose_equally_much():
+    (shape,) = claims(recipe_named("vickrey-utility"), HALF)
+    known = [
+        (point, {**measures, "loss": 0.1 if point["law"] == "none" else 0.4})
+        for point, measures in table("vickrey-utility")
+    ]
+    assert not shape.holds(known)
+    gains = [i for i, (point, _) in enumerate(known) if point["law"] == "t=0.75"]
+    assert any(shape.holds(with_value(known, i, "loss", 0.15)) for i in gains)
+
+
+def test_a_release_is_better_to_learn_from_if_one_is():
     (shape,) = claims(recipe_named("benchmark-scores"), BETTER)
-    known = table("benchmark-scores")
-    assert not shape.holds(known)  # as measured
+    known = [
+        (point, {**measures, "accuracy": measures["baseline"] - 1})
+        for point, measures in table("benchmark-scores")
+    ]
+    assert not shape.holds(known)
     for place, (_, measures) in enumerate(known):
-        for points, expected in ((NOISE - 0.1, False), (NOISE + 0.1, True)):
-            accuracy = measures["baseline"] + points
-            changed = with_value(known, place, "accuracy", accuracy)
-            assert shape.holds(changed) == expected
+        better = measures["baseline"] + 1
+        assert shape.holds(with_value(known, place, "accuracy", better))

@@ -195,8 +195,7 @@ def test_an_unknown_word_counts_as_changed_and_as_rare(tmp_path):
 
 def test_the_claims_are_false_where_they_should_be():
     recipe = recipe_named("benchmark-regression")
-    twins = {"inflation_n_w": 100.0, "inflation_pp": 90.0, "inflation_s_w": 3.0}
-    high = {**twins, "pp": 0.5, "four_n_w": 400.0, "four_s_w": 400.0}
-    low = {name: 2.0 for name in high} | {"pp": -0.5}
-    assert [s.holds([({}, high)]) for s in recipe.shapes] == [False, False, False]
-    assert [s.holds([({}, low)]) for s in recipe.shapes] == [True, True, True]
+    as_said = {"epsilon": 0.5, "n_w": -0.5, "s_w": -0.5, "pp": -0.5}
+    turned = {name: -value for name, value in as_said.items()}
+    assert [s.holds([({}, turned)]) for s in recipe.shapes] == [False] * 4
+    assert [s.holds([({}, as_said)]) for s in recipe.shapes] == [True] * 4

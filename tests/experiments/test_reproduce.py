@@ -27,7 +27,7 @@ from mondegreen_experiments.code import code_of
 from mondegreen_experiments.kept import table_of, write_parquet
 from mondegreen_experiments.papers import NAMES, recipe_named
 from mondegreen_experiments.recipe import Published, Recipe, Shape, curve, place, rises
-from mondegreen_experiments.result import Mean, Result
+from mondegreen_experiments.result import FAILS, HOLDS, Mean, Result
 from mondegreen_experiments.run import _next, _Task, run_all, runs_of
 
 CALLS = []
@@ -70,7 +70,7 @@ def recipe(**changed):
         "points": {"quick": [{"x": 1}, {"x": 2}], "full": [{"x": x} for x in range(4)]},
         "seeds": {"quick": 2, "full": 3},
         "published": [
-            Published("Table 1", {"x": 1}, "y", 1.05, 0.0),
+            Published("Table 1", {"x": 1}, "y", 1.05, 0.7),
             Published("Table 1", {"x": 2}, "y", 9.0, 0.5, "another line"),
             Published("Table 1", {"x": 3}, "y", 3.0, 0.0),
         ],
@@ -372,8 +372,8 @@ def test_an_interrupted_command_says_where_finished_runs_are(tmp_path, monkeypat
 
 def test_a_number_agrees_within_our_interval_and_its_tolerance(tmp_path):
     result = Result.of(recipe(), run(tmp_path))
-    assert [each.agrees for each in result.compared] == [True, False, None]
-    assert [holds for *_, holds in result.shapes] == [True, False]
+    assert [each.agrees for each in result.compared] == [HOLDS, FAILS, None]
+    assert [each.verdict for each in result.shapes] == [HOLDS, FAILS]
     said = result.to_dict()
     assert json.loads(json.dumps(said)) == said
 
@@ -476,15 +476,15 @@ def test_the_command_lists_and_measures(tmp_path, monkeypatch):
     done = CliRunner().invoke(cli, [*options, "-o", str(tmp_path / "out.parquet")])
     assert done.exit_code == 0, done.output
     assert [each["agrees"] for each in json.loads(done.stdout)["published"]] == [
-        True,
-        False,
+        HOLDS,
+        FAILS,
         None,
     ]
     again = CliRunner().invoke(cli, [*options, "-o", str(tmp_path / "out.parquet")])
     assert again.exit_code == 2
     assert "--force" in again.stderr
     shown = CliRunner().invoke(cli, options[:-1])
-    assert "does NOT hold" in shown.stdout
+    assert "does not hold" in shown.stdout
 
 
 @pytest.fixture
@@ -549,7 +549,7 @@ def test_a_claim_that_cannot_be_judged_ends_its_recipe_and_no_other(tmp_path, tw
 
 def test_several_names_are_shown_in_full_and_together(tmp_path, two):
     done = invoke(tmp_path, "first", "second", "first")
-    assert done.stdout.count("y falls: does NOT hold") == 2
+    assert done.stdout.count("y falls: does not hold") == 2
     assert done.stdout.splitlines()[-1].startswith("second")
 
 

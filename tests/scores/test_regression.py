@@ -63,3 +63,14 @@ def test_distinct_outputs_are_as_many_as_runs_give():
     assert expected_distinct(law, 1) == pytest.approx([1, 1, 1])
     with pytest.raises(InvalidParameterError):
         expected_distinct(law, 0)
+
+
+def test_a_coefficient_is_within_two_errors_nineteen_times_in_twenty():
+    rng, inside = np.random.default_rng(2), []
+    for _ in range(300):
+        x = {"x": rng.normal(size=40), "y": rng.normal(size=40)}
+        fit = LeastSquares.of(3 * x["x"] - x["y"] + rng.normal(size=40), x)
+        inside.append(abs(fit.coefficients["x"] - 3) <= 2.026 * fit.errors["x"])
+    assert 0.92 <= np.mean(inside) <= 0.98
+    line = {"x": np.arange(2.0)}
+    assert np.isnan(LeastSquares.of(np.ones(2), line).errors["x"])  # no cell is left

@@ -254,8 +254,9 @@ def _print_one(result: Result) -> None:
     if result.compared:
         click.echo()
         echo_table([_compared(each) for each in result.compared])
-    for where, claim, holds in result.shapes:
-        click.echo(f"\n{where}: {claim}: {'holds' if holds else 'does NOT hold'}")
+    for judged in result.shapes:
+        shape = judged.shape
+        click.echo(f"\n{shape.where}: {shape.claim}: {judged.verdict}")
 
 
 def _compared(each: Compared) -> dict[str, object]:

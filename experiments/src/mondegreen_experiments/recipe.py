@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
+
+import numpy as np
 
 from mondegreen_experiments.code import code_of
 
@@ -34,9 +37,11 @@ Measure: TypeAlias = Callable[["Bench", Point, int], Found]
 class Published:
     """A number that a paper prints, and how near ours must come to agree with it.
 
-    It agrees where our interval, widened by ``tolerance`` on both sides, holds it.
-    ``tolerance`` is chosen before we measure: half a unit of the last printed digit,
-    and more where our data is not theirs, which ``because`` says.
+    It agrees where our whole interval lies within ``tolerance`` of it. It differs where
+    our whole interval lies outside. Else nothing can be told. ``tolerance`` is chosen
+    before we measure: half a unit of the last printed digit, and more where our data is
+    not theirs, which ``because`` says. A number that any mechanism would give, such as
+    a recall of 0 or what arithmetic gives, is shown and not counted: ``is_counted``.
     """
 
     where: str  # such as "Table 6, IMDb"
@@ -45,16 +50,42 @@ class Published:
     value: float
     tolerance: float
     because: str = ""
+    is_counted: bool = True
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A claim in words about all points, as a function that says whether it holds."""
+    """A claim in words about all points, and a test of it.
+
+    ``test`` gives by how much the claim holds, in the unit of what is measured: at 0 it
+    just does, below 0 it does not. A test may give a bool where no number tells how far
+    the claim is from its threshold. ``printed`` are the paper's own numbers, as a table
+    that the test must pass. ``untold`` says why what is measured here cannot decide the
+    claim, whatever the test gives. ``note`` is what its authors should know of it.
+    """
 
     where: str
     claim: str
-    holds: Callable[[Table], bool]
+    test: Callable[[Table], float]
+    printed: Table = ()
+    untold: str = ""
+    note: str = ""
+
+    def holds(self, table: Table) -> bool:
+        """Whether the test is passed by these numbers alone, without intervals."""
+        return is_met(self.test(table))
+
+
+def is_met(margin: float) -> bool:
+    """Whether a test is passed, but for rounding.
+
+    >>> is_met(0.1), is_met(-0.1), is_met(True), is_met(False)
+    (True, False, True, False)
+    """
+    return (
+        bool(margin) if isinstance(margin, bool | np.bool_) else bool(margin >= -1e-9)
+    )
 
 
 @final
@@ -159,4 +190,14 @@ def curve(table: Table, x: str, y: str, **fixed: Any) -> list[float]:
 
 def rises(values: Sequence[float], slack: float = 0.0) -> bool:
     """Whether no value is below the one before it, but for noise of this size."""
-    return all(b >= a - slack for a, b in itertools.pairwise(values))
+    return is_met(least_step(values, slack))
+
+
+def least_step(values: Sequence[float], slack: float = 0.0) -> float:
+    """The least step from a value to the next, and ``slack`` more.
+
+    >>> least_step([1.0, 3.0, 2.5])
+    -0.5
+    """
+    steps = (b - a + slack for a, b in itertools.pairwise(values))
+    return min(steps, default=math.inf)

@@ -7,10 +7,25 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, final
+from typing import Any, Final, Literal, TypeAlias, final
+
+import numpy as np
 
 from mondegreen_experiments.kept import Run
-from mondegreen_experiments.recipe import Point, Published, Recipe, place
+from mondegreen_experiments.recipe import (
+    Point,
+    Published,
+    Recipe,
+    Shape,
+    Table,
+    is_met,
+    place,
+)
+
+Verdict: TypeAlias = Literal["holds", "does not hold", "cannot be told here"]
+HOLDS: Final = "holds"
+FAILS: Final = "does not hold"
+UNTOLD: Final = "cannot be told here"
 
 
 @final
@@ -62,12 +77,59 @@ class Compared:
     ours: Mean | None
 
     @property
-    def agrees(self) -> bool | None:
-        """Whether our interval, widened by the tolerance, holds the number."""
+    def agrees(self) -> Verdict | None:
+        """Whether our whole interval is within the tolerance, or outside of it."""
         if self.ours is None:
             return None
         reach, value = self.published.tolerance, self.published.value
-        return self.ours.low - reach <= value <= self.ours.high + reach
+        low, high = value - reach, value + reach
+        if low - 1e-9 <= self.ours.low and self.ours.high <= high + 1e-9:
+            return HOLDS
+        return UNTOLD if self.ours.low <= high and low <= self.ours.high else FAILS
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A claim, by how much its test is passed, and what follows.
+
+    ``margin`` is that of the means; its interval is that of Student's t at 95 %, by how
+    much the margin varies between seeds. Where the interval lies on one side of 0 the
+    claim holds, or does not. Where it holds 0, nothing can be told.
+    """
+
+    shape: Shape
+    margin: Mean | None  # none where the test gives no number
+    verdict: Verdict
+
+    @property
+    def printed_margin(self) -> float | None:
+        """By how much the paper's own numbers pass; none where none are known."""
+        shape = self.shape
+        return float(shape.test(shape.printed)) if shape.printed else None
+
+    @classmethod
+    def of(cls, shape: Shape, table: Table, by_seed: Sequence[Table]) -> Judged:
+        margin = shape.test(table)
+        each = [shape.test(one) for one in by_seed]
+        if not all(math.isfinite(m) and not _is_bool(m) for m in (margin, *each)):
+            return cls(shape, None, _verdict(shape, margin, *each))
+        around = Mean.of([float(m) for m in each])
+        reach = (around.high - around.low) / 2
+        mean = Mean(float(margin), margin - reach, margin + reach, len(each))
+        return cls(shape, mean, _verdict(shape, mean.low, mean.high))
+
+
+def _verdict(shape: Shape, *margins: float) -> Verdict:
+    """What follows where the test is passed by so much at least, and at most."""
+    found = {is_met(margin) for margin in margins}
+    if shape.untold or len(found) > 1:
+        return UNTOLD
+    return HOLDS if True in found else FAILS
+
+
+def _is_bool(value: float) -> bool:
+    return isinstance(value, bool | np.bool_)
 
 
 @final
@@ -75,7 +137,7 @@ class Compared:
 class Result:
     """Means at each point, in the order of the grid, and what they are compared with.
 
-    ``shapes`` says of each claim in words whether it holds at the points measured;
+    ``shapes`` says of each claim in words what follows at the points measured;
     ``texts`` what the first run of a point gave in words, by :func:`place`.
     """
 
@@ -83,7 +145,7 @@ class Result:
     means: Sequence[tuple[Point, Mapping[str, Mean]]]
     texts: Mapping[str, Mapping[str, str]]
     compared: Sequence[Compared]
-    shapes: Sequence[tuple[str, str, bool]]
+    shapes: Sequence[Judged]
     seconds: float
 
     @classmethod
@@ -112,6 +174,7 @@ class Result:
             (points[key], {name: each.value for name, each in found.items()})
             for key, found in means.items()
         ]
+        by_seed = _tables(runs, points, table)
         return cls(
             recipe,
             [(points[key], means[key]) for key in means],
@@ -120,20 +183,25 @@ class Result:
                 Compared(each, means.get(place(each.point), {}).get(each.measure))
                 for each in recipe.published
             ],
-            [(each.where, each.claim, each.holds(table)) for each in recipe.shapes],
+            [Judged.of(each, table, by_seed) for each in recipe.shapes],
             math.fsum(run.seconds for run in runs),
         )
 
     @property
     def held(self) -> str:
         """How many claims hold, such as ``2 of 3``."""
-        return f"{sum(holds for *_, holds in self.shapes)} of {len(self.shapes)}"
+        good = sum(each.verdict == HOLDS for each in self.shapes)
+        return f"{good} of {len(self.shapes)}"
 
     @property
     def agreed(self) -> str:
         """How many published numbers agree, of those that were measured."""
-        known = [each.agrees for each in self.compared if each.agrees is not None]
-        return f"{sum(known)} of {len(known)}"
+        known = [
+            each.agrees
+            for each in self.compared
+            if each.agrees is not None and each.published.is_counted
+        ]
+        return f"{known.count(HOLDS)} of {len(known)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Write as JSON values."""
@@ -166,10 +234,37 @@ class Result:
                 for each in self.compared
             ],
             "claims": [
-                {"where": where, "claim": claim, "holds": holds}
-                for where, claim, holds in self.shapes
+                {
+                    "where": each.shape.where,
+                    "claim": each.shape.claim,
+                    "verdict": each.verdict,
+                    "margin": None if each.margin is None else asdict(each.margin),
+                    "printed": [
+                        {"point": dict(point), "measures": dict(measures)}
+                        for point, measures in each.shape.printed
+                    ],
+                    "printed_margin": each.printed_margin,
+                    "untold": each.shape.untold,
+                    "note": each.shape.note,
+                }
+                for each in self.shapes
             ],
         }
+
+
+def _tables(
+    runs: Sequence[Run], points: Mapping[str, Point], table: Table
+) -> list[Table]:
+    """A table for each seed; a point that a seed lacks has its mean."""
+    found: dict[int, dict[str, dict[str, float]]] = defaultdict(dict)
+    for run in runs:
+        numbers = {k: v for k, v in run.measured.items() if not isinstance(v, str)}
+        found[run.seed][place(run.point)] = numbers
+    means = {place(point): measures for point, measures in table}
+    return [
+        [(points[key], {**mean, **each.get(key, {})}) for key, mean in means.items()]
+        for each in found.values()
+    ]
 
 
 def result_of(recipe: Recipe, found: Sequence[Run] | Exception) -> Result | Exception:

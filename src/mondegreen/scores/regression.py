@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
@@ -25,6 +26,10 @@ class LeastSquares:
         What one unit more of each adds, the others being the same.
     r2 : float in [0, 1]
         The share of the variance that the model explains.
+    errors : mapping from str to float
+        Standard errors of the coefficients, of independent cells of equal variance; a
+        coefficient over its error is its t. Not a number where there are no more cells
+        than coefficients.
     inflation : mapping from str to float, at least 1
         Variance inflation factors, :math:`1 / (1 - R_j^2)` with the :math:`R_j^2` of a
         number explained by all others: how many times larger the variance of its
@@ -35,6 +40,7 @@ class LeastSquares:
     intercept: float
     coefficients: Mapping[str, float]
     r2: float
+    errors: Mapping[str, float]
     inflation: Mapping[str, float]
 
     @classmethod
@@ -60,7 +66,18 @@ class LeastSquares:
             for i, name in enumerate(others)
         }
         coefficients = dict(zip(others, map(float, solved[1:]), strict=True))
-        return cls(float(solved[0]), coefficients, r2, inflation)
+        columns = np.hstack([ones, table])
+        errors = dict(zip(others, _errors(number, columns, solved)[1:], strict=True))
+        return cls(float(solved[0]), coefficients, r2, errors, inflation)
+
+
+def _errors(number: Floats, columns: Floats, solved: Floats) -> list[float]:
+    """Standard errors of a solution, that of the intercept first."""
+    left, free = number - columns @ solved, len(columns) - columns.shape[1]
+    if free == 0:
+        return [math.nan] * columns.shape[1]
+    spread = np.diag(np.linalg.inv(columns.T @ columns)) * float(left @ left) / free
+    return [float(each) for each in np.sqrt(spread)]
 
 
 def _fit(number: Floats, table: Floats) -> tuple[Floats, float]:

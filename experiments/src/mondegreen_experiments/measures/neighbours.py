@@ -58,8 +58,11 @@ SETTINGS: Final[Mapping[str, tuple[str, Choice]]] = {
     "Mahalanobis": ("Mahalanobis", Choice()),
     **{f"t={t:g}": ("Laplace", Choice(t)) for t in (0.25, 0.5, 0.75, 1.0)},
     "t=0.5 on Mahalanobis": ("Mahalanobis", Choice(0.5)),
-    # Rates of 0: each of the k nearest is as likely. One of them alone is Laplace.
-    **{f"any of {k} nearest": ("Laplace", Choice((0.0,) * k)) for k in (2, 3, 4, 5)},
+    # Rates so large that all nearer words are out: the last of them is always taken.
+    **{
+        f"neighbor {k}": ("Laplace", Choice((1e6,) * (k - 1) + (0.0,)))
+        for k in (2, 3, 4, 5)
+    },
     **{
         f"printed, t={t:g}": ("Laplace", Choice(t, is_printed=True))
         for t in (0.0, 0.25, 0.5, 0.75, 1.0)

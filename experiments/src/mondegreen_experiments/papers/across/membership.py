@@ -105,16 +105,16 @@ _APART: Final = 0.055
 """The same for a difference of two areas."""
 
 
-def _near_chance(most: float, *laws: str) -> Callable[[Table], bool]:
-    """Whether the papers' attack is at chance under laws, up to an epsilon."""
-    return lambda table: all(
-        abs(m["shadow_naive_auc"] - 0.5) <= _SLACK
+def _near_chance(most: float, *laws: str) -> Callable[[Table], float]:
+    """How near the papers' attack is to chance under laws, up to an epsilon."""
+    return lambda table: min(
+        _SLACK - abs(m["shadow_naive_auc"] - 0.5)
         for p, m in table
         if p["law"] in laws and p["epsilon"] <= most
     )
 
 
-def _rises_late(table: Table) -> bool:
+def _rises_late(table: Table) -> float:
     early, late = (
         [
             m["shadow_naive_auc"]
@@ -123,23 +123,29 @@ def _rises_late(table: Table) -> bool:
         ]
         for is_late in (False, True)
     )
-    return max(late) > sum(early) / len(early) + _APART
+    return max(late) - sum(early) / len(early) - _APART
 
 
-def _told(table: Table) -> bool:
+def _told(table: Table) -> float:
     clear = [m for p, m in table if p["law"] == NO_NOISE]
     areas = ("shadow_naive_auc", "ratio_naive_auc")
-    return all(m[name] > 0.5 + _SLACK for m in clear for name in areas)
+    return min(m[name] - 0.5 - _SLACK for m in clear for name in areas)
 
 
-def _adapting_pays(table: Table) -> bool:
-    return all(
+def _adapting_pays(table: Table) -> float:
+    return min(
         max(m["ratio_adaptive_auc"], m["ratio_fresh_auc"])
-        >= m["ratio_naive_auc"] - _APART
+        - m["ratio_naive_auc"]
+        + _APART
         for _, m in table
     )
 
 
+_BY_HEART: Final = (
+    "one epsilon is not one protection on other vectors, and our target learned its "
+    "few reviews by heart, the papers' had 25,000. Compare the area at an equal share "
+    "of words that stay"
+)
 _LATE: Final = 12
 _BECAUSE: Final = (
     "here the target knows its few reviews by heart, so they are told as soon as words "
@@ -177,27 +183,34 @@ RECIPE: Final = Recipe(
         )
         for sizes in (_QUICK, _FULL)
         for where, law, epsilons in (
-            ("BRR, figure 4", "CMP", (5, 11)),
-            ("BRR, figure 4", BY_RATIO, (5, 11)),
-            ("TEM, text", "TEM", (5, 11, 22)),
+            ("BRR, figures 1 and 2", "CMP", (5, 11)),
+            ("BRR, figures 1 and 2", BY_RATIO, (5, 11)),
         )
         for epsilon in epsilons
     ],
     shapes=(
         Shape(
-            "BRR, figure 4",
+            "BRR, figures 1 and 2",
             "below epsilon 12 no members are told under CMP and BRR",
             _near_chance(_LATE, "CMP", BY_RATIO),
+            printed=[
+                ({"law": law, "epsilon": epsilon}, {"shadow_naive_auc": 0.5})
+                for law in ("CMP", BY_RATIO)
+                for epsilon in (5, 11)
+            ],
+            untold=_BY_HEART,
         ),
         Shape(
-            "BRR, figure 4",
+            "BRR, figures 1 and 2",
             "beyond epsilon 12 more members are told under BRR than below",
             _rises_late,
+            untold=_BY_HEART,
         ),
         Shape(
             "TEM, text",
             "no members are told under TEM at any epsilon",
             _near_chance(math.inf, "TEM"),
+            untold=_BY_HEART,
         ),
         Shape("Ours", "without noise members are told by both attacks", _told),
         Shape(
@@ -206,7 +219,7 @@ RECIPE: Final = Recipe(
             _adapting_pays,
         ),
     ),
-    axes=("epsilon", "law", "ratio_adaptive_auc"),
+    axes=("unchanged", "law", "shadow_naive_auc"),
     shares=(
         "unchanged",
         *(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -15,7 +16,7 @@ from mondegreen_experiments.recipe import (
     Shape,
     Table,
     curve,
-    rises,
+    least_step,
 )
 from mondegreen_experiments.releases import NO_NOISE
 
@@ -23,36 +24,32 @@ _SLACK: Final = 5.0
 """Two standard errors of a difference of accuracies, per cent, of 3 times 350 texts."""
 
 
-def _rise(name: str, laws: Sequence[str], slack: float) -> Callable[[Table], bool]:
-    return lambda table: all(
-        rises(curve(table, "epsilon", name, law=law, texts=texts, dim=dim), slack)
+def _rise(name: str, laws: Sequence[str], slack: float) -> Callable[[Table], float]:
+    return lambda table: min(
+        least_step(curve(table, "epsilon", name, law=law, texts=texts, dim=dim), slack)
         for law, texts, dim in {
             (p["law"], p["texts"], p["dim"]) for p, _ in table if p["law"] in laws
         }
     )
 
 
-def _surpasses(table: Table) -> bool:
-    return any(m["accuracy"] > m["baseline"] + _SLACK for _, m in table)
+def _surpasses(table: Table) -> float:
+    """The largest gain over clear texts; of the paper we hold that gain alone."""
+    return max(m.get("gain", 0.0) or m["accuracy"] - m["baseline"] for _, m in table)
 
 
-def _low_leaks(table: Table) -> bool:
-    """Whether LOW says of words what became of them, within five per cent."""
-    return all(abs(m["low"] - m["rare_unchanged"]) <= 5 for _, m in table)
-
-
-def _worth_it(table: Table) -> bool:
-    """Whether some release is better, by PUC, than the texts as they are."""
+def _worth_it(table: Table) -> float:
+    """By how much some release is better, by PUC, than the texts as they are."""
     bare = [m["puc_50"] for p, m in table if p["law"] == NO_NOISE]
-    return max(m["puc_50"] for p, m in table if p["law"] != NO_NOISE) > max(bare)
+    return max(m["puc_50"] for p, m in table if p["law"] != NO_NOISE) - max(bare)
 
 
-def _blind(table: Table) -> bool:
-    """Whether PUC calls what keeps no word at all better than what keeps most."""
+def _blind(table: Table) -> float:
+    """By how much PUC calls what keeps no word at all better than what keeps most."""
     noisy = [m for p, m in table if p["law"] != NO_NOISE]
     lost = [m["puc_50"] for m in noisy if m["n_w"] < 1]
     kept = [m["puc_50"] for m in noisy if m["n_w"] > 80]
-    return bool(lost and kept) and min(lost) > max(kept)
+    return min(lost, default=-math.inf) - max(kept, default=math.inf)
 
 
 _QUICK_SIZES: Final = {"train": 500, "valid": 150, "test": 350, "words": 30}
@@ -97,8 +94,7 @@ _ENGLISH_BECAUSE: Final = (
 )
 _PP_BECAUSE: Final = "words that their vocabulary lacks pass in clear; here none does"
 _LOW_BECAUSE: Final = (
-    "LOW grows with the release: 30,000 words here (quick), 808,382 there; and their "
-    "dimension is not known to us: ours is 50"
+    "LOW grows with the release: 30,000 words here (quick), 808,382 there"
 )
 _SIZE_BECAUSE: Final = (
     "500 texts of 30 words to learn from (quick; full: up to 12,000), theirs 8,000 of "
@@ -125,10 +121,10 @@ def _published(sizes: Sizes) -> list[Published]:
             for texts, law, epsilon, value in _ENGLISH
         ),
         *(
-            one("Text, on PP", (texts, "CMP", 50, 1), "pp", value, 0.5, _PP_BECAUSE)
+            one("Tables 6 and 7", (texts, "CMP", 50, 1), "pp", value, 0.5, _PP_BECAUSE)
             for texts, value in (("imdb", 98.2), ("ag_news", 98.8))
         ),
-        one("Text, on LOW", ("imdb", "CMP", 50, 1), "low", 47.0, 5.0, _LOW_BECAUSE),
+        one("Table 6", ("imdb", "CMP", 50, 1), "low", 46.8, 5.0, _LOW_BECAUSE),
     ]  # fmt: skip
 
 
@@ -141,7 +137,8 @@ RECIPE: Final = Recipe(
         "model of sentences that the paper takes is not at hand offline, so ours is "
         "higher. Words that the vocabulary lacks are released like others, and count "
         "as changed. The 1,000 rarest words of LOW: ties in alphabetical order. Word "
-        "vectors are not trained. SanText, TEM, Vickrey and SynTF as their papers "
+        "vectors are not trained. LOW counts types of words, as the paper "
+        "says. SanText, TEM, Vickrey and SynTF as their papers "
         "prove them, not the benchmark's code; truncated Gumbel noise as its code ran "
         "it. Of the 189 PUC values of AG News in the paper's Table 9, 149 "
         "stand in rows of other mechanisms: recomputed from its own tables, which we "
@@ -174,23 +171,28 @@ RECIPE: Final = Recipe(
         ),
         Shape(
             "Text, of table 3",
-            "some releases are better to learn from than the texts themselves (by "
-            "more than the noise of measurement)",
+            "some releases are better to learn from than the texts themselves",
             _surpasses,
+            printed=[
+                ({"texts": "imdb"}, {"gain": 1.47}),
+            ],
+            untold="the largest gain in the paper is 1.47 points; of 350 texts asked "
+            "three times, two accuracies differ by up to 5 points by chance",
         ),
         Shape(
             "Table 8",
             "more words are English at larger epsilon (CMP, TEM)",
             _rise("english", ("CMP", "TEM"), 1.0),
+            printed=[
+                (
+                    {"texts": texts, "law": law, "dim": 50, "epsilon": epsilon},
+                    {"english": value},
+                )
+                for texts, law, epsilon, value in _ENGLISH
+            ],
         ),
         Shape(
-            "Text, on LOW",
-            "LOW is the share of rare words that survive (read as: of their "
-            "occurrences that come out unchanged)",
-            _low_leaks,
-        ),
-        Shape(
-            "Text, on PUC",
+            "Ours, on PUC",
             "some release is better by PUC than the texts as they are (alpha 0.5)",
             _worth_it,
         ),

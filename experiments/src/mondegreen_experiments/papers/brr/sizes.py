@@ -93,6 +93,8 @@ _PUBLISHED: Final = (
     ("all_saved_percent", 98.5, 1.5, _TREES),
     ("time_saved_percent", 68.0, 15.0, "their search among vectors is Annoy's"),
 )
+_ARITHMETIC: Final = ("index_saved_percent", "all_saved_percent")
+"""What follows from 32 bytes a code beside 1,200 a vector, whatever is measured."""
 
 RECIPE: Final = Recipe(
     name="brr-sizes",
@@ -110,15 +112,24 @@ RECIPE: Final = Recipe(
     seeds={"quick": 3, "full": 5},
     data=("vectors",),
     published=[
-        Published("Section 4", point, name, value, tolerance, because)
+        Published(
+            "Section 6",
+            point,
+            name,
+            value,
+            tolerance,
+            because,
+            is_counted=name not in _ARITHMETIC,
+        )
         for point in (_BUNDLED, _TRAINED)
         for name, value, tolerance, because in _PUBLISHED
     ],
     shapes=(
         Shape(
-            "Section 4",
+            "Section 6",
             "a word takes less time among codes",
-            lambda table: all(m["time_saved_percent"] > 0 for _, m in table),
+            lambda table: min(m["time_saved_percent"] for _, m in table),
+            printed=[(_BUNDLED, {"time_saved_percent": 68.0})],
         ),
         Shape(
             "Ours, of Tissier et al. 2019",

@@ -21,7 +21,7 @@ from mondegreen_experiments.recipe import (
     Shape,
     Table,
     curve,
-    rises,
+    least_step,
 )
 from mondegreen_experiments.releases import (
     NO_NOISE,
@@ -131,26 +131,44 @@ _REASONS: Final = {
         "a small model knows its few users by heart"
     ),
 }
+_FLOORS: Final = {("precision", 0), ("recall", 0), ("accuracy", 0.50)}
+"""What an auditor has who names no user: no agreement is shown by it."""
+
 _SLACK: Final = 0.07
 """Twice the standard error of a difference of two areas, of 3 times 200 users each."""
 
 
-def _least(measure: str, least: float, *laws: str) -> Callable[[Table], bool]:
-    """Whether a measure is no less than this under all of the laws."""
-    return lambda table: all(
-        m[measure] >= least for p, m in table if p["law"] in (laws or {p["law"]})
+def _least(measure: str, least: float, *laws: str) -> Callable[[Table], float]:
+    """By how much a measure is above this under all of the laws."""
+    return lambda table: min(
+        m[measure] - least for p, m in table if p["law"] in (laws or {p["law"]})
     )
 
 
-def _rise(table: Table) -> bool:
-    return rises(curve(table, "epsilon", "naive_auc", law="CMP"), _SLACK)
+def _rise(table: Table) -> float:
+    return least_step(curve(table, "epsilon", "naive_auc", law="CMP"), _SLACK)
 
 
-def _hidden(table: Table) -> bool:
+def _hidden(table: Table) -> float:
     chosen = [m for p, m in table if p["law"] == "CMP" and p["epsilon"] == _CHOSEN]
-    return bool(chosen) and all(
-        max(m["naive_auc"], m["adaptive_auc"]) <= 0.5 + _SLACK for m in chosen
-    )
+    return min(0.5 + _SLACK - m["naive_auc"] for m in chosen)
+
+
+def _as_printed(*laws: str) -> Table:
+    """The areas of Tables 3 and 4: those of CMP by epsilon, else the baselines."""
+    clear: Table = [({"law": law, "epsilon": 0}, {"naive_auc": 1.0}) for law in laws]
+    by_epsilon: Table = [
+        ({"law": "CMP", "epsilon": epsilon}, {"naive_auc": float(area)})
+        for epsilon, area in zip(_GRID, _TABLE["auc"], strict=True)
+    ]
+    return clear or by_epsilon
+
+
+_WORDS_STAY: Final = (
+    "one epsilon is not one protection on other vectors: here most words stay from "
+    "epsilon 17 on, and the target knows its few users by heart. Compare the area at "
+    "an equal share of words that stay"
+)
 
 
 def _points(sizes: dict[str, int]) -> list[Point]:
@@ -169,7 +187,10 @@ def _published(sizes: dict[str, int], name: str) -> Iterator[Published]:
     for epsilon, value in zip(_GRID, _TABLE[name], strict=True):
         where = "Tables 3 and 4" if epsilon == _CHOSEN else "Table 4"
         point = {"law": "CMP", "epsilon": epsilon, **sizes}
-        yield Published(where, point, measure, float(value), 0.1, reason)
+        is_floor = (name, value) in _FLOORS
+        yield Published(
+            where, point, measure, float(value), 0.1, reason, is_counted=not is_floor
+        )
 
 
 RECIPE: Final = Recipe(
@@ -199,20 +220,33 @@ RECIPE: Final = Recipe(
             "Table 3",
             "without noise users are told",
             _least("naive_auc", 0.95, NO_NOISE),
+            printed=_as_printed(NO_NOISE),
         ),
         Shape(
             "Table 3",
             "users are told behind query scramblers as well",
             _least("naive_auc", 0.95, *SCRAMBLERS),
+            printed=_as_printed(*SCRAMBLERS),
+            untold="our scramblers are stand-ins for Versatile and Incognito, and the "
+            "paper does not say whether its auditor knows the scrambler",
         ),
         Shape(
             "Ours",
             "an auditor who knows the rule of a scrambler tells its users",
             _least("adaptive_auc", 0.95, *SCRAMBLERS),
         ),
-        Shape("Table 3", "at epsilon 23 users are not told", _hidden),
         Shape(
-            "Table 4", "the auditor's area under the curve rises with epsilon", _rise
+            "Table 3",
+            "at epsilon 23 users are not told",
+            _hidden,
+            printed=_as_printed(),
+            untold=_WORDS_STAY,
+        ),
+        Shape(
+            "Table 4",
+            "the auditor's area under the curve rises with epsilon",
+            _rise,
+            printed=_as_printed(),
         ),
         Shape(
             "Ours",
@@ -220,7 +254,7 @@ RECIPE: Final = Recipe(
             _least("adaptive_auc", 0.5 - _SLACK),
         ),
     ),
-    axes=("epsilon", "law", "naive_auc"),
+    axes=("unchanged", "law", "naive_auc"),
     shares=(
         *(f"{who}_{name}" for who in ("naive", "adaptive") for name in _TABLE),
         "unchanged",

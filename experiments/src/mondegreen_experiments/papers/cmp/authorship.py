@@ -16,7 +16,7 @@ from mondegreen_experiments.recipe import (
     Shape,
     Table,
     curve,
-    rises,
+    least_step,
 )
 from mondegreen_experiments.releases import (
     NO_NOISE,
@@ -63,15 +63,15 @@ def _drawn(bench: Bench, split: str, count: int, seed: int) -> Labelled:
     return texts.drawn(count, np.random.default_rng([seed, 0]))
 
 
-def _rise(name: str) -> Callable[[Table], bool]:
-    return lambda table: all(
-        rises(curve(table, "epsilon", name, law=law), _SLACK)
+def _rise(name: str) -> Callable[[Table], float]:
+    return lambda table: min(
+        least_step(curve(table, "epsilon", name, law=law), _SLACK)
         for law in {p["law"] for p, _ in table} - {NO_NOISE}
     )
 
 
-def _adapting_pays(table: Table) -> bool:
-    return all(m["adaptive"] >= m["naive"] - _SLACK for _, m in table)
+def _adapting_pays(table: Table) -> float:
+    return min(m["adaptive"] - m["naive"] + _SLACK for _, m in table)
 
 
 _GRID: Final = (6, 12, 17, 23, 29, 35, 41, 47, 52)

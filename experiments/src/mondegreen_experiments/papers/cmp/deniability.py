@@ -17,7 +17,7 @@ from mondegreen_experiments.recipe import (
     Shape,
     Table,
     curve,
-    rises,
+    least_step,
 )
 from mondegreen_experiments.releases import prepared, repeated
 
@@ -54,31 +54,32 @@ def _spaces(table: Table) -> set[tuple[str, int]]:
     return {(p["vectors"], p["dim"]) for p, _ in table}
 
 
-def _every(test: Callable[[Table, str, int], bool]) -> Callable[[Table], bool]:
+def _every(test: Callable[[Table, str, int], float]) -> Callable[[Table], float]:
     """The test on every space and dimension that was measured."""
-    return lambda table: all(test(table, *space) for space in _spaces(table))
+    return lambda table: min(test(table, *space) for space in _spaces(table))
 
 
-def _stays_rise(table: Table, vectors: str, dim: int) -> bool:
-    return rises(curve(table, "epsilon", "n_w", vectors=vectors, dim=dim), 0.02)
+def _stays_rise(table: Table, vectors: str, dim: int) -> float:
+    return least_step(curve(table, "epsilon", "n_w", vectors=vectors, dim=dim), 0.02)
 
 
-def _support_falls(table: Table, vectors: str, dim: int) -> bool:
+def _support_falls(table: Table, vectors: str, dim: int) -> float:
     falling = curve(table, "epsilon", "s_w", vectors=vectors, dim=dim)
-    return rises(falling[::-1], 0.02 * falling[0])
+    return least_step(falling[::-1], 0.02 * falling[0])
 
 
-def _shifted(table: Table, vectors: str, dim: int) -> bool:
-    """Whether fewer dimensions keep more words at the same epsilon."""
+def _shifted(table: Table, vectors: str, dim: int) -> float:
+    """By how much fewer dimensions keep more words at the same epsilon."""
     lower = {p["dim"] for p, _ in table if p["vectors"] == vectors and p["dim"] < dim}
     mine = curve(table, "epsilon", "n_w", vectors=vectors, dim=dim)
-    return all(
-        a >= b - 0.02
+    steps = (
+        a - b + 0.02
         for each in lower
         for a, b in zip(
             curve(table, "epsilon", "n_w", vectors=vectors, dim=each), mine, strict=True
         )
     )
+    return min(steps, default=math.inf)
 
 
 def _halves(table: Table) -> list[float]:

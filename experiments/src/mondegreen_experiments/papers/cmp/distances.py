@@ -19,7 +19,7 @@ from mondegreen_experiments.recipe import (
     Shape,
     Table,
     curve,
-    rises,
+    least_step,
 )
 
 _PERCENTILES: Final = (5, 50, 95)
@@ -61,17 +61,17 @@ def _percentiles(name: str, values: Floats) -> dict[str, float]:
     }
 
 
-def _by_dim(*names: str) -> Callable[[Table], bool]:
-    """Whether the measures rise with the dimension in each family of vectors."""
-    return lambda table: all(
-        rises(curve(table, "dim", name, vectors=vectors))
+def _by_dim(*names: str) -> Callable[[Table], float]:
+    """By how much the measures rise with the dimension in each family of vectors."""
+    return lambda table: min(
+        least_step(curve(table, "dim", name, vectors=vectors))
         for name, vectors in itertools.product(names, {p["vectors"] for p, _ in table})
     )
 
 
-def _crowded(table: Table) -> bool:
-    """Whether a hundred words are within twice the distance of the nearest."""
-    return all(m["hundredth_to_nearest"] < 2 for _, m in table)
+def _crowded(table: Table) -> float:
+    """By how much a hundred words are within twice the distance of the nearest."""
+    return min(2 - m["hundredth_to_nearest"] for _, m in table)
 
 
 def _grid(dims: Sequence[int], words: int) -> list[Point]:

@@ -18,7 +18,7 @@ from mondegreen_experiments.recipe import (
     Shape,
     Table,
     curve,
-    rises,
+    least_step,
 )
 from mondegreen_experiments.releases import prepared, repeated
 
@@ -66,30 +66,31 @@ def _frequent(outputs: Ids, space: Space) -> str:
     return ", ".join(f"{space.words[i]} {share:.2f}" for i, share in named)
 
 
-def _rise(table: Table) -> bool:
-    return all(
-        rises(curve(table, "epsilon", "n_w", word=word, dim=dim), 0.05)
+def _rise(table: Table) -> float:
+    return min(
+        least_step(curve(table, "epsilon", "n_w", word=word, dim=dim), 0.05)
         for word, dim in {(p["word"], p["dim"]) for p, _ in table}
     )
 
 
-def _near_first(table: Table) -> bool:
-    """Whether most changed outputs are near words where a word stays half the time."""
+def _near_first(table: Table) -> float:
+    """By how much over half of changed outputs are near, where a word may stay."""
     middle = [m["near"] for _, m in table if 0.1 <= m["n_w"] <= 0.9]
-    return bool(middle) and min(middle) > 0.5
+    return min(middle, default=0.0) - 0.5
 
 
-def _nearer(table: Table) -> bool:
+def _nearer(table: Table) -> float:
     """Whether outputs come nearer as epsilon grows, where there are twenty or more."""
     many = [(p, m) for p, m in table if m["changed"] >= _MANY]
-    return all(m["farther"] < 1 for _, m in many) and all(
-        rises(curve(many, "epsilon", "farther", word=word, dim=dim)[::-1], 0.02)
+    steps = (
+        least_step(curve(many, "epsilon", "farther", word=word, dim=dim)[::-1], 0.02)
         for word, dim in {(p["word"], p["dim"]) for p, _ in table}
     )
+    return min(*(1 - m["farther"] for _, m in many), *steps)
 
 
-def _crowded(table: Table) -> bool:
-    return all(m["within_twice"] > 10 * _NEAR for _, m in table)
+def _crowded(table: Table) -> float:
+    return min(m["within_twice"] - 10 * _NEAR - 1 for _, m in table)
 
 
 def _grid(dims: tuple[int, ...], epsilons: tuple[int, ...], runs: int) -> list[Point]:

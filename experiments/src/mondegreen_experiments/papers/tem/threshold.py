@@ -55,9 +55,11 @@ _LEAST: Final = 1e-5
 """Below about 4e-6 the threshold is lowered, so that every weight is an integer."""
 
 
-def _bounded(table: Table) -> bool:
+def _bounded(table: Table) -> float:
     some = [m for p, m in table if p["beta"] >= _LEAST]
-    return bool(some) and all(m["excess"] <= m["excess_bound"] < 1e-3 for m in some)
+    return min(
+        min(m["excess_bound"] - m["excess"], 1e-3 - m["excess_bound"]) for m in some
+    )
 
 
 def _tight(table: Table) -> bool:

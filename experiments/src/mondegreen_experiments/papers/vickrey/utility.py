@@ -238,19 +238,19 @@ RECIPE: Final = Recipe(
             "Abstract",
             "up to 50 % less loss is added than by Laplace noise at the same E_M, for "
             "some data set and model",
-            each(half_the_loss("e_m", "loss", _SLACK), "data", "model", some=True),
+            each(half_the_loss("e_m", "loss"), "data", "model", some=True),
         ),
         Shape(
             "Ours, implied by the abstract",
             "at the same E_M some t > 0 adds half as much loss as Laplace noise, or "
             "less, for every data set and model",
-            _each(half_the_loss("e_m", "loss", _SLACK)),
+            _each(half_the_loss("e_m", "loss")),
         ),
         Shape(
             "Ours",
             "where the best guess errs as often some t > 0 adds half as much loss as "
             "Laplace noise, or less, for every data set and model",
-            _each(half_the_loss("e_bayes", "loss", _SLACK)),
+            _each(half_the_loss("e_bayes", "loss")),
         ),
     ),
     axes=("epsilon", "law", "loss"),

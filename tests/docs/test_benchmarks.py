@@ -57,5 +57,10 @@ def imports(path):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_what_a_script_imports_exists(path):
     for module, name in imports(path):
-        if not hasattr(importlib.import_module(module), name):
-            importlib.import_module(f"{module}.{name}")
+        try:
+            if not hasattr(importlib.import_module(module), name):
+                importlib.import_module(f"{module}.{name}")
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] in ("mondegreen", "benchmarks"):
+                raise
+            pytest.skip(f"could not import '{error.name}'")

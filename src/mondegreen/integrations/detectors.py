@@ -8,13 +8,6 @@ from typing import Any, Final, NamedTuple
 from mondegreen.errors import ConfigurationError, OptionalDependencyError
 from mondegreen.policy.detection import Detector
 
-try:
-    import spacy
-    from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
-    from presidio_analyzer.nlp_engine import SpacyNlpEngine
-except ModuleNotFoundError as error:
-    raise (OptionalDependencyError.from_import(error) or error) from None
-
 _LANGUAGE: Final = "en"
 
 
@@ -50,6 +43,13 @@ def load_presidio(model: str | None = None) -> NamedDetector:
     >>> find("Write to ann@example.org.")[0].entity_type
     'EMAIL_ADDRESS'
     """
+    try:
+        import spacy
+        from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
+        from presidio_analyzer.nlp_engine import SpacyNlpEngine
+    except ModuleNotFoundError as error:
+        raise (OptionalDependencyError.from_import(error) or error) from None
+
     _forbid_downloads()
     if model is not None and not spacy.util.is_package(model):
         raise ConfigurationError(

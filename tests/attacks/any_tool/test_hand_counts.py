@@ -14,7 +14,7 @@ from mondegreen.attacks.any_tool.rows import Given, read_rows
 from mondegreen.attacks.any_tool.spans import read_spans
 from mondegreen.language.store import load_language
 
-DATA = Path(__file__).parents[4].parent / "shared/data/private_text"
+DATA = Path(__file__).parents[4] / "shared/data/private_text"
 FILES = ("llm_redactor", "presidio_synthetic")
 
 

@@ -15,6 +15,7 @@ from mondegreen.cli.public.device import (
     name_epsilons,
     write_artifact,
 )
+from mondegreen.errors import ConfigurationError
 from mondegreen.settings import DEFAULT_MECHANISM, DEFAULT_POLICY, Settings
 
 
@@ -51,6 +52,8 @@ def export(
     """  # noqa: D301
     from mondegreen.device.artifact import policy_artifact
 
+    if output.exists() and Path(name).exists() and output.samefile(name):
+        raise ConfigurationError(f"-o {output} is the policy itself; name another file")
     chosen = replace(settings, policy=name, mechanism=mechanism)
     facts: dict[str, object] = {
         "policy": name,

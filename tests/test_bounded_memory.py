@@ -44,7 +44,8 @@ def peak(space_file, tmp_path):
 
     def run(path, *options, code=None):
         command = [SCRIPT, "privatize", str(path), "-o", str(tmp_path / "out")]
-        command += ["-e", "2", "-q", "--space", space_file, *options]
+        command += ["-e", "2", "-q", "--policy", "all"]
+        command += ["--space", space_file, *options]
         if code is not None:
             command = [sys.executable, "-c", code, str(path)]
         done = subprocess.run(

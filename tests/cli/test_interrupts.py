@@ -204,7 +204,7 @@ def test_a_run_can_be_interrupted_at_any_time(tmp_path, space_file):
 def test_a_start_can_be_interrupted_at_any_time(start_process):
     """From the first statement of the entry on, while modules load."""
     code = "from mondegreen.__main__ import main\nprint('began', flush=True)\nmain()"
-    command = [sys.executable, "-c", code, "privatize", "-", "-e", "10"]
+    command = [sys.executable, "-c", code, "privatize", "-", "-e", "10", "-q"]
     delays = np.random.default_rng(0).uniform(0.002, 0.3, 20)
     for delay in [0.002, *delays]:
         process = start_process(

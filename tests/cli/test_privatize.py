@@ -618,7 +618,8 @@ def is_running(pid):
 @pytest.mark.slow("pipes between processes")
 def test_a_reader_that_leaves_is_no_error(space_file, folder, jobs):
     Path("in.txt").write_text("\n".join(sentences(40_000)) + "\n")
-    command = f"{SCRIPT} privatize in.txt -e 2 -q --space {space_file} -j {jobs}"
+    command = f"{SCRIPT} privatize in.txt -e 2 -q --policy all --space {space_file}"
+    command += f" -j {jobs}"
     script = f"{{ {command}; echo $? >&2; }} | head -1"
     done = subprocess.run(["/bin/sh", "-c", script], capture_output=True, timeout=60)
     assert done.stderr == b"0\n"
@@ -629,7 +630,7 @@ def test_a_reader_that_leaves_is_no_error(space_file, folder, jobs):
 @pytest.mark.slow("a process for every set of closed streams")
 def test_closed_standard_streams_harm_nothing(space_file, folder):
     Path("in.txt").write_text("bad\n")
-    base = f"{SCRIPT} privatize in.txt -e 2 --space {space_file}"
+    base = f"{SCRIPT} privatize in.txt -e 2 --policy all --space {space_file}"
 
     def sh(script):
         return subprocess.run(["/bin/sh", "-c", script], capture_output=True)

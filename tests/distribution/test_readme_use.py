@@ -59,9 +59,11 @@ def test_every_command_under_use_runs_after_the_set_up(folder):
     )
     assert done.returncode == 0, done.stderr[-3000:]
     originals = (folder / "examples" / "reviews.csv").read_text("utf-8").splitlines()
-    released = (folder / "examples" / "safe.csv").read_text("utf-8").splitlines()
-    assert len(released) == len(originals)
-    assert not set(released[1:]) & set(originals[1:])
-    page = (folder / "examples" / "report.html").read_text("utf-8")
+    for name in ("safe.csv", "every.csv"):
+        released = (folder / "examples" / name).read_text("utf-8").splitlines()
+        assert len(released) == len(originals)
+        unchanged = set(released[1:]) & set(originals[1:])
+        # A review of ordinary words alone stays under a policy that shows them.
+        assert len(unchanged) <= (0 if name == "every.csv" else len(originals) / 3)
+    page = (folder / "examples" / "left.html").read_text("utf-8")
     assert page.lower().startswith("<!doctype html>")
-    assert "<svg" in page

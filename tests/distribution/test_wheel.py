@@ -16,7 +16,7 @@ import mondegreen as mg
 
 pytestmark = pytest.mark.slow("builds and installs packages")
 
-LARGEST = 25_000_000  # bytes
+LARGEST = 26_000_000  # bytes; the space and the language model are 24 of them
 DATA = {  # whoever adds a file says here that its licence lets it ship
     "attacks/data/categories.json",
     "language/data/english.lm",

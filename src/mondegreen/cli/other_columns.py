@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -43,27 +42,29 @@ _SHARE: Final = 0.5
 def warn_of_other_columns(
     source: AbstractSource, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Look at the first batch, warn, and return all batches.
+    """Pass batches on; look at the first one, before any of it is written, and warn.
 
     The warning holds names of columns, never values. JSON has its other values in the
     text around the selected ones: they are not looked at.
     """
-    head = next(batches, None)
-    if head is None:
-        return batches
-    if source.format in ("csv", "tsv", "parquet"):
-        chosen = {*source.text_columns, source.id_column}
-        # A text may be in a struct, of which the rest passes too.
-        others = [name for name in head.schema.names if name not in chosen]
-        found = [name for name in others if _is_personal(name, head.column(name))]
-        if found:
-            listed = ", ".join(map(repr, found))
-            click.echo(
-                f"Warning: other columns look like names, addresses or ids: {listed}. "
-                "They pass unchanged. Remove them, or name text with --column.",
-                err=True,
-            )
-    return chain([head], batches)
+    for number, batch in enumerate(batches):
+        if not number and source.format in ("csv", "tsv", "parquet"):
+            _warn(source, batch)
+        yield batch
+
+
+def _warn(source: AbstractSource, batch: pa.RecordBatch) -> None:
+    chosen = {*source.text_columns, source.id_column}
+    # A text may be in a struct, of which the rest passes too.
+    others = [name for name in batch.schema.names if name not in chosen]
+    found = [name for name in others if _is_personal(name, batch.column(name))]
+    if found:
+        listed = ", ".join(map(repr, found))
+        click.echo(
+            f"Warning: other columns look like names, addresses or ids: {listed}. "
+            "They pass unchanged. Remove them, or name text with --column.",
+            err=True,
+        )
 
 
 def _is_personal(name: str, values: pa.Array) -> bool:

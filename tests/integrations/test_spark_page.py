@@ -52,11 +52,11 @@ def test_the_code_of_the_page_gives_one_release(spark, tmp_path, monkeypatch, ca
         code = code.replace(f'"{name}"', f'"{tmp_path}/{name}"')
     code = code.replace('"live/', f'"{tmp_path}/live/')
     exec(code, {"spark": spark})
-    assert capsys.readouterr().out.endswith("text 10.0\n")
+    assert capsys.readouterr().out.endswith("text 12.0\n")
     found = pq.read_table(tmp_path / "private")
     assert found.column_names == ["id", "text"]
     assert list((tmp_path / "private" / "_mondegreen").glob("part-*"))
-    spec = mg.Privatizer(mg.mechanism("tree", epsilon=10.0)).to_dict()
+    spec = mg.Privatizer(mg.mechanism("urr", epsilon=12.0)).to_dict()
     keyed = mg.Privatizer.from_dict(spec, mg.KeyedNoise(spark_here.KEY))
     wanted = [keyed(one, id=i).text for i, one in enumerate(text)]
     assert found.sort_by("id")["text"].to_pylist() == wanted

@@ -79,10 +79,11 @@ def test_columns_that_are_privatized_or_are_the_id_are_not_named(folder):
     assert run(path, *more, "--key-file", "key").stderr == ""
 
 
-def test_the_warning_comes_before_a_file_is_written(folder, monkeypatch):
+def test_the_warning_comes_before_a_row_is_written(folder, monkeypatch):
     written = []
     monkeypatch.setattr(
-        "mondegreen.io.target.Target.open", lambda self: written.append(self) or 1 / 0
+        "mondegreen.io.base.ByteSink.write",
+        lambda self, batch: written.append(batch) or 1 / 0,
     )
     path = write({"name": ["Ann"], "text": [TEXT]})
     done = CliRunner().invoke(cli, ["privatize", path, "-e", "12", "-o", "out.csv"])

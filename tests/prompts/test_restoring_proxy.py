@@ -14,6 +14,7 @@ pytest.importorskip("uvicorn")
 from echo_model import EchoModel, echo, texts_of  # noqa: E402
 from language_model import WAIT, running  # noqa: E402
 
+from mondegreen.policy.scope import Surrogates  # noqa: E402
 from mondegreen.prompts.conversation_guard import ConversationGuard  # noqa: E402
 from mondegreen.serve.proxy import ProxySettings, create_proxy  # noqa: E402
 from mondegreen.serve.upstream import Upstream  # noqa: E402
@@ -75,6 +76,22 @@ def user(text):
 
 def assistant(text):
     return {"role": "assistant", "content": text}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_key():
+    """Draw the surrogates of every conversation under one key.
+
+    A name is its own surrogate once in some thousand draws, and rightly so. Under this
+    key none of ``SECRETS`` is.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            Surrogates,
+            "new",
+            classmethod(lambda cls, policy, **more: cls(policy, bytes(32), **more)),
+        )
+        yield
 
 
 @pytest.fixture(scope="module", params=[{}, {"in_tools": True, "in_links": True}])

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 _RUNS: Final = 400
 """Carrier sentences that are released where a reader is on."""
 
-"""Places of one word in a text, for what ``--same`` changes."""
-
 
 @command()
 def explain(
@@ -102,7 +100,7 @@ def explain(
             target, "--plot does not go with a policy: use --json, or --policy all"
         )
         scored = score_policy_word(privatizer.state, privatizer.policy, word, top=top)
-        _explain_with_policy(privatizer, word, scored, settings.same, as_json=as_json)
+        _explain_with_policy(privatizer, word, scored, as_json=as_json)
         return
     code, form = Lookup(privatizer.space, keep=settings.keep).code_of(word)
     facts = {"word": word, "looked_up_as": form, "is_kept": code == KEEP}
@@ -191,14 +189,13 @@ def _explain_with_policy(
     privatizer: Privatizer,
     word: str,
     scores: PolicyWordScores,
-    same: str,
     *,
     as_json: bool,
 ) -> None:
     """Show what a policy and its mechanism do with one word."""
     from mondegreen.scores.printed import Printed
 
-    guarantee = privatizer.guarantee
+    guarantee, same = privatizer.guarantee, privatizer.settings.same
     printed = Printed.exactly(scores.stay).describe(
         same, is_ordinary=scores.is_ordinary
     )
@@ -216,7 +213,7 @@ def _explain_with_policy(
             }
         )
         return
-    lines = [*_policy_lines(scores, guarantee), *same_lines(privatizer.settings.same)]
+    lines = [*_policy_lines(scores, guarantee), *same_lines(same)]
     click.echo("\n".join(lines))
     if not scores.is_ordinary:
         places, chance = printed["repeated"].values()

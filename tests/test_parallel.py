@@ -40,7 +40,7 @@ def outputs(jobs):
 def test_laws_are_shared_in_memory_only_and_outputs_are_the_same(monkeypatch, room):
     fake = SimpleNamespace(f_bavail=room, f_frsize=1)
     monkeypatch.setattr(os, "statvfs", lambda path: fake)
-    assert (parallel._shared_by(make_privatizer(), SPAWN) is None) == (room == 0)
+    assert (parallel._find_shared(make_privatizer(), SPAWN) is None) == (room == 0)
     assert outputs(jobs=2) == outputs(jobs=1)
 
 
@@ -49,7 +49,7 @@ def test_no_memory_is_shared_where_the_system_cannot_tell(monkeypatch):
         raise FileNotFoundError(path)
 
     monkeypatch.setattr(os, "statvfs", missing)
-    assert parallel._shared_by(make_privatizer(), SPAWN) is None
+    assert parallel._find_shared(make_privatizer(), SPAWN) is None
 
 
 def test_a_worker_that_is_free_gets_the_next_batch(monkeypatch):

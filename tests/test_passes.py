@@ -10,10 +10,10 @@ import pytest
 import mondegreen as mg
 from mondegreen.passes import (
     Pass,
+    build_report,
+    find_stated,
     for_pandas,
     from_json,
-    report_of,
-    stated_in,
     to_json,
 )
 
@@ -30,7 +30,7 @@ def test_a_list_survives_json():
     passes = [Pass("a", stated(5.0)), Pass("b", stated(unknown="mask"))]
     assert from_json(to_json(passes)) == passes
     assert from_json(to_json(passes).encode()) == passes
-    assert report_of(passes, "1")["protection"] == "weak"
+    assert build_report(passes, "1")["protection"] == "weak"
 
 
 def test_a_file_has_the_least_protection_of_its_passes():
@@ -38,14 +38,14 @@ def test_a_file_has_the_least_protection_of_its_passes():
     vacuous = Pass("a", dataclasses.replace(stated(), epsilon=1e6, certified=None))
     assert [each.protection for each in (strong, vacuous)] == ["strong", "vacuous"]
     for passes in ([strong, vacuous], [vacuous, strong]):
-        assert report_of(passes, "1")["protection"] == "vacuous"
-        assert report_of(passes, "1")["noise_is_secret"] is True
-        assert report_of(passes, "1")["guarantee"] == passes[-1].guarantee.to_dict()
+        assert build_report(passes, "1")["protection"] == "vacuous"
+        assert build_report(passes, "1")["noise_is_secret"] is True
+        assert build_report(passes, "1")["guarantee"] == passes[-1].guarantee.to_dict()
 
 
 def test_one_pass_with_a_seed_leaves_the_file_without_protection():
     passes = [Pass("a", stated(noise=mg.Seeded(1))), Pass("a", stated())]
-    found = report_of(passes, "1")
+    found = build_report(passes, "1")
     assert (found["protection"], found["noise_is_secret"]) == ("none", False)
     assert "NOT PRIVATE: seed 1" in str(from_json(to_json(passes))[0])
 
@@ -102,13 +102,13 @@ def test_what_has_the_form_of_a_guarantee_alone_is_none(change):
 
 def test_what_a_frame_of_pandas_says_is_found_and_damage_is_no_promise():
     kept = {b"PANDAS_ATTRS": b'{"mondegreen": "[]", "x": 1}'}
-    assert stated_in(kept) == "[]"
-    assert stated_in({b"pandas": b'{"attributes": {"mondegreen": "[]"}}'}) == "[]"
-    assert stated_in({**kept, b"mondegreen": b"own"}) == b"own"
+    assert find_stated(kept) == "[]"
+    assert find_stated({b"pandas": b'{"attributes": {"mondegreen": "[]"}}'}) == "[]"
+    assert find_stated({**kept, b"mondegreen": b"own"}) == b"own"
     for none in (None, {}, {b"PANDAS_ATTRS": b"{"}, {b"pandas": b"7"}, {b"x": b"y"}):
-        assert stated_in(none) is None
+        assert find_stated(none) is None
     for damaged in (b'{"mondegreen": 7}', b'{"mondegreen": ', b'["mondegreen"]'):
-        (found,) = from_json(stated_in({b"PANDAS_ATTRS": damaged}))
+        (found,) = from_json(find_stated({b"PANDAS_ATTRS": damaged}))
         assert found.is_void
     assert json.loads(for_pandas("[7]", kept)["PANDAS_ATTRS"]) == {
         "mondegreen": "[7]",

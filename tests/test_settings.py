@@ -74,7 +74,7 @@ def add_to_spacy():
 def guard_litellm():
     pytest.importorskip("litellm")
     adapter = pytest.importorskip("mondegreen.integrations.litellm")
-    adapter._guard_of({"epsilon": EPSILON})
+    adapter._build_guard({"epsilon": EPSILON})
 
 
 def operate_with_presidio():
@@ -397,7 +397,7 @@ from click.testing import CliRunner
 import mondegreen as mg
 from mondegreen.cli.main import cli
 from mondegreen.integrations.options import OPTIONS
-from mondegreen.integrations.spec import privatizer_of
+from mondegreen.integrations.spec import make_privatizer
 
 Settings = module.Settings
 help = {
@@ -416,7 +416,7 @@ print(json.dumps({
     "schema": Settings.json_schema()["properties"]["tone"],
     "read": Settings.from_dict({"tone": "loud"}).to_dict()["tone"],
     "option": OPTIONS["tone"],
-    "refused": [refused(privatizer_of), refused(lambda s: mg.privatize("a", **s))],
+    "refused": [refused(make_privatizer), refused(lambda s: mg.privatize("a", **s))],
 }))
 """
 

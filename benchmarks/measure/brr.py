@@ -118,7 +118,7 @@ def mean_features(texts, space, features):
     """For each text the mean of what its known words have."""
     rows = []
     for text in texts:
-        ids = [space.id_of(word) for word in re.findall(r"[a-z']+", text.lower())]
+        ids = [space.get_id(word) for word in re.findall(r"[a-z']+", text.lower())]
         known = [i for i in ids if i < space.vocab_size]
         rows.append(features[known or [0]].mean(axis=0))
     return np.array(rows)
@@ -214,10 +214,10 @@ def measure(*, quick: bool) -> dict[str, object]:
     """Measure everything."""
     from mondegreen import load_space
     from mondegreen.space.binarize import with_codes
-    from mondegreen.space.store import codes_of
+    from mondegreen.space.store import load_codes
 
     space = load_space()
-    shipped = codes_of(space)
+    shipped = load_codes(space)
     plain = with_codes(space, method="hyperplane").codes
     start = time.process_time()
     trained = with_codes(space).codes

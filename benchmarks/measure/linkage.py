@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import mondegreen as mg
 from benchmarks import machine
 from mondegreen.attacks.linkage import linkage
-from mondegreen.attacks.pairs import pairs_of
+from mondegreen.attacks.pairs import build_pairs
 from mondegreen.text.lookup import Lookup
 
 TEXTS = {
@@ -43,7 +43,7 @@ def row(name: str, structure: str) -> dict[str, object]:
     private = mg.Privatizer(law, structure=structure, noise=noise)
     texts = texts_of(name)
     released = private.batch(texts, list(range(len(texts))))
-    pairs = pairs_of(texts, Lookup(private.space), [each.text for each in released])
+    pairs = build_pairs(texts, Lookup(private.space), [each.text for each in released])
     found = linkage(private.state, pairs).details["by"]
     shares = {each["by"]: round(each["value"], 4) for each in found}
     words = round(len(pairs.inputs) / pairs.texts, 1)

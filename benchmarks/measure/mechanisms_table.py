@@ -22,7 +22,7 @@ import numpy as np
 from benchmarks import machine
 from mondegreen import Space, load_space, mechanism
 from mondegreen.audit.run import audit_state
-from mondegreen.calibration.monte_carlo import prior_scores, sampled
+from mondegreen.calibration.monte_carlo import prior_scores, sample_outputs
 from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.selection.base import SelectionState
@@ -92,7 +92,9 @@ def estimates(state: State) -> dict[str, object]:
     """Estimates from draws."""
     rng, space = np.random.default_rng(0), state.space
     words = np.linspace(0, space.vocab_size - 1, SAMPLE).astype(np.int32)
-    outputs = sampled(state, np.repeat(words, DRAWS), rng).reshape(len(words), DRAWS)
+    outputs = sample_outputs(state, np.repeat(words, DRAWS), rng).reshape(
+        len(words), DRAWS
+    )
     stays = (outputs == words[:, None]).mean(axis=1)
     found = {
         "n_w_mean": float(stays.mean()),

@@ -30,8 +30,8 @@ from benchmarks import machine
 from benchmarks.measure.private_prompts import Passages
 from mondegreen.attacks.attack import wilson
 from mondegreen.attacks.linkage import linkage
-from mondegreen.attacks.outputs import outputs_of
-from mondegreen.attacks.pairs import pairs_of
+from mondegreen.attacks.outputs import compute_outputs
+from mondegreen.attacks.pairs import build_pairs
 from mondegreen.attacks.reader import Knowledge, Reader, TableReader
 from mondegreen.attacks.sensitive import (
     InDomainReader,
@@ -260,9 +260,9 @@ def attacked(setting: Setting, name: str, release: Any) -> dict[str, Any]:
         state, language = release.state, language_of(name)
         knowledge = Knowledge.of_language(state, language)
         (sentences,) = knowledge.readers.values()
-        (outputs,) = outputs_of(state, [knowledge.prior])
+        (outputs,) = compute_outputs(state, [knowledge.prior])
         alone: Reader = TableReader(outputs.guess)
-        pairs = pairs_of(texts, Lookup(release.space)).drawn(state, rng)
+        pairs = build_pairs(texts, Lookup(release.space)).sample(state, rng)
         corpus = reader_of(name, "sensitive").corpus_words
         unknown = release.space.vocab_size
         guesses = guess_words_of_space(sentences, alone, pairs, unknown, corpus)
@@ -289,7 +289,7 @@ def linked(setting: Setting, name: str, release: Any) -> float | None:
         lookup: Any = reader_of(name, setting.policy).lookup
     else:
         lookup = Lookup(release.space)
-    pairs = pairs_of(cut, lookup).drawn(release.state, np.random.default_rng(SEED))
+    pairs = build_pairs(cut, lookup).drawn(release.state, np.random.default_rng(SEED))
     return linkage(release.state, pairs).value
 
 

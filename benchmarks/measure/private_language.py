@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 import mondegreen as mg
 from benchmarks import machine
-from mondegreen.decode.channel import kept_channel
+from mondegreen.decode.channel import load_channel
 from mondegreen.decode.decoder import CANDIDATES, Decoder
 from mondegreen.decode.released import Released
 from mondegreen.language.build import build_language, read_words
@@ -71,7 +71,7 @@ def main() -> None:
     released = Released(state.sample(ids, np.random.default_rng(0)), np.array(ends))
     rows = {}
     for name, model in models.items():
-        decoder = Decoder(kept_channel(state, model, CANDIDATES), model)
+        decoder = Decoder(load_channel(state, model, CANDIDATES), model)
         read = decoder.sentence(released)
         printed = read.tolist()
         found = sum(tuple(printed[s : s + LENGTH]) == phrase for s, phrase in own)

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 import mondegreen as mg
 from benchmarks import machine
 from mondegreen.decode.released import Released
-from mondegreen.text.sentences import ends_of
+from mondegreen.text.sentences import find_ends
 from mondegreen.text.tokenizer import tokenize
 
 RUNS = 1
@@ -53,7 +53,7 @@ def decoded(name: str) -> dict[str, Any]:
     tokens = tokenize(texts[:1500])
     ids = made._lookup.codes(tokens)
     drawn = made.state.sample(ids, np.random.default_rng(0))
-    released = Released(drawn, ends_of(tokens))
+    released = Released(drawn, find_ends(tokens))
     start = time.perf_counter()
     decoder = made.reading.decoder
     found: dict[str, Any] = {

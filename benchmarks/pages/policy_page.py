@@ -105,14 +105,14 @@ def spellings() -> str:
     words = [word for word, symbol in symbols if symbol >= known and word.isalpha()]
     long = [word for word in words if len(word) > 1]
     ways = (str, str.capitalize, str.upper, look_alike)
-    if any(lookup.symbol_of(way(word)) < known for way in ways for word in long):
+    if any(lookup.find_symbol(way(word)) < known for way in ways for word in long):
         raise ValueError("a spelling of a sensitive word is shown")
-    if lookup.symbol_of("solo") >= known:
+    if lookup.find_symbol("solo") >= known:
         raise ValueError("'solo' hides now: change the example")
     wrong = [each for word in words[::20] for each in misspellings(word)]
-    shown = sum(lookup.symbol_of(each) < known for each in wrong)
+    shown = sum(lookup.find_symbol(each) < known for each in wrong)
     capital = [word for word in lookup.policy.ordinary if word.isalpha()]
-    hidden = sum(lookup.symbol_of(word.capitalize()) >= known for word in capital)
+    hidden = sum(lookup.find_symbol(word.capitalize()) >= known for word in capital)
     return (
         f"- All {len(long):,} sensitive words of two letters or more were tried in "
         "lower case, with a\n  capital, in CAPITALS and with look-alike letters. None "

@@ -27,7 +27,7 @@ from benchmarks.pages.tree_evidence_rows import (
 )
 from mondegreen.report.charts import picture
 from mondegreen.report.figures import Axis, Chart, Line
-from mondegreen.space.store import tree_of
+from mondegreen.space.store import load_tree
 
 PAGE: Final = "explanation/word-trees.md"
 ASSETS: Final = DOCS / "assets"
@@ -41,7 +41,7 @@ def of_what() -> str:
     known = {row["mechanism"] for row in found["rows"].values()}
     absent = [_name(name) for name in MECHANISMS if name not in known]
     rest = f" Not measured yet: {', '.join(absent)}." if absent else ""
-    shipped = tree_of(mg.load_space())
+    shipped = load_tree(mg.load_space())
     other = (
         ""
         if shipped is None or shipped.digest == found["tree"]

@@ -50,7 +50,7 @@ def lists(space: mg.Space) -> tuple[list[str], list[tuple[int, int]]]:
     with tempfile.TemporaryDirectory() as folder:
         wordnet = database(folder)
         classes = word_classes(space.words, space.vectors, wordnet)
-        pairs = [(space.id_of(a), space.id_of(b)) for a, b in wordnet.antonyms()]
+        pairs = [(space.get_id(a), space.get_id(b)) for a, b in wordnet.antonyms()]
     known = [pair for pair in pairs if max(pair) < space.vocab_size]
     return list(classes), known
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import mondegreen as mg
 from mondegreen.mechanisms.laws.tree import weights_within
-from mondegreen.space.store import tree_of
+from mondegreen.space.store import load_tree
 
 OUTPUT = Path(mg.__file__).parent / "space" / "data" / "trees"
 EPSILONS = sorted(
@@ -26,7 +26,7 @@ EPSILONS = sorted(
 
 def main() -> None:
     """Solve, and write one line for each epsilon."""
-    tree = tree_of(mg.load_space(), *sys.argv[1:])
+    tree = load_tree(mg.load_space(), *sys.argv[1:])
     rows = []
     for epsilon in EPSILONS:
         limits = [epsilon * height for height in tree.heights[1:]]

@@ -167,7 +167,7 @@ class SourceError(DataError):
         self, path: str | Path, problem: str, *, row: int | None = None, hint: str = ""
     ) -> None:
         self.path, self.row = str(path), row
-        super().__init__(_located(path, "row", row, problem, hint))
+        super().__init__(_locate(path, "row", row, problem, hint))
 
 
 class MissingColumnError(DataError, LookupError):
@@ -189,7 +189,7 @@ class MissingColumnError(DataError, LookupError):
         if count is not None:  # names that may be private text are not listed
             has = amount(count, "column")
         problem = f"there is no column {column!r}; it has: {has}"
-        super().__init__(_located(path, "row", row, problem, hint))
+        super().__init__(_locate(path, "row", row, problem, hint))
 
 
 class DecodeError(SourceError):
@@ -223,7 +223,7 @@ class EmbeddingFormatError(SpaceError, ValueError):
         self, path: str | Path, problem: str, *, line: int | None = None, hint: str = ""
     ) -> None:
         self.path, self.line, self.problem = str(path), line, problem
-        super().__init__(_located(path, "line", line, problem, hint))
+        super().__init__(_locate(path, "line", line, problem, hint))
 
 
 class SpaceIntegrityError(SpaceError):
@@ -264,7 +264,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _located(
+def _locate(
     path: str | Path, unit: str, number: int | None, problem: str, hint: str
 ) -> str:
     # A name may hold line ends, or commands for a terminal.

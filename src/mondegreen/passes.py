@@ -66,7 +66,7 @@ class Pass:
         return _on_one_line(shown)
 
 
-def report_of(passes: Sequence[Pass], version: str) -> dict[str, Any]:
+def build_report(passes: Sequence[Pass], version: str) -> dict[str, Any]:
     """Make the report of passes: the least that all keep, and the last guarantee."""
     made = [each.to_dict() for each in passes]
     return {
@@ -102,7 +102,7 @@ def from_json(text: str | bytes | None) -> list[Pass]:
     return [_pass(entry) for entry in found]
 
 
-def stated_in(metadata: Mapping[bytes, bytes] | None) -> str | bytes | None:
+def find_stated(metadata: Mapping[bytes, bytes] | None) -> str | bytes | None:
     """Find what metadata says of passes, also where a frame of pandas was written.
 
     Give it to :func:`from_json`.

@@ -360,7 +360,7 @@ class Settings:
         over_symbols = self.mechanism in SYMBOL_MECHANISMS
         if self.policy == "all":
             beside = [
-                name for name in _OF_POLICY if getattr(self, name) != _given(name)
+                name for name in _OF_POLICY if getattr(self, name) != _find_given(name)
             ]
             if over_symbols or beside:
                 shown = beside[0] if beside else f"mechanism {self.mechanism}"
@@ -381,7 +381,7 @@ class Settings:
                 f"NAME, or --policy all, which means {EVERY_WORD_MECHANISM}"
             )
         for name, why in _NOT_OF_POLICY.items():
-            if getattr(self, name) != _WITH_POLICY.get(name, _given(name)):
+            if getattr(self, name) != _WITH_POLICY.get(name, _find_given(name)):
                 raise ConfigurationError(
                     f"{name} does not go with policy {self.policy!r}: {why}. Leave "
                     f"{name} out, or add --policy all to replace every word"
@@ -394,7 +394,7 @@ class Settings:
                 "--numbers plain needs --structure keep: amounts pass as a part of the "
                 "structure"
             )
-        if self.numbers != "near" and self.near != _given("near"):
+        if self.numbers != "near" and self.near != _find_given("near"):
             raise ConfigurationError("--near needs --numbers near")
 
     def to_dict(self) -> dict[str, Any]:
@@ -481,7 +481,7 @@ def _check_policy_name(policy: str) -> str:
     raise InvalidParameterError("policy", policy, allowed)
 
 
-def _given(name: str) -> Any:
+def _find_given(name: str) -> Any:
     """The default of a setting, before others decide."""
     return list_options()[name].default
 

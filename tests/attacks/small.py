@@ -3,7 +3,7 @@
 import numpy as np
 
 import mondegreen as mg
-from mondegreen.attacks.pairs import pairs_of
+from mondegreen.attacks.pairs import build_pairs
 from mondegreen.space.store import with_tree
 from mondegreen.space.tree import WordTree
 from mondegreen.text.lookup import Lookup
@@ -67,4 +67,4 @@ def texts_of(count, words, seed=2):
 
 
 def pairs(count=60, words=8, seed=2):
-    return pairs_of(texts_of(count, words, seed), Lookup(space()))
+    return build_pairs(texts_of(count, words, seed), Lookup(space()))

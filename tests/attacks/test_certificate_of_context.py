@@ -5,7 +5,7 @@ import pytest
 from tests.attacks import small
 
 from mondegreen.attacks.certificate import find_guessed_places
-from mondegreen.attacks.pairs import pairs_of
+from mondegreen.attacks.pairs import build_pairs
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.language.build import build_language
 from mondegreen.text.lookup import Lookup
@@ -29,12 +29,12 @@ def language():
 
 @pytest.fixture(scope="module")
 def pairs():
-    return pairs_of(chained(200, 9), Lookup(small.space()))
+    return build_pairs(chained(200, 9), Lookup(small.space()))
 
 
 def released(pairs, chances):
     state = small.tree_state(chances)
-    return state, pairs.drawn(state, np.random.default_rng(3))
+    return state, pairs.sample(state, np.random.default_rng(3))
 
 
 def test_without_noise_every_place_is_guessed(pairs, language):

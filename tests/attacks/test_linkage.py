@@ -7,7 +7,7 @@ from tests.attacks import small
 import mondegreen as mg
 from mondegreen.attacks.averaging import RELEASES, averaging
 from mondegreen.attacks.linkage import linkage
-from mondegreen.attacks.pairs import pairs_of
+from mondegreen.attacks.pairs import build_pairs
 from mondegreen.text.lookup import Lookup
 
 
@@ -17,7 +17,7 @@ def ways(attack):
 
 def drawn(state, texts, seed=0):
     lookup = Lookup(state.space)
-    return pairs_of(texts, lookup).drawn(state, np.random.default_rng(seed))
+    return build_pairs(texts, lookup).sample(state, np.random.default_rng(seed))
 
 
 def by_brute_force(state, pairs, first):

@@ -5,10 +5,10 @@ import pytest
 from tests.attacks import small
 
 import mondegreen as mg
-from mondegreen.attacks.bayes import learned_guesses, single_word
+from mondegreen.attacks.bayes import learn_guesses, single_word
 from mondegreen.attacks.categories import categories, category_sets
 from mondegreen.attacks.information import mutual_information
-from mondegreen.attacks.outputs import outputs_of
+from mondegreen.attacks.outputs import compute_outputs
 from mondegreen.attacks.worst_words import content_words, worst_words
 from mondegreen.calibration.guess import vulnerability
 from mondegreen.scores.risk import bayes_risk, frequency_prior, uniform_prior
@@ -23,7 +23,7 @@ def state(request):
 
 def test_outputs_are_those_of_the_table(state):
     law, priors = small.law_of(state), [small.prior_of(), small.prior_of(7)]
-    for prior, found in zip(priors, outputs_of(state, priors, SETS), strict=True):
+    for prior, found in zip(priors, compute_outputs(state, priors, SETS), strict=True):
         joint = prior[:, None] * law
         np.testing.assert_allclose(found.best, joint.max(axis=0), rtol=1e-9)
         best = joint[found.guess, np.arange(small.SIZE)]
@@ -36,19 +36,19 @@ def test_outputs_are_those_of_the_table(state):
         right = np.array(
             [law[word, found.guess == word].sum() for word in range(small.SIZE + 1)]
         )
-        np.testing.assert_allclose(found.recovered(), right, rtol=1e-9)
+        np.testing.assert_allclose(found.compute_recovered(), right, rtol=1e-9)
 
 
 def test_a_tree_tells_what_calibration_says():
     state, prior = small.states()["tree"], small.prior_of()
-    (found,) = outputs_of(state, [prior])
+    (found,) = compute_outputs(state, [prior])
     assert found.success == pytest.approx(vulnerability(state.law, prior))
 
 
 def test_mutual_information_is_that_of_the_table(state):
     prior, law = small.prior_of(), small.law_of(state)
     joint = prior[:, None] * law
-    (found,) = outputs_of(state, [prior])
+    (found,) = compute_outputs(state, [prior])
     expected = (joint * np.log(joint / np.outer(prior, joint.sum(axis=0)))).sum()
     attack = mutual_information(found, found, 10)
     assert attack.value == pytest.approx(expected)
@@ -58,7 +58,7 @@ def test_mutual_information_is_that_of_the_table(state):
 def test_total_variation_is_that_of_the_table(state):
     prior, law = small.prior_of(), small.law_of(state)
     sets = dict(zip("ab", SETS, strict=True))
-    (found,) = outputs_of(state, [prior], list(sets.values()))
+    (found,) = compute_outputs(state, [prior], list(sets.values()))
     attack = categories(found, sets, np.arange(small.SIZE))
     tvs = {}
     for name, members in sets.items():
@@ -78,7 +78,7 @@ def test_total_variation_is_that_of_the_table(state):
 
 def public(state, prior=None, sets=()):
     prior = small.prior_of() if prior is None else prior
-    return outputs_of(state, [prior], sets)[0]
+    return compute_outputs(state, [prior], sets)[0]
 
 
 def test_without_noise_every_attack_on_a_word_succeeds():
@@ -110,7 +110,7 @@ def test_the_single_word_is_what_draws_show():
     state, pairs = small.states()["exponential"], small.pairs(400)
     told = public(state)
     found = single_word(pairs, told, told, "all")
-    drawn = pairs.drawn(state, np.random.default_rng(0))
+    drawn = pairs.sample(state, np.random.default_rng(0))
     hits = (told.guess[drawn.outputs] == drawn.inputs).mean()
     assert abs(hits - found.value) < 0.03
     assert found.low <= found.value <= found.high
@@ -120,10 +120,10 @@ def test_guesses_that_are_learned_are_nearly_as_good_as_the_best():
     state = mg.mechanism("laplace", epsilon=3.0).prepare(small.space())
     closed = small.states()["tree"]
     prior, law = small.prior_of(), small.law_of(closed)
-    guess = learned_guesses(closed, prior, np.random.default_rng(0))
+    guess = learn_guesses(closed, prior, np.random.default_rng(0))
     right = (prior[guess] * law[guess, np.arange(small.SIZE)]).sum()
     assert right > 0.999 * public(closed).success
-    assert learned_guesses(state, prior, np.random.default_rng(0)).shape == (24,)
+    assert learn_guesses(state, prior, np.random.default_rng(0)).shape == (24,)
 
 
 def test_a_word_that_owns_its_group_is_the_worst():
@@ -132,7 +132,7 @@ def test_a_word_that_owns_its_group_is_the_worst():
     told = public(small.tree_state(), frequency_prior(counts, 0.0))
     found = worst_words(small.pairs(), small.space(), told)
     assert found.details["words"][0][0] == small.WORDS[4]
-    assert found.value == pytest.approx(told.recovered()[4])
+    assert found.value == pytest.approx(told.compute_recovered()[4])
     quiet = worst_words(small.pairs(), small.space(), told, named=False)
     assert quiet.details["words"] == []
 

@@ -6,7 +6,7 @@ from tests.attacks import small
 
 import mondegreen as mg
 from mondegreen.attacks.attack import by_texts, wilson
-from mondegreen.attacks.pairs import looks_drawn, pairs_of
+from mondegreen.attacks.pairs import build_pairs, looks_drawn
 from mondegreen.attacks.reader import TableReader, reader
 from mondegreen.errors import ConfigurationError
 from mondegreen.text.lookup import Lookup
@@ -15,7 +15,7 @@ A, B, C = small.WORDS[:3]
 
 
 def read(texts, releases=None):
-    return pairs_of(texts, Lookup(small.space()), releases)
+    return build_pairs(texts, Lookup(small.space()), releases)
 
 
 def test_released_words_are_read_back():
@@ -33,7 +33,7 @@ def test_what_was_mended_for_print_is_one_word_again():
     points = np.arange(5.0)[:, None]
     lookup = Lookup(mg.Space.from_arrays("line", words, points))
     texts, releases = [f"{A}'s don't {B}"], [f"{B} doesn't {A} {A}"]
-    assert pairs_of(texts, lookup, releases).outputs.tolist() == [1, 2, 0, 0]
+    assert build_pairs(texts, lookup, releases).outputs.tolist() == [1, 2, 0, 0]
 
 
 def test_texts_that_do_not_align_are_left_out():
@@ -69,10 +69,10 @@ STATES = small.states() | {"spread": small.tree_state([0.1, 0.2, 0.3, 0.4])}
 def test_what_a_setting_drew_looks_drawn_and_nothing_else_does(name):
     state, pairs = STATES[name], small.pairs(200)
     rng = np.random.default_rng(0)
-    drawn = pairs.drawn(state, rng)
+    drawn = pairs.sample(state, rng)
     assert looks_drawn(state, drawn)
-    assert not looks_drawn(state, pairs.drawn(small.tree_state(small.EXACT), rng))
-    assert not looks_drawn(state, pairs.drawn(small.tree_state(small.NOTHING), rng))
+    assert not looks_drawn(state, pairs.sample(small.tree_state(small.EXACT), rng))
+    assert not looks_drawn(state, pairs.sample(small.tree_state(small.NOTHING), rng))
 
 
 def test_intervals_are_wider_where_texts_differ():
@@ -102,7 +102,7 @@ def test_an_interval_holds_the_share_at_both_ends(runs):
 
 def test_the_strongest_reader_counts():
     state, pairs = small.tree_state(small.EXACT), small.pairs()
-    drawn = pairs.drawn(state, np.random.default_rng(0))
+    drawn = pairs.sample(state, np.random.default_rng(0))
     every, none = np.arange(small.SIZE), np.full(small.SIZE, small.SIZE - 1)
     readers = {"nothing": TableReader(none), "the words": TableReader(every)}
     prior = small.prior_of()
@@ -110,7 +110,7 @@ def test_the_strongest_reader_counts():
     assert found.value == 1.0
     assert found.adversary.endswith("the words")
     assert found.details["readers"]["nothing"] < 0.2
-    blind = pairs.drawn(small.tree_state(small.NOTHING), np.random.default_rng(0))
+    blind = pairs.sample(small.tree_state(small.NOTHING), np.random.default_rng(0))
     guess = np.full(small.SIZE, int(prior.argmax()))
     at_chance = reader(blind, {"frequencies": TableReader(guess)}, prior)
     assert at_chance.value == at_chance.chance

@@ -9,15 +9,15 @@ from tests.attacks import small
 import mondegreen as mg
 from mondegreen.attacks.adversary import Adversary, read, success_against, within
 from mondegreen.attacks.attack import Attack
-from mondegreen.attacks.outputs import outputs_of
-from mondegreen.attacks.pairs import Pairs, pairs_of
+from mondegreen.attacks.outputs import compute_outputs
+from mondegreen.attacks.pairs import Pairs, build_pairs
 from mondegreen.attacks.reader import Knowledge, SentenceReader, reader
 from mondegreen.attacks.worst_words import worst_words
 from mondegreen.calibration.evaluate import Evaluator, Setting
 from mondegreen.calibration.plan import Plan
 from mondegreen.calibration.score_bounds import Effort
 from mondegreen.calibration.targets import parse_target
-from mondegreen.decode.channel import channel_of
+from mondegreen.decode.channel import build_channel
 from mondegreen.errors import ConfigurationError, LanguageError
 from mondegreen.language.build import build_language
 from mondegreen.mechanisms.selection.tree import Tree
@@ -44,7 +44,7 @@ def language():
 
 @pytest.fixture(scope="module")
 def pairs():
-    return pairs_of(chained(150, seed=9), Lookup(small.space()))
+    return build_pairs(chained(150, seed=9), Lookup(small.space()))
 
 
 def test_a_reader_guesses_the_likeliest_word_of_all_sentences():
@@ -54,7 +54,7 @@ def test_a_reader_guesses_the_likeliest_word_of_all_sentences():
     model = build_language([texts * 9], space)
     state = mg.mechanism("exponential", epsilon=1.5).prepare(space)
     law = np.exp(state.log_prob(np.arange(6, dtype=np.int32)))
-    found = SentenceReader(channel_of(state, model.frequencies(), 24), model)
+    found = SentenceReader(build_channel(state, model.frequencies(), 24), model)
     ends = np.array([False, False, True])
     for released in itertools.product(range(5), repeat=3):
         sentences = np.array(list(itertools.product(range(6), repeat=3)), np.int32)
@@ -102,7 +102,7 @@ def test_an_adversary_measures_what_is_asked(language, pairs):
     both = Adversary(pairs, language).scores(state, 10, 0, 0.95)
     assert both.keys() == {"reader", "worst_word"}
     knowledge = Knowledge.of_language(state, language)
-    (told,) = outputs_of(state, [knowledge.prior])
+    (told,) = compute_outputs(state, [knowledge.prior])
     assert both["worst_word"][0] == worst_words(pairs, small.space(), told).value
     laplace = mg.mechanism("laplace", epsilon=9.0).prepare(small.space())
     assert Adversary(pairs, language).scores(laplace, 10, 0, 0.95).keys() == {"reader"}

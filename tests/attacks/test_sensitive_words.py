@@ -5,7 +5,7 @@ import pytest
 
 import mondegreen as mg
 from mondegreen.attacks.linkage import linkage
-from mondegreen.attacks.pairs import looks_drawn, pairs_of
+from mondegreen.attacks.pairs import build_pairs, looks_drawn
 from mondegreen.attacks.policies import attack_policy, worst_guesses
 from mondegreen.attacks.reader import TableReader
 from mondegreen.attacks.sensitive import (
@@ -155,7 +155,7 @@ def test_printed_words_are_read_back_as_their_symbols(name):
     drawn = state.sample(reader.lookup.codes(batch), rng)
     codes = policy.draw_members(drawn, rng)
     printed = PolicyPrinter(policy).join(batch, codes)
-    pairs = pairs_of(texts, reader.lookup, printed)
+    pairs = build_pairs(texts, reader.lookup, printed)
     assert pairs.left_out == 0
     assert (pairs.released == drawn).mean() > 0.98
     assert looks_drawn(state, pairs)
@@ -172,7 +172,7 @@ def test_ordinary_words_link_a_release_and_hidden_ones_do_not():
     ]
     hidden = [" ".join(rng.choice(ILLNESSES, 6).tolist()) for _ in range(60)]
     for texts, low, high in ((plain, 0.95, 1.0), (hidden, 0.0, 0.1)):
-        pairs = pairs_of(texts, reader.lookup).drawn(state, rng)
+        pairs = build_pairs(texts, reader.lookup).sample(state, rng)
         assert low <= linkage(state, pairs).value <= high
 
 
@@ -194,7 +194,7 @@ def test_all_keys_that_scripts_read_are_there():
     policy = load_policy("sensitive")
     state = state_of(policy)
     reader = InDomainReader(policy, DOMAIN, state.response)
-    pairs = pairs_of(DOMAIN, reader.lookup).drawn(state, np.random.default_rng(0))
+    pairs = build_pairs(DOMAIN, reader.lookup).sample(state, np.random.default_rng(0))
     found = attack_policy(policy, state, reader, tokenize(DOMAIN), pairs)
     assert list(found) == [
         *("sensitive_words", "single_word", "reader", "worst_word"),
@@ -212,7 +212,7 @@ def test_mechanisms_over_a_space_are_judged_by_the_same_list(epsilon, low, high)
     points = np.random.default_rng(0).normal(size=(len(words), 8))
     space = mg.Space.from_arrays("small", words, points)
     state = mg.mechanism("exponential", epsilon=epsilon).prepare(space)
-    pairs = pairs_of(DOMAIN, Lookup(space)).drawn(state, np.random.default_rng(0))
+    pairs = build_pairs(DOMAIN, Lookup(space)).sample(state, np.random.default_rng(0))
     as_they_are = TableReader(np.arange(len(words), dtype=np.int32))
     guesses = guess_words_of_space(as_they_are, as_they_are, pairs, len(words), 0)
     found = sensitive_words(tokenize(DOMAIN), guesses)

@@ -23,7 +23,7 @@ from mondegreen.audit.report import AuditReport
 from mondegreen.audit.run import audit_state
 from mondegreen.audit.target import audit_target
 from mondegreen.errors import LawUnknownError
-from mondegreen.mechanisms.noise.mahalanobis import regularized_covariance
+from mondegreen.mechanisms.noise.mahalanobis import regularize_covariance
 from mondegreen.sampling.laplace import multivariate_laplace, uniform_direction
 from mondegreen.space.space import Space
 
@@ -204,7 +204,7 @@ def gamma_short(rng, shape):
 
 
 def renormalised(space, epsilon, share):
-    root = np.linalg.cholesky(regularized_covariance(space, share))
+    root = np.linalg.cholesky(regularize_covariance(space, share))
 
     def draw(rng, shape):
         u = uniform_direction(rng, shape) @ root.T

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.mechanisms.base import State
-from mondegreen.mechanisms.noise.mahalanobis import regularized_covariance
+from mondegreen.mechanisms.noise.mahalanobis import regularize_covariance
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +45,7 @@ def plane_law(state: State) -> Floats:
     white = np.eye(2)
     if name == "mahalanobis":
         share = float(state.guarantee.parameters["lambda_"])
-        white = np.linalg.inv(np.linalg.cholesky(regularized_covariance(space, share)))
+        white = np.linalg.inv(np.linalg.cholesky(regularize_covariance(space, share)))
     reach = 130 / epsilon / float(np.linalg.svd(white)[1].min())
     cells = [cell @ white.T for cell in voronoi_cells(starts[:-1], reach)]
     fine, rough = (

@@ -22,7 +22,7 @@ from mechanisms.laws import (
 )
 from mondegreen.audit import exact, run
 from mondegreen.audit.claim import Claim, metric_named
-from mondegreen.audit.exact import LawTable, table_of, worst_pair
+from mondegreen.audit.exact import LawTable, build_table, worst_pair
 from mondegreen.audit.run import audit_mechanism
 from mondegreen.audit.subspace import subspace
 from mondegreen.errors import (
@@ -238,7 +238,7 @@ def test_large_spaces_go_by_certificate_and_pairs():
     assert report.found_is == "upper bound"
     assert 1.0 < report.found < 2.0
     with pytest.raises(LawUnknownError, match="4,096"):
-        table_of(mg.mechanism("exponential", epsilon=2.0).prepare(space))
+        build_table(mg.mechanism("exponential", epsilon=2.0).prepare(space))
 
 
 def large(monkeypatch, most=8):
@@ -283,9 +283,9 @@ def test_the_unknown_word_is_among_the_inputs_of_a_part(monkeypatch):
 
     def tabled(state, ids=None):
         seen.append(ids)
-        return table_of(state, ids)
+        return build_table(state, ids)
 
-    monkeypatch.setattr(run, "table_of", tabled)
+    monkeypatch.setattr(run, "build_table", tabled)
     audit_mechanism(mg.mechanism("tem", epsilon=2.0), space, runs=0, seed=0)
     assert len(seen[-1]) == len(set(seen[-1].tolist())) <= 12
     assert space.vocab_size in seen[-1]

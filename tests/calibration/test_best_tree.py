@@ -9,7 +9,7 @@ import mondegreen as mg
 from mondegreen.calibration.guess import vulnerability
 from mondegreen.calibration.tree_levels import best_tree, closeness, tfidf_weights
 from mondegreen.errors import ConfigurationError, InvalidParameterError
-from mondegreen.mechanisms.laws.tree import TreeLaw, weights_of
+from mondegreen.mechanisms.laws.tree import TreeLaw, compute_weights
 from mondegreen.space.store import with_tree
 from mondegreen.space.tree import WordTree
 
@@ -49,7 +49,7 @@ def by_brute_force(law, prior):
 @given(seed=st.integers(0, 10**6))
 def test_the_success_is_that_of_the_best_guess(seed):
     rng = np.random.default_rng(seed)
-    rows = [weights_of(rng.dirichlet([0.3] * 4)) for _ in range(5)]
+    rows = [compute_weights(rng.dirichlet([0.3] * 4)) for _ in range(5)]
     own = {node: rows[node] for node in range(4) if rng.random() < 0.6}
     law = TreeLaw(TREE, rows[4], own)
     prior = rng.dirichlet([0.2] * (SIZE + 1))
@@ -104,7 +104,7 @@ def test_classes_of_their_own_keep_more_at_the_same_success():
     rng = np.random.default_rng(1)
     shares = rng.dirichlet([0.5] * 4, size=(400, 4))
     for rows in shares:
-        weights = [weights_of(row) for row in rows]
+        weights = [compute_weights(row) for row in rows]
         law = TreeLaw(TREE, weights[0], dict(enumerate(weights)))
         if vulnerability(law, prior) <= 0.4 and law.losses()[-1] <= 6.0:
             assert float((rows * gain).sum()) <= many * (1 + 1e-6)

@@ -10,7 +10,7 @@ import mondegreen as mg
 from mondegreen.calibration import evaluate
 from mondegreen.calibration.evaluate import Evaluator
 from mondegreen.calibration.monte_carlo import monte_carlo
-from mondegreen.calibration.score_bounds import Effort, Question, ScoreBounds, kept
+from mondegreen.calibration.score_bounds import Effort, Question, ScoreBounds, get_kept
 from mondegreen.calibration.subsample import blind_loss, subsample
 from mondegreen.scores.law import law_scores
 from mondegreen.scores.risk import frequency_prior, uniform_prior
@@ -348,7 +348,7 @@ def test_the_cache_holds_no_word_frequencies(cloud, home):
 def test_no_temporary_file_is_left(cloud, home):
     measure(settings(), cloud, priors_of(cloud), effort=SMALL)
     assert not list(home.rglob("*.tmp"))
-    assert kept(cloud, "nothing") is None
+    assert get_kept(cloud, "nothing") is None
 
 
 def test_progress_rises_to_one(cloud):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mondegreen.calibration.score_bounds import ScoreBounds
-from mondegreen.calibration.search import calibrate, rounded
+from mondegreen.calibration.search import calibrate, round_epsilon
 from mondegreen.calibration.targets import Target, parse_target
 from mondegreen.errors import InvalidParameterError, UnknownNameError
 
@@ -215,7 +215,7 @@ def test_a_mechanism_without_settings_is_a_problem_and_no_error():
 
 @given(st.floats(1e-6, 1e6))
 def test_rounding_takes_the_side_it_is_told(epsilon):
-    low, high = rounded(epsilon, up=False), rounded(epsilon, up=True)
+    low, high = round_epsilon(epsilon, up=False), round_epsilon(epsilon, up=True)
     assert low <= epsilon * (1 + 1e-8)
     assert high >= epsilon * (1 - 1e-8)
     assert high - low <= 1.1e-3 * epsilon

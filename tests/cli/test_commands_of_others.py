@@ -26,7 +26,7 @@ def install(monkeypatch):
 
     def use(**entries):
         found = [EntryPoint(name, to, plugins.GROUP) for name, to in entries.items()]
-        monkeypatch.setattr(plugins, "_installed", lambda: found)
+        monkeypatch.setattr(plugins, "_list_installed", lambda: found)
 
     use()
     return use

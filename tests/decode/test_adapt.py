@@ -8,13 +8,13 @@ from tests.attacks import small
 from tests.decode.conftest import WORDS
 from tests.decode.test_decoder import released, scores
 
-from mondegreen.attacks.pairs import pairs_of
+from mondegreen.attacks.pairs import build_pairs
 from mondegreen.attacks.reader import Knowledge, learning_reader, reader
 from mondegreen.decode.adapt import Adapter
 from mondegreen.decode.decoder import Decoder
 from mondegreen.decode.released import Released
 from mondegreen.errors import LanguageError
-from mondegreen.language.build import build_language, released_words
+from mondegreen.language.build import build_language, release_words
 from mondegreen.text.lookup import Lookup
 
 ALL = WORDS + 1
@@ -39,12 +39,12 @@ def public():
 
 @pytest.fixture(scope="module")
 def private():
-    return pairs_of(texts(500, 7, 2), Lookup(small.space()))
+    return build_pairs(texts(500, 7, 2), Lookup(small.space()))
 
 
 def attacked(chances, public, private):
     state = small.tree_state(chances)
-    drawn = private.drawn(state, np.random.default_rng(3))
+    drawn = private.sample(state, np.random.default_rng(3))
     knowledge = Knowledge.of_language(state, public)
     plain = reader(drawn, knowledge.readers, knowledge.prior)
     return plain, learning_reader(drawn, knowledge)
@@ -93,10 +93,10 @@ def test_without_noise_it_recovers_all_and_without_information_nothing(public, p
 
 def test_it_learns_from_released_words_alone(public, private):
     state = small.tree_state([0.5, 0.2, 0.1, 0.2])
-    drawn = private.drawn(state, np.random.default_rng(3))
+    drawn = private.sample(state, np.random.default_rng(3))
     words = Released(drawn.outputs, drawn.ends)
-    found = Adapter(state, public).adapted(words)
-    again = Adapter(state, public).adapted(words)
+    found = Adapter(state, public).adapt(words)
+    again = Adapter(state, public).adapt(words)
     assert found.model.digest == again.model.digest != public.digest
     before, after = found.likelihoods
     assert after > before
@@ -114,10 +114,10 @@ def test_it_learns_from_released_words_alone(public, private):
 def test_of_next_to_nothing_nothing_is_learned(public, private, count):
     state = small.tree_state()
     words = Released(private.inputs[: 7 * count], private.ends[: 7 * count])
-    found = Adapter(state, public).adapted(words)
+    found = Adapter(state, public).adapt(words)
     assert (found.model, found.weight) == (public, 1.0)
     kept = Released(np.full(99, -1, np.int32), np.arange(99) % 9 == 8)
-    assert Adapter(state, public).adapted(kept).model is public
+    assert Adapter(state, public).adapt(kept).model is public
 
 
 def test_what_was_guessed_twice_leaves_no_pair(public):
@@ -126,8 +126,8 @@ def test_what_was_guessed_twice_leaves_no_pair(public):
     fill = " ".join(small.WORDS[i] for i in (1, 5, 9))
     for times, is_known in ((2, False), (4, True)):
         rows = [*once * times, *[fill] * 60]
-        words = released_words([rows], small.space())
-        model = Adapter(state, public).adapted(Released(*words)).model
+        words = release_words([rows], small.space())
+        model = Adapter(state, public).adapt(Released(*words)).model
         starts, seconds = model.pair_starts, model.pair_words
         pairs = {
             (first, int(second))
@@ -149,15 +149,15 @@ def test_what_was_guessed_twice_leaves_no_pair(public):
 
 def test_words_of_no_space_are_no_release():
     space = small.space()
-    words, ends = released_words([["Bag beg. Dag", None], ["beg's bag"]], space)
+    words, ends = release_words([["Bag beg. Dag", None], ["beg's bag"]], space)
     assert words.tolist() == [
         space.index[w] for w in ("bag", "beg", "dag", "beg", "bag")
     ]
     assert ends.tolist() == [False, True, True, False, True]
     with pytest.raises(LanguageError, match="never an original"):
-        released_words([["bag and Mandelbrot"]], space)
+        release_words([["bag and Mandelbrot"]], space)
     for nothing in ([[None, ""]], []):
         with pytest.raises(LanguageError, match="no words"):
-            released_words(nothing, space)
+            release_words(nothing, space)
     few = [["bag " * 199 + "Oslo"]]
-    assert released_words(few, space)[0].tolist()[-1] == -1
+    assert release_words(few, space)[0].tolist()[-1] == -1

@@ -5,7 +5,7 @@ import pytest
 
 import mondegreen as mg
 from mondegreen.decode import channel as module
-from mondegreen.decode.channel import channel_of, kept_channel
+from mondegreen.decode.channel import build_channel, load_channel
 from mondegreen.language.store import load_language
 from mondegreen.space.store import with_tree
 from mondegreen.space.tree_build import build_tree
@@ -45,7 +45,7 @@ TREES = [
 )
 def test_it_holds_the_likeliest_inputs(words, prior, mechanism):
     state = mechanism.prepare(words)
-    found = channel_of(state, prior, COUNT)
+    found = build_channel(state, prior, COUNT)
     law = np.exp(state.log_prob(np.arange(121, dtype=np.int32)))
     assert found.how.startswith("exact")
     for output in range(120):
@@ -59,9 +59,9 @@ def test_it_holds_the_likeliest_inputs(words, prior, mechanism):
 
 
 def test_classes_of_a_tree_have_their_own_laws(words, prior):
-    from mondegreen.space.store import tree_of
+    from mondegreen.space.store import load_tree
 
-    top = tree_of(words).levels
+    top = load_tree(words).levels
     shares, own = [0.0] * (top + 1), [0.0] * (top + 1)
     shares[1], shares[-1], own[0], own[-1] = 0.8, 0.2, 0.5, 0.5
     mechanism = mg.mechanism(
@@ -72,7 +72,7 @@ def test_classes_of_a_tree_have_their_own_laws(words, prior):
 
 def test_a_law_that_is_not_known_is_drawn(words, prior):
     state = mg.mechanism("laplace", epsilon=6.0).prepare(words)
-    found = channel_of(state, prior, COUNT)
+    found = build_channel(state, prior, COUNT)
     assert "draws" in found.how
     ids = np.random.default_rng(10).choice(121, 20_000, p=prior).astype(np.int32)
     drawn = state.sample(ids, np.random.default_rng(11))
@@ -96,15 +96,15 @@ def test_what_took_long_is_kept_and_a_broken_file_is_made_again(tmp_path, monkey
     calls = []
     monkeypatch.setattr(type(state), "channel", lambda *given: None)
     monkeypatch.setattr(
-        module, "_computed", lambda *given: calls.append(1) or _three(space)
+        module, "_compute_channel", lambda *given: calls.append(1) or _three(space)
     )
-    first = kept_channel(state, language, 3)
-    again = kept_channel(state, language, 3)
+    first = load_channel(state, language, 3)
+    again = load_channel(state, language, 3)
     assert len(calls) == 1
     assert (first.candidates == again.candidates).all()
     (path,) = (tmp_path / "home" / "channels").iterdir()
     path.write_bytes(path.read_bytes()[:100])
-    kept_channel(state, language, 3)
+    load_channel(state, language, 3)
     assert len(calls) == 2
 
 

@@ -13,7 +13,7 @@ from mondegreen.decode.book import Book
 from mondegreen.decode.decoder import Decoder
 from mondegreen.decode.lattice import Lattice
 from mondegreen.decode.released import Released
-from mondegreen.decode.tables import STEP, Tables, rounded
+from mondegreen.decode.tables import STEP, Tables, round_down
 from mondegreen.errors import InvalidParameterError
 
 ALL = WORDS + 1
@@ -79,12 +79,12 @@ def test_a_draw_has_the_law_of_the_posterior(language, law, channel):
 
 
 def test_single_words_are_read_by_prior_times_law(language, law, channel):
-    from mondegreen.mechanisms.channel import ranked
+    from mondegreen.mechanisms.channel import rank
 
     prior = language.frequencies()
     observation = np.arange(WORDS, dtype=np.int32)
     candidates = np.tile(np.arange(ALL, dtype=np.int32), (WORDS, 1))
-    own = ranked(observation, candidates, law.T.copy(), prior, ALL, "exact")
+    own = rank(observation, candidates, law.T.copy(), prior, ALL, "exact")
     found = Decoder(own, language).words(released(range(WORDS)))
     assert found.tolist() == (prior[:-1, None] * law[:-1]).argmax(axis=0).tolist()
 
@@ -190,7 +190,7 @@ def test_a_reader_does_not_wait_while_another_keeps_its_pairs(language, channel)
 
 
 def test_sums_of_scores_are_exact():
-    logs = rounded(np.log(np.random.default_rng(7).random((300, 200))))
+    logs = round_down(np.log(np.random.default_rng(7).random((300, 200))))
     forwards = np.cumsum(logs, axis=0, dtype=np.float32)[-1]
     backwards = np.cumsum(logs[::-1], axis=0, dtype=np.float32)[-1]
     assert (forwards == backwards).all()
@@ -211,7 +211,7 @@ def test_candidates_are_kept_by_the_best_sentence_through_them(language, law, ch
         for place, word in enumerate(inputs):
             best[place, word] = max(best[place, word], score)
     assert value[1:-1] == pytest.approx(best, abs=0.02)
-    kept = lattice.pruned(3)
+    kept = lattice.prune(3)
     for place in range(len(outputs)):
         expected = set(np.argsort(-best[place])[:3].tolist())
         assert set(kept.words[place + 1].tolist()) == expected

@@ -6,7 +6,7 @@ from tests.decode.test_decoder import released
 
 from mondegreen.decode.decoder import Decoder
 from mondegreen.decode.released import Released
-from mondegreen.decode.rescoring import rescored
+from mondegreen.decode.rescoring import rescore
 
 NAMES = [f"w{i}" for i in range(WORDS)]
 
@@ -27,7 +27,7 @@ def test_the_judge_decides_where_the_channel_leaves_it_open(language, channel):
     rng = np.random.default_rng(0)
     seen = released(*(rng.integers(0, WORDS, 3).tolist() for _ in range(60)))
     liked = [
-        int((rescored(decoder, seen, Judge("w2", weight), NAMES) == 2).sum())
+        int((rescore(decoder, seen, Judge("w2", weight), NAMES) == 2).sum())
         for weight in (-20.0, 0.0, 20.0)
     ]
     assert liked[0] < liked[1] < liked[2]
@@ -36,7 +36,7 @@ def test_the_judge_decides_where_the_channel_leaves_it_open(language, channel):
 def test_it_repeats_itself_and_keeps_codes(language, channel):
     decoder = Decoder(channel, language)
     seen = released([3, 1, -1, 2], [0, -2, 4])
-    first, again = (rescored(decoder, seen, Judge("w1", 1.0), NAMES) for _ in range(2))
+    first, again = (rescore(decoder, seen, Judge("w1", 1.0), NAMES) for _ in range(2))
     assert first.tolist() == again.tolist()
     assert first[2] == -1
     assert first[5] == -2
@@ -55,10 +55,10 @@ def test_a_sentence_is_read_the_same_whatever_is_beside_it(language, channel):
     sentences = [
         released(rng.integers(0, WORDS, 2 + i % 4).tolist()) for i in range(30)
     ]
-    alone = [rescored(decoder, each, Judge("w1", 1.0), NAMES) for each in sentences]
+    alone = [rescore(decoder, each, Judge("w1", 1.0), NAMES) for each in sentences]
     together = Released(
         np.concatenate([each.ids for each in sentences]),
         np.concatenate([each.ends for each in sentences]),
     )
-    both = rescored(decoder, together, Judge("w1", 1.0), NAMES)
+    both = rescore(decoder, together, Judge("w1", 1.0), NAMES)
     np.testing.assert_array_equal(both, np.concatenate(alone))

@@ -148,7 +148,7 @@ def test_codes_are_in_order_with_their_words():
     words = parts["words"].decode().split("\n")
     assert all(a.tobytes() < b.tobytes() for a, b in pairwise(table))
     for word, code in zip(words, rows, strict=True):
-        assert (space.codes.table[space.id_of(word)] == code).all()
+        assert (space.codes.table[space.get_id(word)] == code).all()
     state = mg.mechanism("brr", epsilon=0.25).prepare(space)
     assert header["settings"][0]["threshold"] == str(state.threshold)
     assert header["settings"][0]["preview"]["recovered"] is None
@@ -228,7 +228,9 @@ def test_one_normal_form_serves_before_and_after_letters_are_made_small():
 
 def test_numbers_and_runs_are_as_the_page_says():
     assert numbers(coding.numbers([0, 127, 128, 2**31])) == [0, 127, 128, 2**31]
-    assert [unfolded(coding.signed(n)) for n in range(-300, 300)] == [*range(-300, 300)]
+    assert [unfolded(coding.to_signed(n)) for n in range(-300, 300)] == [
+        *range(-300, 300)
+    ]
     values = [0, 0, 5, 5, 0, 1]
     assert runs(coding.runs(values))[: len(values)].tolist() == values
     table = {65: "a", 0x1F600: "xy", 0x130: "i̇"}

@@ -255,7 +255,7 @@ def test_chances_are_those_of_the_law(folder):
     done = subprocess.run([*run, *words], capture_output=True, text=True, check=True)
     state = mg.mechanism("tree", epsilon=12.0).prepare(mg.load_space())
     for word, found in zip(words, json.loads(done.stdout), strict=True):
-        id = state.space.id_of(word)
+        id = state.space.get_id(word)
         law = np.exp(state.log_prob(np.array([id], dtype=np.int32)))[0]
         stay = law[id] if id < state.space.vocab_size else 0.0
         assert found["stay"] == pytest.approx(stay, rel=1e-9)

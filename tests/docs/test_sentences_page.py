@@ -18,7 +18,7 @@ from benchmarks.pages import sentences_page as page
 from benchmarks.pages import sentences_rows as stored
 from benchmarks.pages.page import DOCS
 from benchmarks.pages.reading_sentences import SENTENCES
-from mondegreen.attacks.outputs import outputs_of
+from mondegreen.attacks.outputs import compute_outputs
 from mondegreen.language.build import build_language
 from mondegreen.report.charts import picture
 
@@ -131,7 +131,7 @@ def test_a_law_that_was_surveyed_tells_what_it_tells_exactly(
     found = laws.stored("exponential|4")
     assert found is not None
     for at, prior in enumerate(priors):
-        (exact,) = outputs_of(state, [prior])
+        (exact,) = compute_outputs(state, [prior])
         near = found.outputs(prior, at)
         assert near.success == pytest.approx(exact.success, rel=1e-5)
         assert near.total == pytest.approx(exact.total, rel=1e-5)

@@ -17,4 +17,4 @@ def commands(monkeypatch):
     project = tomllib.loads(PROJECT.read_text("utf-8"))["project"]
     given = project["entry-points"][plugins.GROUP]
     entries = [EntryPoint(name, to, plugins.GROUP) for name, to in given.items()]
-    monkeypatch.setattr(plugins, "_installed", lambda: entries)
+    monkeypatch.setattr(plugins, "_list_installed", lambda: entries)

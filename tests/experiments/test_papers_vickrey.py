@@ -8,7 +8,7 @@ pytest.importorskip("torch")
 import mondegreen as mg
 from mondegreen.errors import InvalidParameterError
 from mondegreen.mechanisms import mechanism
-from mondegreen.scores.held_out import held_out_errors, table_of_runs
+from mondegreen.scores.held_out import measure_held_out_errors, table_of_runs
 from mondegreen_experiments.bench import Labelled
 from mondegreen_experiments.measures import neighbours
 from mondegreen_experiments.measures.neighbours import SETTINGS, Choice, Neighbours
@@ -104,7 +104,9 @@ def test_errors_are_those_of_the_outputs_that_are_drawn(bench):
     tables = [
         table_of_runs(found.inputs[h], drawn[h], np.ones(len(h)), SIZE) for h in halves
     ]
-    assert found.errors(choice) == pytest.approx(held_out_errors(*tables), abs=0.02)
+    assert found.errors(choice) == pytest.approx(
+        measure_held_out_errors(*tables), abs=0.02
+    )
 
 
 def test_an_adversary_learns_of_every_word_that_he_is_asked(bench):

@@ -171,16 +171,16 @@ def test_code_is_also_what_other_files_of_the_experiments_hold():
 def attacking(bench: Bench, point, seed):
     from mondegreen.attacks.learnt import membership
     from mondegreen.mechanisms import mechanism
-    from mondegreen.scores.interval import bounded_mean
+    from mondegreen.scores.interval import bound_mean
 
     law = mechanism("tem", epsilon=point["epsilon"])
-    return {"y": bounded_mean(membership.features(bench, law)).value}
+    return {"y": bound_mean(membership.features(bench, law)).value}
 
 
 def test_code_is_also_that_of_attacks_scores_and_data():
     code = code_of(attacking)
     for used in (
-        "def bounded_mean(",
+        "def bound_mean(",
         "class Interval",
         "def features(",
         "def confidence(",

@@ -359,7 +359,7 @@ def test_a_lazy_frame_that_streams_is_released_some_rows_at_a_time(monkeypatch):
         return series
 
     heights = []
-    monkeypatch.setattr(adapter, "contained", counted)
+    monkeypatch.setattr(adapter, "wrap_like", counted)
     many = pl.LazyFrame({"id": range(60_000), "text": ["aa"] * 60_000})
     safe = frames.privatize(many, ["text"], KEYED, "id")
     assert safe.collect(engine="streaming").height == sum(heights) == 60_000

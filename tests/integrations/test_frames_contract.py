@@ -14,13 +14,13 @@ pytest.importorskip("narwhals")
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 from mondegreen import frames  # noqa: E402
-from mondegreen.integrations.spec import privatizer_of  # noqa: E402
+from mondegreen.integrations.spec import make_privatizer  # noqa: E402
 
 
 def released(frame, job):
     """Release by settings, as another process has them, with the noise of the job."""
     columns = {job.column: job.logical or job.column}
-    made = privatizer_of(job.spec, job.privatizer().noise)
+    made = make_privatizer(job.spec, job.privatizer().noise)
     return frames.privatize(
         frame, columns, made, job.id_column, unique_ids=job.unique_ids
     )

@@ -8,7 +8,7 @@ import pytest
 
 import mondegreen as mg
 from mondegreen.errors import ConfigurationError
-from mondegreen.integrations.keys import check_secret, key_from_environment, noise_of
+from mondegreen.integrations.keys import build_noise, check_secret, key_from_environment
 
 KEY = bytes(range(32))
 GIVEN: dict[str, object] = {}
@@ -24,13 +24,13 @@ def test_a_variable_means_what_a_key_file_of_its_bytes_means(monkeypatch, tmp_pa
     path.chmod(0o600)
     monkeypatch.setenv("RELEASE_KEY", KEY.hex())
     assert key_from_environment("RELEASE_KEY") == mg.KeyedNoise.from_file(path)
-    assert noise_of("RELEASE_KEY") == mg.KeyedNoise.from_file(path)
+    assert build_noise("RELEASE_KEY") == mg.KeyedNoise.from_file(path)
 
 
 @pytest.mark.parametrize("found", [KEY, KEY.hex(), KEY.hex().upper()])
 def test_a_function_gives_the_same_key_in_bytes_or_digits(monkeypatch, found):
     monkeypatch.setitem(GIVEN, "key", found)
-    assert noise_of(fetched) == mg.KeyedNoise(KEY)
+    assert build_noise(fetched) == mg.KeyedNoise(KEY)
 
 
 @pytest.mark.parametrize(
@@ -39,14 +39,14 @@ def test_a_function_gives_the_same_key_in_bytes_or_digits(monkeypatch, found):
 def test_what_is_no_key_is_refused_and_not_shown(monkeypatch, found):
     monkeypatch.setitem(GIVEN, "key", found)
     with pytest.raises(ConfigurationError) as caught:
-        noise_of(fetched)
+        build_noise(fetched)
     assert KEY.hex()[:20] not in str(caught.value)
 
 
 def test_what_a_secret_store_says_is_not_repeated(monkeypatch):
     monkeypatch.delitem(GIVEN, "key", raising=False)
     with pytest.raises(ConfigurationError, match="KeyError") as caught:
-        noise_of(fetched)
+        build_noise(fetched)
     assert caught.value.__suppress_context__
 
 

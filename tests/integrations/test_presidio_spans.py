@@ -22,8 +22,8 @@ from mondegreen.errors import ConfigurationError, InvalidParameterError, Mondegr
 from mondegreen.integrations import presidio as adapter
 from mondegreen.integrations.presidio import (
     PrivateTextOperator,
-    guarantee_of,
     privatize,
+    state_guarantee,
 )
 from mondegreen.text.tokenizer import tokenize
 
@@ -288,7 +288,7 @@ def test_types_that_no_mask_would_name_are_refused(marked):
     with pytest.raises(InvalidParameterError, match="also_rest"):
         privatize(TEXT, [of("Ann")], marked, types=["PERSON"])
     with pytest.raises(InvalidParameterError, match="also_rest"):
-        guarantee_of(marked, types=["PERSON"])
+        state_guarantee(marked, types=["PERSON"])
 
 
 def test_any_spans_of_any_text_leave_no_word_in_clear(marked):
@@ -377,7 +377,7 @@ def test_a_key_gives_each_piece_its_own_noise_and_repeats(also_rest):
 
 def test_the_guarantee_says_what_is_in_clear(private):
     spans = privatize(TEXT, [of("Ann")], private).guarantee
-    assert spans == guarantee_of(private)
+    assert spans == state_guarantee(private)
     assert "Disclosed: " in spans.summary()
     assert "text outside of detected spans" in spans.summary()
     assert spans.conditions[-2:] == (
@@ -388,7 +388,7 @@ def test_the_guarantee_says_what_is_in_clear(private):
     assert "text outside" not in rest.summary()
     assert "detected spans" in rest.summary()
     assert rest.disclosed[-1].endswith("one of A, B, or none of them")
-    assert rest == guarantee_of(private.to_dict(), also_rest=True, types=("A", "B"))
+    assert rest == state_guarantee(private.to_dict(), also_rest=True, types=("A", "B"))
     assert set(private.guarantee.disclosed) < set(rest.disclosed)
     with pytest.raises(ConfigurationError, match="no bound for any two texts"):
         rest.text_loss(3)

@@ -59,7 +59,7 @@ def releases(monkeypatch):
             counted[text] += 1
         return contained(privatizer, texts, *rest)
 
-    monkeypatch.setattr(adapter, "contained", counting)
+    monkeypatch.setattr(adapter, "wrap_like", counting)
     return counted
 
 

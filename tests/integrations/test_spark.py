@@ -278,7 +278,7 @@ def test_a_key_is_checked_before_spark_works(
     if value is not None:
         monkeypatch.setitem(spark.sparkContext.environment, "LATE_SECRET", value)
     tasks = []
-    monkeypatch.setattr("mondegreen.integrations.spark.released", tasks.append)
+    monkeypatch.setattr("mondegreen.integrations.spark.release_batches", tasks.append)
     with pytest.raises(ConfigurationError, match=f"LATE_SECRET {says}") as caught:
         private(records, ["text"], spec=spec, id_column="id", key_env="LATE_SECRET")
     assert CANARY not in str(caught.value)
@@ -316,7 +316,7 @@ def test_an_error_on_an_executor_holds_no_text(private, records, spec):
 
 
 def test_neither_does_a_bug(spec, monkeypatch):
-    from mondegreen.integrations.spark import released
+    from mondegreen.integrations.spark import release_batches
 
     def fails(self, batch, *_, **__):
         raise ValueError(str(batch.to_pylist()))
@@ -324,7 +324,7 @@ def test_neither_does_a_bug(spec, monkeypatch):
     monkeypatch.setattr(mg.Privatizer, "arrow", fails)
     batch = pa.record_batch({"text": [CANARY]})
     places = {"names": ["text"], "needed": [0], "left": [0]}
-    run = released(iter([batch]), spec, {"text": "text"}, None, None, **places)
+    run = release_batches(iter([batch]), spec, {"text": "text"}, None, None, **places)
     with pytest.raises(Exception, match="ValueError") as caught:
         next(run)
     seen, error = "", caught.value
@@ -359,7 +359,7 @@ def test_what_cannot_be_is_refused_before_spark_works(
 
 def test_a_space_is_loaded_once_in_a_process(spec, monkeypatch):
     import mondegreen.privatizer.spec as specs
-    from mondegreen.integrations.spark import released
+    from mondegreen.integrations.spark import release_batches
     from mondegreen.privatizer import build
 
     monkeypatch.setattr(specs, "_SPACES", specs.Kept())
@@ -373,7 +373,7 @@ def test_a_space_is_loaded_once_in_a_process(spec, monkeypatch):
     for _ in range(3):  # tasks
         batches = iter([batch, batch])
         assert len(
-            list(released(batches, spec, {"text": "text"}, None, None, **places))
+            list(release_batches(batches, spec, {"text": "text"}, None, None, **places))
         )
     assert len(loads) == 1
 

@@ -4,7 +4,7 @@ import pytest
 
 import mondegreen as mg
 from mondegreen.errors import ConfigurationError
-from mondegreen.integrations.spec import check_ids, check_lazy, privatizer_of
+from mondegreen.integrations.spec import check_ids, check_lazy, make_privatizer
 
 KEY = mg.KeyedNoise(bytes(range(32)))
 CANARY = "zyxwoldemorth"
@@ -18,7 +18,7 @@ def privatizer(space_file):
 def test_settings_give_what_the_privatizer_gives(privatizer):
     text = " ".join(privatizer.space.words)
     found = [
-        privatizer_of(given, KEY)(text, id="7").text
+        make_privatizer(given, KEY)(text, id="7").text
         for given in (privatizer, privatizer.to_dict(), privatizer.with_noise(KEY))
     ]
     assert len(set(found)) == 1
@@ -26,8 +26,8 @@ def test_settings_give_what_the_privatizer_gives(privatizer):
 
 def test_a_privatizer_keeps_its_noise_and_settings_have_fresh_noise(privatizer):
     keyed = privatizer.with_noise(KEY)
-    assert privatizer_of(keyed) is keyed
-    assert privatizer_of(keyed.to_dict()).noise == mg.OSNoise()
+    assert make_privatizer(keyed) is keyed
+    assert make_privatizer(keyed.to_dict()).noise == mg.OSNoise()
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_privatizer_keeps_its_noise_and_settings_have_fresh_noise(privatizer):
 )
 def test_anything_else_is_refused_without_being_quoted(given):
     with pytest.raises(ConfigurationError) as caught:
-        privatizer_of(given)
+        make_privatizer(given)
     assert CANARY not in str(caught.value)
 
 

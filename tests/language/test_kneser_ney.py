@@ -8,7 +8,7 @@ from corpora import BOUNDARY, SIZE, UNKNOWN, BruteForce, counted, flat, sentence
 from mondegreen.errors import InvalidParameterError
 from mondegreen.language import counts as counts_module
 from mondegreen.language.counts import Counter
-from mondegreen.language.kneser_ney import discount_of, estimated
+from mondegreen.language.kneser_ney import compute_discount, estimate
 
 CORPUS = sentences()
 GRID = np.array(list(itertools.product(range(SIZE), repeat=3)))
@@ -23,7 +23,7 @@ def test_the_corpus_reaches_every_branch():
 
 @pytest.mark.parametrize("least", [1, 2, 4])
 def test_it_is_the_formula_of_chen_and_goodman(least):
-    brute, tables = BruteForce(CORPUS, least), estimated(counted(CORPUS), least)
+    brute, tables = BruteForce(CORPUS, least), estimate(counted(CORPUS), least)
     rng = np.random.default_rng(1)
     for u, v, w in rng.permutation(GRID)[:300].tolist():
         wanted = brute.prob(v, w) if v == BOUNDARY else brute.prob(u, v, w)
@@ -34,14 +34,14 @@ def test_it_is_the_formula_of_chen_and_goodman(least):
 @pytest.mark.parametrize("least", [1, 2, 3, 1000])
 @pytest.mark.parametrize("count", [1, 2, 5, 400])
 def test_every_distribution_sums_to_one(least, count):
-    tables = estimated(counted(sentences(count=count)), least)
+    tables = estimate(counted(sentences(count=count)), least)
     found = np.exp(tables.log_prob(*GRID.T)).reshape(SIZE * SIZE, SIZE)
     np.testing.assert_allclose(found.sum(1), 1, atol=1e-9)
     assert found.min() > 0
 
 
 def test_what_is_kept_is_never_below_its_back_off():
-    tables = estimated(counted(CORPUS))
+    tables = estimate(counted(CORPUS))
     pairs = np.repeat(np.arange(SIZE), np.diff(tables.pair_starts))
     u, v = (
         np.repeat(each, np.diff(tables.triple_starts))
@@ -53,7 +53,7 @@ def test_what_is_kept_is_never_below_its_back_off():
 
 @pytest.mark.parametrize("least", [2, 3])
 def test_no_ngram_below_the_least_count_is_kept(least):
-    brute, tables = BruteForce(CORPUS), estimated(counted(CORPUS), least)
+    brute, tables = BruteForce(CORPUS), estimate(counted(CORPUS), least)
     pairs = np.repeat(np.arange(SIZE), np.diff(tables.pair_starts))
     kept = set(zip(pairs.tolist(), tables.pair_words.tolist(), strict=True))
     assert kept == {gram for gram, n in brute.raw[1].items() if n >= least}
@@ -66,25 +66,25 @@ def test_no_ngram_below_the_least_count_is_kept(least):
 
 def test_words_below_the_least_count_are_all_alike():
     corpus = [[0, 1, 0, 1], [0, 1], [2, 0], [3, 3]]
-    log = estimated(counted(corpus), least=3).unigram_log
+    log = estimate(counted(corpus), least=3).unigram_log
     assert log[2] == log[3] == log[7]  # once, twice, never
     assert log[0] > log[2]
 
 
 def test_frequencies_are_shares_of_running_words():
     corpus = [[0, 1, 0, 1], [0, 1], [2, 0], [UNKNOWN]]
-    found = estimated(counted(corpus)).frequency
+    found = estimate(counted(corpus)).frequency
     assert found[0] / found[1] == pytest.approx(4 / 3)
     assert found[2] == found[UNKNOWN] == pytest.approx(found[1] / 3)
     # The nine words that do not occur have one occurrence together.
     assert found[3:12] == pytest.approx([found[2] / 9] * 9)
     assert found.sum() == pytest.approx(1)
-    cut = estimated(counted(corpus), least=2).frequency
+    cut = estimate(counted(corpus), least=2).frequency
     assert cut[2:] == pytest.approx([2 / 9 / 11] * 11)
 
 
 def test_a_stored_score_below_its_back_off_counts_for_nothing():
-    tables = estimated(counted(CORPUS))
+    tables = estimate(counted(CORPUS))
     low = replace(
         tables, triple_log=tables.triple_log - 50, pair_log=tables.pair_log - 50
     )
@@ -95,10 +95,10 @@ def test_a_stored_score_below_its_back_off_counts_for_nothing():
 
 
 def test_discounts_of_a_tiny_corpus_are_sane():
-    found = discount_of(np.array([1, 1, 2, 9]))
+    found = compute_discount(np.array([1, 1, 2, 9]))
     assert found.tolist() == [0.5, 0.5, 1.0, 1.5]
     # n1 to n4 = 1, 1, 9, 1 would give a negative discount of 2.
-    odd = discount_of(np.array([1, 2, *[3] * 9, 4]))
+    odd = compute_discount(np.array([1, 2, *[3] * 9, 4]))
     assert odd.tolist() == [0.5, 1.0, *[1.5] * 10]
 
 
@@ -144,6 +144,6 @@ def test_a_vocabulary_that_keys_cannot_hold_is_refused(bad):
 
 def test_what_cannot_be_estimated_is_refused():
     with pytest.raises(InvalidParameterError, match="least"):
-        estimated(counted(CORPUS), 0)
+        estimate(counted(CORPUS), 0)
     with pytest.raises(InvalidParameterError, match="some text"):
-        estimated(Counter(3).finish())
+        estimate(Counter(3).finish())

@@ -5,7 +5,7 @@ import pytest
 from corpora import SIZE, SPACE, WORDS, counted, flat, sentences
 
 from mondegreen.errors import LanguageError
-from mondegreen.language.mix import best_weight, mix, mixed_tables
+from mondegreen.language.mix import best_weight, mix, mix_tables
 from mondegreen.language.ngrams import NGrams
 from mondegreen.space.space import Space
 
@@ -50,7 +50,7 @@ def test_a_mixture_is_better_than_both_where_the_text_is_of_both_kinds():
 
 
 def test_a_mixture_has_the_mixed_probability_of_what_it_keeps_and_sums_to_one():
-    tables = mixed_tables(FIRST, SECOND, 0.3)
+    tables = mix_tables(FIRST, SECOND, 0.3)
     assert np.abs(sums(tables) - 1).max() < 1e-9
     pairs = np.repeat(np.arange(SIZE), np.diff(tables.pair_starts))
     owners = np.repeat(np.arange(len(pairs)), np.diff(tables.triple_starts))
@@ -69,7 +69,7 @@ def test_a_mixture_has_the_mixed_probability_of_what_it_keeps_and_sums_to_one():
 @pytest.mark.parametrize("weight", [0.0, 1.0])
 def test_a_share_of_all_gives_that_model_back(weight):
     model = FIRST if weight else SECOND
-    gaps = mixed_tables(FIRST, SECOND, weight).log_prob(*GRID) - model.log_prob(*GRID)
+    gaps = mix_tables(FIRST, SECOND, weight).log_prob(*GRID) - model.log_prob(*GRID)
     assert np.abs(gaps).max() < 0.06  # that model sums to 1 but nearly
 
 

@@ -13,8 +13,8 @@ from corpora import BOUNDARY, SIZE, SPACE, UNKNOWN, WORDS, counted, flat, senten
 from mondegreen.errors import LanguageError, UnknownNameError
 from mondegreen.language import store
 from mondegreen.language.build import build_language, read_words
-from mondegreen.language.coding import coded
-from mondegreen.language.kneser_ney import estimated
+from mondegreen.language.coding import encode_values
+from mondegreen.language.kneser_ney import estimate
 from mondegreen.language.ngrams import NGrams
 from mondegreen.language.store import load_language, save_language
 from mondegreen.space.space import Space
@@ -39,21 +39,21 @@ def path(model, tmp_path):
 
 def test_rounding_changes_a_logarithm_by_half_a_step_at_most():
     values = np.random.default_rng(0).uniform(-11.3, -0.2, 5000)
-    book, codes = coded(values)
+    book, codes = encode_values(values)
     step = (values.max() - values.min()) / 254
     assert np.abs(book[codes] - values).max() <= step / 2 + 1e-6
     assert book[codes].max() <= 0
     for end in (0.0, 1.5):  # no back-off at all stays none
-        book, codes = coded(np.array([-3.7, -1.0, 0.0, end]))
+        book, codes = encode_values(np.array([-3.7, -1.0, 0.0, end]))
         assert book[codes[2]] == 0
-    assert coded(np.zeros(0))[1].size == 0
-    book, codes = coded(np.array([-2.5, -2.5]))
+    assert encode_values(np.zeros(0))[1].size == 0
+    book, codes = encode_values(np.array([-2.5, -2.5]))
     assert book[codes].tolist() == [-2.5, -2.5]
 
 
 @pytest.mark.parametrize("least", [1, 2, 4])
 def test_a_rounded_model_sums_to_one_within_the_error_of_its_books(least):
-    exact = estimated(counted(CORPUS), least)
+    exact = estimate(counted(CORPUS), least)
     model = NGrams.from_counts(counted(CORPUS), SPACE, least=least)
     sums = np.exp(model.log_prob(*GRID)).reshape(-1, SIZE).sum(1)
     # A score is at most a triple, or gamma and a pair: two roundings of half a step.

@@ -231,7 +231,7 @@ def test_a_packed_law_is_the_same_law(space):
             assert len(row.words) > 64
             continue
         found += 1
-        again = Row.unpacked(numbers, COUNT)
+        again = Row.unpack(numbers, COUNT)
         assert (again.weights() == row.weights()).all()
     assert found
 

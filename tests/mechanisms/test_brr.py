@@ -20,7 +20,11 @@ import mondegreen as mg
 from mechanisms.laws import ALPHA, all_inputs, g_test, table_violation
 from mondegreen.errors import LawUnknownError, SpaceError
 from mondegreen.mechanisms.binary import Brr
-from mondegreen.sampling.bits import draw_flips, flip_threshold, realised_epsilon
+from mondegreen.sampling.bits import (
+    compute_realized_epsilon,
+    draw_flips,
+    flip_threshold,
+)
 from mondegreen.sampling.noise import Batch, OSNoise
 from mondegreen.space.binarize import with_codes
 from mondegreen.space.codes import Codes
@@ -158,8 +162,8 @@ def test_the_flip_probability_is_rounded_up_by_less_than_one_part_in_2_64(epsilo
     assert 1 <= t <= 2**63
     exact = 2**64 / (1 + _exp(min(epsilon, 100.0)))
     assert exact <= t < exact + 1 + Fraction(1, 10**9)
-    assert realised_epsilon(t) <= math.nextafter(epsilon, math.inf)
-    assert realised_epsilon(t) >= 0
+    assert compute_realized_epsilon(t) <= math.nextafter(epsilon, math.inf)
+    assert compute_realized_epsilon(t) >= 0
 
 
 def _exp(x):

@@ -10,7 +10,7 @@ import pytest
 
 import mondegreen as mg
 from mondegreen.errors import InvalidParameterError
-from mondegreen.mechanisms.noise.base import BLOCK, drawn_ahead
+from mondegreen.mechanisms.noise.base import BLOCK, draw_ahead
 from mondegreen.sampling.noise import chacha20
 from mondegreen.space.space import Space
 
@@ -106,7 +106,7 @@ def test_ahead_is_one_item_ahead_and_no_more():
             made.append(i)
             yield i
 
-    found = drawn_ahead(items())
+    found = draw_ahead(items())
     assert next(found) == 0
     found.close()
     assert made in ([0], [0, 1])

@@ -23,7 +23,7 @@ from mechanisms.laws import (
     two_words_p_value,
     vickrey_line_law,
 )
-from mondegreen.mechanisms.noise.mahalanobis import regularized_covariance
+from mondegreen.mechanisms.noise.mahalanobis import regularize_covariance
 from mondegreen.sampling.laplace import multivariate_laplace, uniform_direction
 from mondegreen.space.space import Space
 
@@ -177,7 +177,7 @@ def _covariance(space, lambda_):
 
 @pytest.mark.parametrize("lambda_", [0.0, 0.2, 0.9])
 def test_the_matrix_has_trace_n_and_is_the_regularised_covariance(lambda_):
-    matrix = regularized_covariance(plane(), lambda_)
+    matrix = regularize_covariance(plane(), lambda_)
     assert np.trace(matrix) == pytest.approx(2)
     np.testing.assert_allclose(matrix, _covariance(plane(), lambda_), rtol=1e-12)
 

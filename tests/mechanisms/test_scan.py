@@ -43,7 +43,7 @@ BLOCK = np.array([0, 3, 999, 1000, 4299, COUNT], dtype=np.int32)
 
 def whole(scan, block):
     out = np.empty((len(block), COUNT))
-    scan.squared(block, scan.queries(block), slice(0, COUNT), out)
+    scan.compute_squared(block, scan.queries(block), slice(0, COUNT), out)
     return out
 
 
@@ -77,7 +77,7 @@ def test_squares_do_not_depend_on_shape_or_order(space):
         for start, stop in ((0, 1), (7, 264), (256, 512), (4096, COUNT)):
             block = BLOCK[:rows]
             out = np.empty((rows, stop - start))
-            scan.squared(block, scan.queries(block), slice(start, stop), out)
+            scan.compute_squared(block, scan.queries(block), slice(start, stop), out)
             assert (out == squares[:rows, start:stop]).all()
 
 

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 import mondegreen as mg
 from mechanisms.laws import ALPHA, all_inputs, counts, g_test
-from mondegreen.audit.claim import claim_of
-from mondegreen.audit.exact import table_of, worst_pair
+from mondegreen.audit.claim import find_claim
+from mondegreen.audit.exact import build_table, worst_pair
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SpaceError
 from mondegreen.mechanisms.laws import tree as tree_laws
 from mondegreen.mechanisms.laws.tree import (
     TreeLaw,
-    shipped_weights,
-    weights_of,
+    compute_weights,
+    load_shipped_weights,
     weights_within,
 )
 from mondegreen.mechanisms.selection import tree as tree_module
@@ -144,8 +144,8 @@ def test_the_certificate_of_classes_is_the_largest_ratio_too(labels, seed):
 
 def test_a_class_that_rarely_reaches_the_root_is_not_hidden_by_the_others():
     tree = WordTree.from_labels(EVEN)
-    weights = weights_of((0.1, 0.2, 0.2, 0.5))
-    quiet = {1: weights_of((0.0, 0.0, 0.999, 0.001))}
+    weights = compute_weights((0.1, 0.2, 0.2, 0.5))
+    quiet = {1: compute_weights((0.0, 0.0, 0.999, 0.001))}
     alike = TreeLaw(tree, weights).ratios()[-1]
     assert TreeLaw(tree, weights, quiet).ratios()[-1] > 100 * alike
 
@@ -225,10 +225,10 @@ def test_the_exact_audit_finds_the_certificate_and_rejects_the_twin():
     state = Tree(2.0, losses=(0.2, 1.0)).prepare(
         space_with(WordTree.from_labels(UNEVEN))
     )
-    evidence = worst_pair(table_of(state), claim_of(state, 2.0, None))
+    evidence = worst_pair(build_table(state), find_claim(state, 2.0, None))
     assert evidence.loss <= evidence.allowed
     twin = Tree(4.0, losses=(0.4, 2.0)).prepare(state.space)
-    worst = worst_pair(table_of(twin), claim_of(state, 2.0, None))
+    worst = worst_pair(build_table(twin), find_claim(state, 2.0, None))
     assert worst.loss > worst.allowed
 
 
@@ -264,14 +264,14 @@ def test_every_integer_is_dealt_as_the_law_says(labels, own, monkeypatch):
     assert exact_law(state.tree, twin)[0] != law[0]
 
 
-def test_places_that_cannot_be_dealt_evenly_are_drawn_again_without_bias():
+def test_places_that_cannot_be_dealt_evenly_are_draw_again_without_bias():
     weights = (2, 1, 1, TOTAL - 4)  # lower levels have fewer places than words
     state, _ = states_of(weights, UNEVEN)
     levels = np.zeros(20_000, dtype=np.int64) + 1
     rng = np.random.default_rng(0)
     for word in (0, 8, 9):
         ids = np.full(len(levels), word, dtype=np.int32)
-        drawn = state._drawn_again(ids, levels, rng)
+        drawn = state._draw_again(ids, levels, rng)
         members = set(range(5)) if word == 0 else {7, 8} if word == 8 else set(range(9))
         expected = np.array([i in members for i in range(9)], dtype=float)
         seen = np.bincount(drawn, minlength=9)
@@ -454,7 +454,7 @@ def test_lists_from_json_are_tuples(values):
     "shares", [(1 / 3, 1 / 3, 1 / 3), (1.0, 0.0), (0.7, 0.3 + 1e-10)]
 )
 def test_integers_of_probabilities_sum_to_all(shares):
-    weights = weights_of(shares)
+    weights = compute_weights(shares)
     assert sum(weights) == TOTAL
     assert weights[-1] >= 1
 
@@ -470,9 +470,9 @@ def test_the_default_space_has_its_tree():
     assert state.tree.digest in " ".join(state.guarantee.assumptions)
     assert state.law.losses()[-1] <= 10.0
     assert state.tree.sizes(1).min() >= 22
-    days = [space.id_of(word) for word in ("monday", "tuesday", "friday")]
+    days = [space.get_id(word) for word in ("monday", "tuesday", "friday")]
     assert len(set(state.tree.nodes[1, days].tolist())) == 1
-    good, bad = space.id_of("good"), space.id_of("bad")
+    good, bad = space.get_id("good"), space.get_id("bad")
     assert state.tree.nodes[1, good] != state.tree.nodes[1, bad]
 
 
@@ -481,7 +481,7 @@ def test_shipped_integers_are_those_of_the_linear_program(epsilon):
     space = mg.load_space()
     state = Tree(epsilon).prepare(space)
     limits = [epsilon * height for height in state.tree.heights[1:]]
-    assert shipped_weights(state.tree, epsilon) == state.law.weights
+    assert load_shipped_weights(state.tree, epsilon) == state.law.weights
     found = np.array(weights_within(state.tree, limits), dtype=float)
     np.testing.assert_allclose(found, state.law.weights, atol=TOTAL * 1e-6)
 
@@ -489,7 +489,7 @@ def test_shipped_integers_are_those_of_the_linear_program(epsilon):
 def test_shipped_integers_that_were_changed_are_refused(monkeypatch):
     tree = mg.load_space()
     tree = Tree(10.0).prepare(tree).tree
-    louder = shipped_weights(tree, 10.5)
+    louder = load_shipped_weights(tree, 10.5)
     monkeypatch.setattr(tree_laws, "_read", lambda digest: {10.0: louder})
     with pytest.raises(SpaceError, match="lose more than epsilon 10"):
         Tree(10.0).prepare(mg.load_space())

@@ -35,7 +35,7 @@ from mondegreen.errors import (
     SpaceError,
     UnprovedGuaranteeError,
 )
-from mondegreen.mechanisms.baselines.custext import clusters_of
+from mondegreen.mechanisms.baselines.custext import build_clusters
 from mondegreen.mechanisms.baselines.truncated_gumbel import (
     gumbel_scale,
     log_law,
@@ -420,7 +420,7 @@ def clusters_by_the_book(space, k):
 @pytest.mark.parametrize(("count", "k"), [(1, 2), (7, 20), (40, 6), (300, 20), (90, 2)])
 def test_clusters_are_those_of_the_paper(count, k):
     space = cloud(count)
-    found = [members.tolist() for members in clusters_of(space, k)]
+    found = [members.tolist() for members in build_clusters(space, k)]
     assert found == clusters_by_the_book(space, k)
     assert sorted(itertools.chain(*found)) == list(range(count))
     assert all(size == k for size in map(len, found[:-1]))
@@ -429,7 +429,7 @@ def test_clusters_are_those_of_the_paper(count, k):
 @few
 @given(space=spaces(), k=st.integers(2, 12))
 def test_clusters_part_any_vocabulary(space, k):
-    found = clusters_of(space, k)
+    found = build_clusters(space, k)
     every = np.concatenate(found).tolist()
     assert Counter(every) == Counter(range(space.vocab_size))
     assert all(len(members) == k for members in found[:-1])

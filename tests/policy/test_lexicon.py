@@ -178,7 +178,7 @@ def test_surrogates_do_not_depend_on_origin(policy, list_name, classes, share):
     assert set(names) == set(ORIGINS)
     lookup = PolicyLookup(policy)
     for origin, found in names.items():
-        symbols = [lookup.symbol_of(name.capitalize()) for name in found]
+        symbols = [lookup.find_symbol(name.capitalize()) for name in found]
         seen = Counter(policy.describe(symbol)[0] for symbol in symbols)
         inside = sum(seen[kind] for kind in classes)
         assert inside >= share * len(found), (origin, seen)
@@ -211,7 +211,7 @@ def test_words_of_a_group_draw_the_same_outputs(policy):
     """One law for all words of a group: the same draws give the same outputs."""
     lookup = PolicyLookup(policy)
     names = ("Mary", "Ahmed", "Deepak", "Hiroshi", "Ngozi", "Wojciech")
-    symbols = {lookup.symbol_of(name) for name in names}
+    symbols = {lookup.find_symbol(name) for name in names}
     assert len(symbols) == 1
     size = policy.describe(symbols.pop())[2]
     assert size >= HIDE_AMONG

@@ -218,7 +218,7 @@ def test_a_cell_is_the_one_of_the_formula(number, places):
     whole, fraction = divmod(number, 10**places)
     word = f"{whole:,}" + (f".{fraction:0{places}d}" if places else "")
     exact = math.log(value / 0.1) * 7 / math.log(10)
-    cell = grid.cell_of(word)
+    cell = grid.find_cell(word)
     if cell is None:
         assert 1900 <= number < 2100
     elif abs(exact % 1 - 0.5) > 1e-6:
@@ -227,19 +227,19 @@ def test_a_cell_is_the_one_of_the_formula(number, places):
 
 @pytest.mark.parametrize("word", ["0", "0.0", "0.001", "1"])
 def test_amounts_up_to_the_lowest_cell_are_alike(word):
-    assert Grid().cell_of(word) == 0
+    assert Grid().find_cell(word) == 0
 
 
 @pytest.mark.parametrize("word", ["1,000,000", "98765432", "1" + "0" * 300, "9" * 5000])
 def test_amounts_beyond_the_highest_cell_are_alike(word):
-    assert Grid().cell_of(word) == 60
+    assert Grid().find_cell(word) == 60
 
 
 @pytest.mark.parametrize(
     "word", ["07", "1999", "12,00", "1,2", "٣", "3a", "", "1.", ".5", "-3"]
 )
 def test_other_words_have_no_cell(word):
-    assert Grid().cell_of(word) is None
+    assert Grid().find_cell(word) is None
 
 
 @pytest.mark.parametrize("per_decade", range(1, 21))
@@ -254,8 +254,8 @@ def test_each_cell_prints_an_amount_of_its_own(low, per_decade):
     for cell, value in enumerate(values):
         assert value == pytest.approx(10 ** (low + cell / per_decade), rel=0.051)
         word = printed[cell]
-        if grid.cell_of(word) is not None:  # 1,900 to 2,099 may be years
-            assert grid.cell_of(word) == cell
+        if grid.find_cell(word) is not None:  # 1,900 to 2,099 may be years
+            assert grid.find_cell(word) == cell
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_amounts_are_those_that_stand_alone(text, amounts):
     found = AmountLookup(Grid(), 100).recode(batch, symbols)
     places = np.flatnonzero(found).tolist()
     assert [words[i] for i in places] == amounts
-    assert [found[i] - 100 for i in places] == [Grid().cell_of(w) for w in amounts]
+    assert [found[i] - 100 for i in places] == [Grid().find_cell(w) for w in amounts]
 
 
 PLAIN = {

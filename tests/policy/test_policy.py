@@ -82,7 +82,7 @@ def test_a_printed_word_of_a_group_reads_as_a_word_of_that_group(policy):
     for place, group in enumerate(policy.groups):
         symbol = len(policy.ordinary) + place
         for word in group.words:
-            moved[group.class_name] += lookup.symbol_of(word) != symbol
+            moved[group.class_name] += lookup.find_symbol(word) != symbol
     assert sum(moved.values()) <= 0.01 * sum(len(g.words) for g in policy.groups), moved
 
 

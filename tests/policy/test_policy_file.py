@@ -157,12 +157,12 @@ def test_spark_executors_check_the_digest(tmp_path):
     batch = pa.RecordBatch.from_pydict({"id": ["1"], "text": ["the probmon"]})
     how = {"columns": {"text": "text"}, "id_column": "id", "names": ["id", "text"]}
     how |= {"needed": [0, 1], "left": [1], "secret": doors.VARIABLE}
-    (done,) = spark.released([batch], spec, **how)
+    (done,) = spark.release_batches([batch], spec, **how)
     expected = doors.made({**LAW, "policy": str(path)})("the probmon", id="1").text
     assert done["text"][0].as_py() == expected
     path.write_bytes(write(tmp_path, body("the and")).read_bytes())
     with pytest.raises(ConfigurationError, match="is another one here"):
-        list(spark.released([batch], spec, **how))
+        list(spark.release_batches([batch], spec, **how))
 
 
 # --- what is refused

@@ -106,11 +106,11 @@ def test_spark_takes_a_spec_with_same_key_and_refuses_it_without_a_key():
     batch = pa.RecordBatch.from_pydict({"id": ["1", "2"], "text": ["Anna", "Anna"]})
     how = {"columns": {"text": "text"}, "id_column": "id", "names": ["id", "text"]}
     how |= {"needed": [0, 1], "left": [1]}
-    (done,) = spark.released([batch], spec, secret=doors.VARIABLE, **how)
+    (done,) = spark.release_batches([batch], spec, secret=doors.VARIABLE, **how)
     one, other = done["text"].to_pylist()
     assert one == other
     with pytest.raises(ConfigurationError, match="--same key needs a key"):
-        list(spark.released([batch], spec, secret=None, **how))
+        list(spark.release_batches([batch], spec, secret=None, **how))
 
 
 # --- numbers

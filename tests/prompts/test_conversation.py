@@ -53,7 +53,7 @@ class Don:
     def __init__(self, policy):
         self.code = policy.words.index("Don")
 
-    def code_of(self, word):
+    def find_code(self, word):
         return self.code if word.casefold() == "don" else None
 
     def restore(self, word):
@@ -221,7 +221,7 @@ def test_epsilon_hides_the_kind_and_restores():
     for _ in range(100):
         with mg.conversation(epsilon=1.0) as c:
             s = surrogate(c)
-            kinds[policy.class_of(s.split("xx")[0].lower())] += 1
+            kinds[policy.find_class(s.split("xx")[0].lower())] += 1
             assert c.restore(c.hide("in Okonkwo 12345")) == "in Okonkwo 12345"
             assert "with loss 1 for each" in " ".join(c.guarantee)
     assert len(kinds) > 3

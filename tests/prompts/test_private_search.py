@@ -57,7 +57,7 @@ def test_what_the_server_sees_depends_on_the_released_question_alone():
         noise = mg.Seeded(7)
         same = mg.Privatizer(law, policy="sensitive", noise=noise)
         found = private_search(query, server, privatizer=same, fetch=5)
-        seen.append((server.asked, found.fetched()))
+        seen.append((server.asked, found.fetch()))
     assert seen[0] == seen[1]
 
 
@@ -67,7 +67,7 @@ def test_a_search_that_sends_the_order_on_is_noticed():
         private_search(query, Server(), epsilon=12.0, fetch=5)
         for query in (QUERY, "What is asthma?")
     ]
-    assert found[0].fetched() == found[1].fetched()
+    assert found[0].fetch() == found[1].fetch()
     orders = [[p.place for p in each.passages] for each in found]
     assert orders[0] != orders[1]
 

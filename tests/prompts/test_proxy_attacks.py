@@ -21,7 +21,7 @@ from requests_to_models import CANARY
 
 from mondegreen.prompts.guard import PromptGuard
 from mondegreen.serve import server
-from mondegreen.serve.addresses import allowed_hosts
+from mondegreen.serve.addresses import list_allowed_hosts
 from mondegreen.serve.limits import Limits
 from mondegreen.serve.proxy import ProxySettings, create_proxy
 from mondegreen.serve.server import Listen, PatientProtocol
@@ -57,7 +57,7 @@ def proxy(evenly, model):
         def start(*, listen=None, upstream_options=None, hosts=(), **limits):
             where = Upstream(upstream, **(upstream_options or {}))
             settings = ProxySettings(
-                PromptGuard(evenly), where, Limits(**limits), allowed_hosts(hosts)
+                PromptGuard(evenly), where, Limits(**limits), list_allowed_hosts(hosts)
             )
             http = functools.partial(PatientProtocol, listen=listen or Listen())
             url = ends.enter_context(running(create_proxy(settings), http=http))
@@ -208,7 +208,7 @@ def test_more_waiting_connections_than_fit_close_those_that_wait_longest(
 
 
 def test_one_client_cannot_close_the_connections_of_another(proxy, monkeypatch):
-    monkeypatch.setattr(server, "client_of", str)  # else 127.0.0.2 is this client too
+    monkeypatch.setattr(server, "find_client", str)  # else 127.0.0.2 is this client too
     attacked = proxy(listen=Listen(waiting=10, waiting_per_address=4))
     others = [attacked.connect(HALF) for _ in range(3)]
     flood = [attacked.connect(HALF, "127.0.0.2") for _ in range(20)]
@@ -217,7 +217,7 @@ def test_one_client_cannot_close_the_connections_of_another(proxy, monkeypatch):
 
 
 def test_of_many_clients_the_one_with_most_connections_loses_one(proxy, monkeypatch):
-    monkeypatch.setattr(server, "client_of", str)
+    monkeypatch.setattr(server, "find_client", str)
     attacked = proxy(listen=Listen(waiting=6, waiting_per_address=6))
     others = [attacked.connect(HALF) for _ in range(2)]
     flood = [attacked.connect(HALF, "127.0.0.2") for _ in range(10)]

@@ -12,7 +12,7 @@ import pytest
 from studies import bare, measurement, study
 
 from mondegreen.errors import DataError
-from mondegreen.report.page import marked, odds, report_html, write_report
+from mondegreen.report.page import mark, odds, report_html, write_report
 from mondegreen.report.study import SampleRelease, Study, command_line, python_lines
 
 HOSTILE = "<script>alert(1)</script>&\"'</style>]]>--><img src=x onerror=y>"
@@ -269,10 +269,10 @@ def test_a_setting_that_is_measured_and_chosen_is_shown_once():
 
 
 def test_unchanged_words_are_marked_and_others_are_not():
-    assert marked("a <b> d", "A <b> c") == (
+    assert mark("a <b> d", "A <b> c") == (
         "<bdi><mark>a</mark> <mark>&lt;b&gt;</mark> d</bdi>"
     )
-    assert marked("one", "one two") == "<bdi>one</bdi>"
+    assert mark("one", "one two") == "<bdi>one</bdi>"
 
 
 def test_the_settings_to_copy_are_the_chosen_ones():

@@ -8,7 +8,7 @@ import pytest
 from studies import bare, measurement, study
 
 import mondegreen as mg
-from mondegreen.report.study import SampleRelease, Study, curve_name, study_of
+from mondegreen.report.study import SampleRelease, Study, build_study, curve_name
 
 
 @pytest.mark.parametrize("made", [study, bare])
@@ -71,7 +71,7 @@ def test_absent_parameters_are_not_named():
 
 def test_a_study_of_a_space_knows_its_distances():
     space = mg.Space.from_arrays("line", ["a", "b", "c"], np.array([[0.0], [1], [3]]))
-    found = study_of(space, [measurement()], target="x")
+    found = build_study(space, [measurement()], target="x")
     assert (found.space, found.vocab_size, found.target) == ("line", 3, "x")
     assert found.scale["diameter"] == pytest.approx(3, abs=0.01)
     assert found.neighbours["k"] == [1, 2]

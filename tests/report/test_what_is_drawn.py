@@ -9,11 +9,11 @@ from mondegreen.report.figures import (
     AGAINST,
     curve_charts,
     figures,
+    format_number,
     frontier,
     in_words,
     neighbour_chart,
     spreads,
-    written,
 )
 
 
@@ -154,7 +154,7 @@ def test_distances_of_neighbours_are_what_was_measured():
 
 
 def test_nearly_certain_is_not_written_as_certain():
-    assert written(0.99999, "share") == ">99.9%"
-    assert written(0.999, "share") == "99.9%"
-    assert written(1.0, "share") == "100%"
+    assert format_number(0.99999, "share") == ">99.9%"
+    assert format_number(0.999, "share") == "99.9%"
+    assert format_number(1.0, "share") == "100%"
     assert in_words((0.5, 1.0), "share") == "50–100%"

@@ -12,8 +12,8 @@ from exact_scores import expected_distance, stay_probability
 from mondegreen.errors import InvalidParameterError
 from mondegreen.scores.deniability import (
     ORDERS,
+    compute_expected_rank,
     effective_support,
-    expected_rank,
     renyi_entropy,
 )
 
@@ -103,9 +103,9 @@ def test_distance_and_rank_by_hand():
     law = np.array([[0.5, 0.25, 0.125, 0.125]])
     gaps = np.array([[0.0, 4.0, 1.0, 9.0]])
     assert expected_distance(law, gaps)[0] == 0.25 * 4 + 0.125 + 0.125 * 9
-    assert expected_rank(law, gaps)[0] == 0.25 * 2 + 0.125 * 1 + 0.125 * 3
+    assert compute_expected_rank(law, gaps)[0] == 0.25 * 2 + 0.125 * 1 + 0.125 * 3
 
 
 def test_equally_distant_words_have_different_ranks():
     law = np.array([[0.0, 0.5, 0.5]])
-    assert expected_rank(law, np.array([[0.0, 2.0, 2.0]]))[0] == 1.5
+    assert compute_expected_rank(law, np.array([[0.0, 2.0, 2.0]]))[0] == 1.5

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import exact_scores
 import mondegreen as mg
-from mondegreen.calibration.monte_carlo import prior_scores, sampled
+from mondegreen.calibration.monte_carlo import prior_scores, sample_outputs
 from mondegreen.errors import InvalidParameterError, LawUnknownError
 from mondegreen.scores import deniability, risk
 from mondegreen.scores.deniability import ORDERS
@@ -54,7 +54,7 @@ def test_intervals_of_a_word_cover_its_exact_scores(space, epsilon, monkeypatch)
         "stay": float(law[0, 3]),
         "support": float(deniability.effective_support(law, 0.1)[0]),
         "distance": float(exact_scores.expected_distance(law, gaps)[0]),
-        "rank": float(deniability.expected_rank(law, gaps)[0]),
+        "rank": float(deniability.compute_expected_rank(law, gaps)[0]),
     }
     entropies = {
         f"entropy_{order:g}": float(deniability.renyi_entropy(law, order)[0])
@@ -206,7 +206,7 @@ def test_shares_of_each_word_are_estimates_of_n_w(space):
     state = mg.mechanism("exponential", epsilon=4.0).prepare(space)
     words = np.arange(COUNT, dtype=np.int32)
     shares, inputs = [], np.repeat(words, 2000)
-    outputs = sampled(state, inputs, np.random.default_rng(0), shares.append)
+    outputs = sample_outputs(state, inputs, np.random.default_rng(0), shares.append)
     found = (outputs == inputs).reshape(COUNT, 2000).mean(axis=1)
     truth = exact_scores.stay_probability(table(state)[:-1], words)
     assert np.abs(found - truth).max() < 5.5 * 0.5 / math.sqrt(2000)

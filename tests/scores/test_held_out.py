@@ -5,8 +5,8 @@ import pytest
 
 from mondegreen.errors import InvalidParameterError
 from mondegreen.scores.held_out import (
-    crossed_errors,
-    held_out_errors,
+    measure_crossed_errors,
+    measure_held_out_errors,
     table_of_runs,
 )
 from mondegreen.scores.risk import bayes_risk, inference_error
@@ -29,7 +29,7 @@ def exact(prior=PRIOR, law=LAW):
 
 
 def test_of_the_law_itself_they_are_the_errors_of_the_law():
-    found = held_out_errors(exact(), exact())
+    found = measure_held_out_errors(exact(), exact())
     assert found == pytest.approx(
         (inference_error(LAW, PRIOR), bayes_risk(LAW, PRIOR)), rel=1e-9
     )
@@ -38,7 +38,7 @@ def test_of_the_law_itself_they_are_the_errors_of_the_law():
 def test_few_runs_give_the_inference_error_without_bias_and_never_flatter():
     rng = np.random.default_rng(0)
     found = np.array(
-        [crossed_errors(sampled(rng, 60), sampled(rng, 60)) for _ in range(225)]
+        [measure_crossed_errors(sampled(rng, 60), sampled(rng, 60)) for _ in range(225)]
     )
     spread = found.std(axis=0) / 15
     error, bayes = found.mean(axis=0)
@@ -48,14 +48,16 @@ def test_few_runs_give_the_inference_error_without_bias_and_never_flatter():
 
 def test_runs_that_taught_the_adversary_flatter_him():
     rng = np.random.default_rng(1)
-    own = np.mean([held_out_errors(*(sampled(rng, 12),) * 2)[0] for _ in range(300)])
+    own = np.mean(
+        [measure_held_out_errors(*(sampled(rng, 12),) * 2)[0] for _ in range(300)]
+    )
     assert own < inference_error(LAW, PRIOR) - 0.02
 
 
 def test_an_output_that_was_never_seen_leaves_the_prior():
     learned = table_of_runs(np.array([0, 0, 1]), np.array([0, 0, 0]), np.ones(3), 3)
     asked = table_of_runs(np.array([0, 1]), np.array([2, 2]), np.ones(2), 3)
-    error, bayes = held_out_errors(learned, asked)
+    error, bayes = measure_held_out_errors(learned, asked)
     assert error == pytest.approx(0.5)  # drawn from two thirds and one third
     assert bayes == pytest.approx(0.5)  # always says the first
 
@@ -63,9 +65,9 @@ def test_an_output_that_was_never_seen_leaves_the_prior():
 def test_without_noise_nothing_is_missed_and_with_one_output_all_but_the_guess():
     every = np.arange(3)
     clear = table_of_runs(every, every, np.ones(3), 3)
-    assert held_out_errors(clear, clear) == (0, 0)
+    assert measure_held_out_errors(clear, clear) == (0, 0)
     lost = table_of_runs(every, np.zeros(3, int), np.ones(3), 3)
-    assert held_out_errors(lost, lost) == pytest.approx((2 / 3, 2 / 3))
+    assert measure_held_out_errors(lost, lost) == pytest.approx((2 / 3, 2 / 3))
 
 
 def test_weights_are_shares_of_their_sum_and_cannot_all_be_zero():

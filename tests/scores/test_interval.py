@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mondegreen.errors import InvalidParameterError
-from mondegreen.scores.interval import Interval, bounded_mean, deviation, proportion
+from mondegreen.scores.interval import Interval, bound_mean, deviation, proportion
 
 
 def test_a_proportion_without_hits_has_its_closed_form():
@@ -17,7 +17,7 @@ def test_a_proportion_without_hits_has_its_closed_form():
 
 def test_bounded_means_follow_their_formula():
     values = np.array([0.0, 1.0] * 50)
-    found = bounded_mean(values, 0.0, 2.0, 0.9)
+    found = bound_mean(values, 0.0, 2.0, 0.9)
     log = math.log(4 / 0.1)
     half = math.sqrt(2 * values.var(ddof=1) * log / 100) + 7 * 2 * log / (3 * 99)
     assert found.low == pytest.approx(max(0.0, 0.5 - half))
@@ -46,7 +46,7 @@ def test_bounded_means_cover_at_least_as_often_as_they_say():
     rng = np.random.default_rng(0)
     missed = 0
     for _ in range(400):
-        found = bounded_mean(rng.beta(0.2, 2.0, size=80), 0.0, 1.0, 0.9)
+        found = bound_mean(rng.beta(0.2, 2.0, size=80), 0.0, 1.0, 0.9)
         missed += not found.low <= 0.2 / 2.2 <= found.high
     assert missed <= 75
 
@@ -60,4 +60,4 @@ def test_nonsense_is_refused():
     with pytest.raises(InvalidParameterError):
         proportion(1, 2, 1.0)
     with pytest.raises(InvalidParameterError):
-        bounded_mean([0.5], 0.0, 1.0)
+        bound_mean([0.5], 0.0, 1.0)

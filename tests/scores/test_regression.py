@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mondegreen.errors import InvalidParameterError
-from mondegreen.scores.deniability import expected_distinct
+from mondegreen.scores.deniability import compute_expected_distinct
 from mondegreen.scores.regression import LeastSquares
 
 
@@ -57,12 +57,12 @@ def test_columns_that_determine_each_other_are_refused():
 def test_distinct_outputs_are_as_many_as_runs_give():
     law = np.array([[0.5, 0.3, 0.2, 0.0], [1, 0, 0, 0], [0.25] * 4])
     for runs in (1, 3, 100):
-        found = expected_distinct(law, runs)
+        found = compute_expected_distinct(law, runs)
         by_hand = [sum(1 - (1 - p) ** runs for p in row) for row in law]
         assert found == pytest.approx(by_hand)
-    assert expected_distinct(law, 1) == pytest.approx([1, 1, 1])
+    assert compute_expected_distinct(law, 1) == pytest.approx([1, 1, 1])
     with pytest.raises(InvalidParameterError):
-        expected_distinct(law, 0)
+        compute_expected_distinct(law, 0)
 
 
 def test_a_coefficient_is_within_two_errors_nineteen_times_in_twenty():

@@ -3,7 +3,12 @@
 import pytest
 
 from mondegreen.errors import InvalidParameterError
-from mondegreen.serve.addresses import allowed_hosts, client_of, host_in, is_loopback
+from mondegreen.serve.addresses import (
+    find_client,
+    host_in,
+    is_loopback,
+    list_allowed_hosts,
+)
 
 
 @pytest.mark.parametrize(
@@ -21,7 +26,7 @@ from mondegreen.serve.addresses import allowed_hosts, client_of, host_in, is_loo
     ],
 )
 def test_addresses_among_which_a_client_can_choose_are_one(one, other, is_same):
-    assert (client_of(one) == client_of(other)) == is_same
+    assert (find_client(one) == find_client(other)) == is_same
 
 
 @pytest.mark.parametrize(
@@ -38,10 +43,10 @@ def test_a_header_holds_a_host_and_perhaps_a_port(header, host):
 
 
 def test_a_name_that_is_allowed_is_only_a_name():
-    assert allowed_hosts(["Proxy.Internal", "::2"]) >= {"proxy.internal", "::2"}
+    assert list_allowed_hosts(["Proxy.Internal", "::2"]) >= {"proxy.internal", "::2"}
     for wrong in ("https://x", "x:80", "x/v1", "*", "", "x y"):
         with pytest.raises(InvalidParameterError, match="allowed host"):
-            allowed_hosts([wrong])
+            list_allowed_hosts([wrong])
 
 
 def test_only_this_machine_is_local():

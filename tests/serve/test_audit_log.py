@@ -13,14 +13,14 @@ from click.testing import CliRunner
 
 from mondegreen.cli.main import cli
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
-from mondegreen.serve.audit_log import GENESIS, AuditLog, logged, verify
+from mondegreen.serve.audit_log import GENESIS, AuditLog, log_request, verify
 
 
 @pytest.fixture
 def path(tmp_path):
     found = tmp_path / "audit.log"
     log = AuditLog(found)
-    with logged(log, "d" * 64):
+    with log_request(log, "d" * 64):
         for number in range(5):
             log.append("request", kind="embeddings", bytes=number)
     return found
@@ -94,7 +94,7 @@ def test_lines_that_are_missing_at_the_end_show_by_a_noted_hash_alone(path):
 def test_a_log_goes_on_after_a_restart(path):
     noted = verify(path).last_hash
     log = AuditLog(path)
-    with logged(log, "d" * 64):
+    with log_request(log, "d" * 64):
         pass
     assert verify(path, noted).lines == 9
 

@@ -258,7 +258,7 @@ def test_unknown_words_that_are_refused_are_not_named(serve, space_file):
 def test_a_body_that_does_not_arrive_is_the_fault_of_the_client():
     from starlette.requests import ClientDisconnect
 
-    from mondegreen.serve.answers import refusal_of
+    from mondegreen.serve.answers import find_refusal
 
-    found = refusal_of(ClientDisconnect())
+    found = find_refusal(ClientDisconnect())
     assert (found.status_code, found.reason) == (400, "disconnected")

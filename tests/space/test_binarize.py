@@ -19,7 +19,7 @@ from mondegreen.space.binarize import binarize, majority, train_encoder, with_co
 from mondegreen.space.codes import Codes, measure_codes
 from mondegreen.space.file import read_header
 from mondegreen.space.space import Space
-from mondegreen.space.store import codes_of, load_space, save_space
+from mondegreen.space.store import load_codes, load_space, save_space
 
 DEFAULT_DIGEST = "02ecad8b7461565077a158cc5f0300ecfb09e0af64b7eee8a73599c57f5ba4fc"
 CODES_DIGEST = "1d741b496544718ef5af81740b45e658b97c83f9991f6666527677b74b3be284"
@@ -251,7 +251,7 @@ def test_a_space_of_codes_alone_serves_binary_mechanisms_and_no_other():
     full = with_codes(cloud(), bits=64)
     space = Space.from_codes("cloud", full.words, full.codes)
     assert "bits=64" in repr(space)
-    assert (space.vocab_size, space.id_of("w3")) == (300, 3)
+    assert (space.vocab_size, space.get_id("w3")) == (300, 3)
     for cls in mg.mechanisms():
         if cls.family == "binary":
             state = cls(epsilon=1.0).prepare(space)
@@ -269,7 +269,7 @@ def test_a_space_of_codes_alone_serves_binary_mechanisms_and_no_other():
 
 
 def test_the_codes_of_the_default_space_are_the_pinned_ones():
-    codes = codes_of(load_space())
+    codes = load_codes(load_space())
     assert (codes.bits, codes.method, codes.digest) == (256, "tissier", CODES_DIGEST)
     alone = load_space(BUNDLED)
     assert alone.words == load_space().words
@@ -286,7 +286,7 @@ def test_other_codes_than_the_pinned_ones_are_refused(monkeypatch):
     (name, _), *_ = store._BUNDLED_CODES.values()
     monkeypatch.setitem(store._BUNDLED_CODES, DEFAULT_DIGEST, (name, "0" * 64))
     with pytest.raises(SpaceIntegrityError, match="other codes than promised"):
-        codes_of(load_space())
+        load_codes(load_space())
 
 
 @pytest.mark.long
@@ -297,7 +297,7 @@ def test_the_codes_of_the_package_can_be_made_again():
 def test_the_codes_of_the_package_keep_neighbours():
     faiss = pytest.importorskip("faiss")
     space = load_space()
-    codes = codes_of(space)
+    codes = load_codes(space)
     sample = np.arange(0, space.vocab_size, 100)
     exact = faiss.IndexFlatL2(space.dim)
     exact.add(space.vectors.astype(np.float32))

@@ -217,7 +217,7 @@ def test_products_and_formula_give_the_same_distances(points, metric):
 def test_words_with_a_tree_need_no_vectors():
     tree = WordTree.from_labels([[0, 1], [0, 0]])
     alone = WordSpace("s", ("a", "b"), tree=tree)
-    assert (alone.vocab_size, alone.id_of("b"), alone.has_vectors) == (2, 1, False)
+    assert (alone.vocab_size, alone.get_id("b"), alone.has_vectors) == (2, 1, False)
     assert alone.digest != WordSpace("s", ("a", "b")).digest
     assert pickle.loads(pickle.dumps(alone)).digest == alone.digest
     assert Distances(alone).rows(np.array([0])) is None

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import mondegreen as mg
-from mondegreen.cli.options import parameters_of
+from mondegreen.cli.options import collect_parameters
 from mondegreen.language.store import load_language
-from mondegreen.space.groups import Worth, _Groups, balanced_groups, shared_groups
-from mondegreen.space.store import tree_of
+from mondegreen.space.groups import Worth, _Groups, build_balanced_groups, share_groups
+from mondegreen.space.store import load_tree
 from mondegreen.space.tree_build import build_tree
 from mondegreen.space.word_classes import CLOSED_CLASSES, FUNCTION_CLASSES
 
@@ -61,12 +61,12 @@ def test_a_swap_gains_what_it_says(cap):
 
 def test_groups_are_worth_more_and_keep_their_sizes():
     points, often = cloud()
-    labels = balanced_groups(points, 8)
+    labels = build_balanced_groups(points, 8)
     worth = Worth(often, often, 1.0, 0.5)
-    found = shared_groups(points, labels, worth)
+    found = share_groups(points, labels, worth)
     assert value(points, found, worth) > value(points, labels, worth)
     assert (np.bincount(found) == np.bincount(labels)).all()
-    assert (found == shared_groups(points, labels, worth)).all()
+    assert (found == share_groups(points, labels, worth)).all()
 
 
 def test_the_cap_holds_where_it_can():
@@ -76,7 +76,7 @@ def test_the_cap_holds_where_it_can():
     owned = np.empty(120, dtype=np.int64)
     owned[alone] = np.arange(120) // 15
     assert shares(owned, often) > 0.6
-    found = shared_groups(points, owned, Worth(often, often, 0.0, 0.45))
+    found = share_groups(points, owned, Worth(often, often, 0.0, 0.45))
     assert shares(found, often) <= 0.455  # the wall is high, and no more
     assert shares(labels, often) <= 0.45  # so it could be had
 
@@ -126,7 +126,7 @@ def often_in_public_text(space):
 
 def content_shares(digest):
     space = mg.load_space()
-    group = tree_of(space, digest).nodes[1, :-1]
+    group = load_tree(space, digest).nodes[1, :-1]
     often = often_in_public_text(space)
     found = often / np.bincount(group, often)[group]
     words = np.array(space.words)
@@ -151,7 +151,7 @@ def test_a_tree_of_the_package_is_chosen_by_its_digest(digest):
 
 
 def test_a_release_repeats_where_its_tree_is_named_and_where_it_is_the_default():
-    default = tree_of(mg.load_space()).digest
+    default = load_tree(mg.load_space()).digest
     other = next(each for each in (OLD, NEW) if not default.startswith(each))
     noise = mg.KeyedNoise(bytes(range(32)))
     text = "it was a cold and dark night, and nobody was on the road to the old house"
@@ -166,7 +166,7 @@ def test_a_release_repeats_where_its_tree_is_named_and_where_it_is_the_default()
 
 def test_a_tree_is_named_on_the_command_line():
     for digest in (OLD, NEW):
-        assert parameters_of((f"tree={digest}",)) == {"tree": digest}
+        assert collect_parameters((f"tree={digest}",)) == {"tree": digest}
 
 
 def test_a_tree_that_the_package_lacks_is_refused():

@@ -418,7 +418,7 @@ def test_loading_and_using_a_space_opens_no_socket(monkeypatch):
     monkeypatch.setattr(socket, "socket", refuse)
     monkeypatch.setattr(socket, "create_connection", refuse)
     space = load_space()
-    assert space.points(np.array([space.id_of("oslo")], np.int32)).shape == (1, 300)
+    assert space.points(np.array([space.get_id("oslo")], np.int32)).shape == (1, 300)
 
 
 def test_loading_imports_no_network_module():
@@ -434,12 +434,12 @@ def test_loading_imports_no_network_module():
 
 
 def test_names_that_cannot_be_files_are_refused():
-    from mondegreen.space.space import checked_name
+    from mondegreen.space.space import check_name
 
-    assert checked_name("glove-6b-50d") == "glove-6b-50d"
+    assert check_name("glove-6b-50d") == "glove-6b-50d"
     for name in ("", "../x", ".hidden", "a/b", "a b", "x" * 101):
         with pytest.raises(InvalidParameterError):
-            checked_name(name)
+            check_name(name)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs named pipes")

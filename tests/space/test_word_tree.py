@@ -20,9 +20,9 @@ from mondegreen.errors import (
     SpaceIntegrityError,
 )
 from mondegreen.space import store
-from mondegreen.space.groups import balanced_groups, balanced_sizes, centroids
+from mondegreen.space.groups import balance_sizes, build_balanced_groups, centroids
 from mondegreen.space.space import Space
-from mondegreen.space.store import load_space, save_space, tree_of, with_tree
+from mondegreen.space.store import load_space, load_tree, save_space, with_tree
 from mondegreen.space.tree import WordTree, default_heights
 from mondegreen.space.tree_build import build_tree, opposites_directions
 
@@ -144,11 +144,11 @@ def test_a_tree_is_saved_with_its_space_and_is_part_of_its_digest(tmp_path):
     assert treed.digest != space.digest
     save_space(treed, tmp_path / "t.safetensors")
     loaded = load_space(tmp_path / "t.safetensors")
-    assert loaded.tree == tree == tree_of(loaded)
+    assert loaded.tree == tree == load_tree(loaded)
     assert loaded.digest == treed.digest
     assert pickle.loads(pickle.dumps(treed)).tree == tree
     assert pickle.loads(pickle.dumps(loaded)).tree == tree
-    assert tree_of(space) is None
+    assert load_tree(space) is None
 
 
 def test_a_changed_tree_in_a_file_is_noticed(tmp_path):
@@ -171,12 +171,12 @@ def test_a_tree_of_other_words_is_refused():
 
 def test_the_tree_of_the_package_is_checked_against_its_digest(monkeypatch):
     space = mg.load_space()
-    assert tree_of(space).vocab_size == space.vocab_size
+    assert load_tree(space).vocab_size == space.vocab_size
     ((digest, trees),) = store._BUNDLED_TREES.items()
     other = dict.fromkeys(trees, "0" * 64)
     monkeypatch.setattr(store, "_BUNDLED_TREES", {digest: other})
     with pytest.raises(SpaceIntegrityError, match="another tree"):
-        tree_of(space)
+        load_tree(space)
 
 
 # Building
@@ -187,9 +187,9 @@ def test_the_tree_of_the_package_is_checked_against_its_digest(monkeypatch):
 def test_groups_are_balanced(count, groups, seed):
     groups = min(groups, count)
     points = np.random.default_rng(seed).normal(size=(count, 3)).round(1)
-    labels = balanced_groups(points.astype(np.float32), groups)
+    labels = build_balanced_groups(points.astype(np.float32), groups)
     sizes = np.bincount(labels, minlength=groups)
-    assert sorted(sizes.tolist()) == sorted(balanced_sizes(count, groups).tolist())
+    assert sorted(sizes.tolist()) == sorted(balance_sizes(count, groups).tolist())
 
 
 def test_groups_are_near_each_other():
@@ -197,7 +197,7 @@ def test_groups_are_near_each_other():
     centres = rng.normal(size=(40, 20)) * 3
     points = np.repeat(centres, 8, axis=0) + rng.normal(size=(320, 20)) * 0.3
     order = rng.permutation(320)
-    labels = balanced_groups(points[order].astype(np.float32), 40)
+    labels = build_balanced_groups(points[order].astype(np.float32), 40)
     true = (np.arange(320) // 8)[order]
     assert len(set(zip(labels.tolist(), true.tolist(), strict=True))) == 40
     spread = points[order] - centroids(points[order].astype(np.float32), labels)[labels]

@@ -5,7 +5,7 @@ import pytest
 
 import mondegreen as mg
 from mondegreen.errors import ConfigurationError
-from mondegreen.space.store import tree_of, with_tree
+from mondegreen.space.store import load_tree, with_tree
 from mondegreen.space.tree import WordTree
 from mondegreen.text.never_printed import never_printed, replacements
 
@@ -33,7 +33,7 @@ def test_another_word_of_the_group_is_printed(default):
     listed = {default.index[word] for word in never_printed()}
     assert found.keys() == listed
     assert not listed & set(found.values())
-    nodes = tree_of(default).nodes
+    nodes = load_tree(default).nodes
     same = [nodes[1, word] == nodes[1, other] for word, other in found.items()]
     assert all(same)
 

@@ -27,7 +27,7 @@ from benchmarks.measure.sentences.sentence_judges import by_text
 from benchmarks.measure.sentences.sentence_texts import SETS, Corpus
 from benchmarks.measure.sentences.sentences import BEAM, DEFAULT, SEED, Bench, rounded
 from mondegreen.decode.adapt import Adapter
-from mondegreen.decode.channel import channel_of
+from mondegreen.decode.channel import build_channel
 from mondegreen.decode.decoder import CANDIDATES, Decoder
 from mondegreen.decode.released import Released
 from mondegreen.language.ngrams import NGrams
@@ -53,7 +53,7 @@ def learned(bench: Bench, name: str, base: str, size: str) -> dict[str, Any]:
     ends = np.concatenate([each.ends for each in (texts, *more)])
     language = bench.embedded if base == "embedded" else data.model
     adapter = Adapter(state, language)
-    found = adapter.adapted(Released(np.concatenate(drawn), ends))
+    found = adapter.adapt(Released(np.concatenate(drawn), ends))
     row: dict[str, Any] = {
         "texts": len(texts.labels) + sum(len(each.labels) for each in more),
         "words": len(ends),
@@ -93,7 +93,7 @@ def weighted(bench: Bench, name: str, base: str, weight: str) -> dict[str, Any]:
     data, state = bench.data(name), bench.state(name, DEFAULT, 10.0)
     language = bench.embedded if base == "embedded" else data.model
     w, prior = float(weight), language.frequencies() ** float(weight)
-    found = channel_of(state, prior / prior.sum(), CANDIDATES)
+    found = build_channel(state, prior / prior.sum(), CANDIDATES)
     seen, candidates, how = found.observation, found.candidates, found.how
     channel = Channel(seen, candidates, found.log_law / w, how)
     drawn = state.sample(data.test.ids, np.random.default_rng(SEED))

@@ -12,7 +12,7 @@ from scipy import sparse
 
 import mondegreen as mg
 from benchmarks.measure.sentences.sentence_texts import Corpus, Data
-from mondegreen.language.counts import chained
+from mondegreen.language.counts import chain_ids
 from mondegreen.language.ngrams import NGrams
 
 Floats = NDArray[np.float64]
@@ -96,7 +96,7 @@ def perplexity(judge: NGrams, ids: Ids, ends: NDArray[np.bool_]) -> float:
 
     A model that may say "unknown" finds that easy to foresee, and releases have none.
     """
-    chain = chained(ids, ends.tolist(), judge.boundary)[1:]
+    chain = chain_ids(ids, ends.tolist(), judge.boundary)[1:]
     scores = judge.chain_log_probs(ids, ends.tolist())
     return float(np.exp(-scores[chain < judge.boundary - 1].mean()))
 

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import slices
 from mondegreen.attacks.outputs import Outputs
-from mondegreen.decode.channel import channel_of
+from mondegreen.decode.channel import build_channel
 from mondegreen.decode.decoder import CANDIDATES
 from mondegreen.errors import LawUnknownError
 from mondegreen.files import home
-from mondegreen.mechanisms.channel import Channel, ranked
+from mondegreen.mechanisms.channel import Channel, rank
 from mondegreen.scores.law import to_words
 
 Floats = NDArray[np.float64]
@@ -48,7 +48,7 @@ class Law:
         """The likeliest of the inputs under a prior."""
         observation = np.arange(len(self.inputs), dtype=np.int32)
         how = "exact, of the inputs that were kept"
-        return ranked(observation, self.inputs, self.law, prior, CANDIDATES, how)
+        return rank(observation, self.inputs, self.law, prior, CANDIDATES, how)
 
     def outputs(self, prior: Floats, at: int | None = None) -> Outputs:
         """The best guess of each output; sums of prior number ``at``, if given."""
@@ -62,7 +62,9 @@ class Law:
 
 def channel_for(state: Any, law: Law | None, prior: Floats) -> Channel:
     """The channel of a state, from its law where one was surveyed."""
-    return channel_of(state, prior, CANDIDATES) if law is None else law.channel(prior)
+    return (
+        build_channel(state, prior, CANDIDATES) if law is None else law.channel(prior)
+    )
 
 
 def stored(name: str) -> Law | None:

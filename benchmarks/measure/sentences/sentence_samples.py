@@ -20,7 +20,7 @@ import mondegreen as mg
 from benchmarks import machine
 from benchmarks.measure.sentences.sentence_texts import coded
 from benchmarks.pages.reading_sentences import SENTENCES
-from mondegreen.decode.channel import channel_of
+from mondegreen.decode.channel import build_channel
 from mondegreen.decode.decoder import CANDIDATES, Decoder
 from mondegreen.decode.released import Released
 from mondegreen.language.build import build_language
@@ -76,7 +76,7 @@ def leak() -> dict[str, Any]:
     found = {}
     for name, model in (("public", public), ("private", private), ("both", both)):
         prior = model.frequency.astype(np.float64)[: space.vocab_size + 1]
-        decoder = Decoder(channel_of(state, prior / prior.sum(), CANDIDATES), model)
+        decoder = Decoder(build_channel(state, prior / prior.sum(), CANDIDATES), model)
         whole, words, kept, sentences = [], [], [], []
         stops = np.flatnonzero(ends)
         for seed in range(DRAWS):

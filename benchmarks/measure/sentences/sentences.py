@@ -55,9 +55,9 @@ from benchmarks.measure.sentences.sentence_judges import (
 )
 from benchmarks.measure.sentences.sentence_texts import SETS, Corpus, Data
 from mondegreen.attacks.adversary import success_against
-from mondegreen.attacks.outputs import outputs_of
-from mondegreen.attacks.pairs import pairs_of
-from mondegreen.attacks.worst_words import content_words, worst_of
+from mondegreen.attacks.outputs import compute_outputs
+from mondegreen.attacks.pairs import build_pairs
+from mondegreen.attacks.worst_words import content_words, find_worst
 from mondegreen.calibration.tree_levels import best_tree
 from mondegreen.decode.decoder import Decoder
 from mondegreen.decode.released import Released
@@ -261,16 +261,16 @@ def told(bench: Bench, name: str, mechanism: str, setting: float) -> dict[str, A
     public, words = frequency(bench.embedded), bench.data(name).test.ids
     law = laws.stored(f"{mechanism}|{setting:g}") if mechanism in CLOSED else None
     if law is None:
-        of_own, of_public = outputs_of(state, [own, public])
+        of_own, of_public = compute_outputs(state, [own, public])
     else:
         at = list(SETS).index(name)
         of_own, of_public = law.outputs(own, at), law.outputs(public)
-    often = of_public.recovered() > OFTEN
+    often = of_public.compute_recovered() > OFTEN
     often[:-1] &= content_words(bench.space)
     return {
         "single": of_own.success,
         "information": entropy(of_own.total) - of_own.noise,
-        "worst": worst_of(bench.space, of_public),
+        "worst": find_worst(bench.space, of_public),
         "often": float(often[words].mean()),
     }
 
@@ -285,7 +285,7 @@ def target(bench: Bench, name: str, reader: float) -> dict[str, Any]:
             bench.space, tree, prior, success=success, epsilon=NATS, power=POWER
         ).prepare(bench.space)
 
-    pairs = pairs_of(data.held, Lookup(bench.space)).some(HELD_WORDS)
+    pairs = build_pairs(data.held, Lookup(bench.space)).some(HELD_WORDS)
     least = float(prior.max()) * 1.001
     success = success_against(reader, prepared, pairs, model, least)
     state, some = prepared(success), data.test.first(data.plan.read)

@@ -67,7 +67,7 @@ from benchmarks.ship.ship_tree import lists
 from mondegreen.calibration.guess import vulnerability
 from mondegreen.calibration.tree_levels import best_tree
 from mondegreen.scores.law import law_scores
-from mondegreen.space.store import tree_of
+from mondegreen.space.store import load_tree
 
 RESULT = machine.RESULTS / "tree_evidence.json"
 MORE = 75
@@ -79,7 +79,7 @@ class Bench:
 
     def __init__(self) -> None:
         self.space = mg.load_space()
-        tree = tree_of(self.space)
+        tree = load_tree(self.space)
         if tree is None:
             raise SystemExit("the default space has no word tree")
         self.tree = tree

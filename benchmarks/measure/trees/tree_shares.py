@@ -26,14 +26,14 @@ import mondegreen as mg
 from benchmarks import machine
 from mondegreen.calibration.guess import class_of_words
 from mondegreen.calibration.tree_levels import best_tree, closeness, tfidf_weights
-from mondegreen.decode.channel import channel_of
+from mondegreen.decode.channel import build_channel
 from mondegreen.decode.decoder import CANDIDATES, Decoder
 from mondegreen.decode.released import Released
 from mondegreen.language.build import build_language, read_words
 from mondegreen.language.store import load_language
 from mondegreen.mechanisms.laws.tree import TreeLaw
 from mondegreen.sampling.integers import TOTAL
-from mondegreen.space.store import tree_of, with_tree
+from mondegreen.space.store import load_tree, with_tree
 from mondegreen.space.tree import WordTree
 from mondegreen.space.word_classes import CLOSED_CLASSES, FUNCTION_CLASSES
 
@@ -164,7 +164,7 @@ def trees_of(space: mg.Space) -> list[WordTree]:
     from mondegreen.space import store
 
     known = store._BUNDLED_TREES[space.digest].values()
-    return [tree for each in known if (tree := tree_of(space, each)) is not None]
+    return [tree for each in known if (tree := load_tree(space, each)) is not None]
 
 
 def measure(space: mg.Space, tree: WordTree, kinds: dict[str, Any]) -> dict[str, Any]:
@@ -250,7 +250,7 @@ class Reader:
         }
         released = Released(raw, self.ends)
         for name, language in self.models.items():
-            channel = channel_of(state, language.frequencies(), CANDIDATES)
+            channel = build_channel(state, language.frequencies(), CANDIDATES)
             decoder = Decoder(channel, language)
             ids, shares = decoder.marginals(released)
             guessed = ids[np.arange(len(ids)), shares.argmax(axis=1)]

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.random import Generator
 
 from mondegreen.arrays import Ids
-from mondegreen.calibration.monte_carlo import sampled
+from mondegreen.calibration.monte_carlo import sample_outputs
 from mondegreen.mechanisms import mechanism, mechanism_class
 from mondegreen.mechanisms.base import State
 from mondegreen.space.space import Space
-from mondegreen.space.store import codes_of
+from mondegreen.space.store import load_codes
 from mondegreen_experiments.bench import Labelled
 from mondegreen_experiments.recipe import Point
 
@@ -53,7 +53,7 @@ def prepared(law: str, epsilon: float, space: Space, *, fast: bool = False) -> S
 
 def repeated(state: State, words: Ids, runs: int, rng: Generator) -> Ids:
     """Outputs of each word, run again and again, (words, runs)."""
-    outputs = sampled(state, np.repeat(words, runs).astype(np.int32), rng)
+    outputs = sample_outputs(state, np.repeat(words, runs).astype(np.int32), rng)
     return outputs.reshape(len(words), runs)
 
 
@@ -61,7 +61,7 @@ def released(texts: Labelled, state: State | None, rng: Generator) -> Labelled:
     """Release every word of the texts by itself; without a state, as they are."""
     if state is None or not len(texts):
         return texts
-    return texts.with_words(sampled(state, texts.flat, rng))
+    return texts.with_words(sample_outputs(state, texts.flat, rng))
 
 
 def equal_by_ratio(space: Space, by: str) -> tuple[float, float]:
@@ -70,7 +70,10 @@ def equal_by_ratio(space: Space, by: str) -> tuple[float, float]:
     ``by`` is "mean", over all pairs of words, those of a word with itself included, or
     "largest". The ratio equals bounds of the loss, not what becomes of words.
     """
-    binary, others = codes_of(space).geometry, (space.vocab_size - 1) / space.vocab_size
+    binary, others = (
+        load_codes(space).geometry,
+        (space.vocab_size - 1) / space.vocab_size,
+    )
     if by == "mean":
         return space.geometry.mean * others, binary.mean * others
     return space.geometry.diameter, binary.diameter

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from mondegreen.attacks.attack import Attack
-    from mondegreen.attacks.pairs import Pairs, pairs_of
+    from mondegreen.attacks.pairs import Pairs, build_pairs
     from mondegreen.attacks.reader import Knowledge
     from mondegreen.attacks.run import attack_all
     from mondegreen.mechanisms.base import State
@@ -27,8 +27,8 @@ __all__ = [
     "Knowledge",
     "Pairs",
     "attack_all",
+    "build_pairs",
     "names",
-    "pairs_of",
     "register",
 ]
 
@@ -51,7 +51,7 @@ __getattr__, __dir__ = load_lazily(
         "Knowledge": "reader",
         "Pairs": "pairs",
         "attack_all": "run",
-        "pairs_of": "pairs",
+        "build_pairs": "pairs",
     },
     eager=["ORDER", "names", "register"],
 )

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from mondegreen.attacks.attack import Attack
-from mondegreen.attacks.outputs import has_closed_law, outputs_of
+from mondegreen.attacks.outputs import compute_outputs, has_closed_law
 from mondegreen.attacks.pairs import Pairs
 from mondegreen.attacks.reader import (
     Reader,
@@ -20,8 +20,8 @@ from mondegreen.attacks.reader import (
     at_face_value,
     reader,
 )
-from mondegreen.attacks.worst_words import worst_of
-from mondegreen.decode.channel import channel_of
+from mondegreen.attacks.worst_words import find_worst
+from mondegreen.decode.channel import build_channel
 from mondegreen.decode.decoder import CANDIDATES
 from mondegreen.errors import ConfigurationError
 from mondegreen.language.ngrams import NGrams
@@ -89,8 +89,8 @@ class Adversary:
             some = self.pairs.some(max(words, _FEWEST))
             found["reader"] = within(read(state, some, self.language, rng), confidence)
         if "worst_word" in self.asked and has_closed_law(state):
-            (told,) = outputs_of(state, [self.language.frequencies()])
-            worst = worst_of(state.space, told)
+            (told,) = compute_outputs(state, [self.language.frequencies()])
+            worst = find_worst(state.space, told)
             found["worst_word"] = worst, worst
         return found
 
@@ -103,17 +103,17 @@ def read(
     state: State, pairs: Pairs, language: NGrams, rng: np.random.Generator
 ) -> Attack:
     """Draw a release, and let the strongest reader that knows a model guess it."""
-    readers = readers_of(state, language)
-    return reader(pairs.drawn(state, rng), readers, language.frequencies())
+    readers = build_readers(state, language)
+    return reader(pairs.sample(state, rng), readers, language.frequencies())
 
 
-def readers_of(state: State, language: NGrams) -> Mapping[str, Reader]:
+def build_readers(state: State, language: NGrams) -> Mapping[str, Reader]:
     """Who reads a release with a public model; the one :data:`ALONE` sees no context.
 
     That one is the Bayes adversary of single words, with the frequencies of the model:
     the best where the law is closed, and learned from public draws elsewhere.
     """
-    channel = channel_of(state, language.frequencies(), CANDIDATES)
+    channel = build_channel(state, language.frequencies(), CANDIDATES)
     return {
         ALONE: TableReader(channel.candidates[channel.observation, 0]),
         "a language model": SentenceReader(channel, language),
@@ -139,11 +139,11 @@ def success_against(
     """
     rng = np.random.default_rng
 
-    def recovered(success: float) -> float:
+    def count_recovered(success: float) -> float:
         found = read(prepared(success), pairs, language, rng(_SEED)).value
         return 1.0 if found is None else found
 
-    low, high, below, above = least, 1.0, recovered(least), 1.0
+    low, high, below, above = least, 1.0, count_recovered(least), 1.0
     if below > reader:
         raise ConfigurationError(
             f"reader {reader:g} cannot be had: who knows the language model recovers "
@@ -153,7 +153,7 @@ def success_against(
         # Where a line between the ends says, a little inside of them.
         share = (reader - below) / (above - below)
         middle = low + (high - low) * min(max(share, _INSIDE), 1 - _INSIDE)
-        found = recovered(middle)
+        found = count_recovered(middle)
         if found > reader:
             high, above = middle, found
         else:

@@ -172,13 +172,15 @@ def align(originals: Sequence[str], released: Tokens) -> list[int]:
         equal = sum(a == b for a, b in zip(originals, keys, strict=True))
         if equal == len(keys) or 2 * equal >= len(keys):
             return straight
-        anchored = _anchored(originals, keys, masks)
+        anchored = _find_anchors(originals, keys, masks)
         places = (straight, anchored)
         return min(places, key=lambda found: _cost(originals, keys, masks, found))
-    return _anchored(originals, keys, masks)
+    return _find_anchors(originals, keys, masks)
 
 
-def _anchored(a: Sequence[str], b: Sequence[str], masks: Sequence[bool]) -> list[int]:
+def _find_anchors(
+    a: Sequence[str], b: Sequence[str], masks: Sequence[bool]
+) -> list[int]:
     """Align between anchors, and between the anchors of each part, once more."""
     found = [GONE] * len(a)
     parts = [(0, len(a), 0, len(b))]

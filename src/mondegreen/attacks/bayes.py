@@ -15,7 +15,7 @@ from mondegreen.arrays import Floats, Ids
 from mondegreen.attacks.attack import Attack
 from mondegreen.attacks.outputs import Outputs
 from mondegreen.attacks.pairs import Pairs
-from mondegreen.calibration.monte_carlo import best_guesses, sampled
+from mondegreen.calibration.monte_carlo import best_guesses, sample_outputs
 from mondegreen.calibration.subsample import draw_inputs
 from mondegreen.mechanisms.base import State
 
@@ -35,8 +35,8 @@ def single_word(pairs: Pairs, public: Outputs, own: Outputs, knows: str) -> Atta
     knows : str
         Where the public frequencies come from.
     """
-    chances = public.recovered()[pairs.inputs]
-    return _found(
+    chances = public.compute_recovered()[pairs.inputs]
+    return _build_attack(
         pairs, chances, public.prior, knows, exactly_these_frequencies=own.success
     )
 
@@ -47,24 +47,24 @@ def single_word_by_draws(pairs: Pairs, guess: Ids, prior: Floats, knows: str) ->
     At most as often right as the best guess is.
     """
     hits = (guess[pairs.outputs] == pairs.inputs).astype(np.float64)
-    return _found(pairs, hits, prior, knows, draws=_DRAWS)
+    return _build_attack(pairs, hits, prior, knows, draws=_DRAWS)
 
 
-def learned_guesses(state: State, prior: Floats, rng: np.random.Generator) -> Ids:
+def learn_guesses(state: State, prior: Floats, rng: np.random.Generator) -> Ids:
     """Learn the best guess of each output, shape (V,), from draws of a prior.
 
     An output that never came is taken for the input.
     """
     every = np.arange(state.space.vocab_size, dtype=np.int32)
     inputs = draw_inputs(prior, _DRAWS, rng)
-    outputs = sampled(state, inputs, rng)
+    outputs = sample_outputs(state, inputs, rng)
     guesses, _ = best_guesses(
         np.concatenate([every, inputs]), np.concatenate([every, outputs])
     )
     return guesses.astype(np.int32)
 
 
-def _found(
+def _build_attack(
     pairs: Pairs, hits: Floats, prior: Floats, knows: str, **details: float
 ) -> Attack:
     low, high = pairs.interval(hits)

@@ -45,7 +45,7 @@ def categories(public: Outputs, sets: Mapping[str, Ids], inputs: Ids) -> Attack:
     expected = {
         name: told
         for name, mass in zip(sets, public.of_sets, strict=True)
-        if (told := _told(mass, public.total))
+        if (told := _describe(mass, public.total))
     }
     for name, told in expected.items():
         told["share_of_words"] = float(np.isin(inputs, sets[name]).mean())
@@ -65,7 +65,7 @@ def categories(public: Outputs, sets: Mapping[str, Ids], inputs: Ids) -> Attack:
     )
 
 
-def _told(mass: Floats, total: Floats) -> dict[str, Any]:
+def _describe(mass: Floats, total: Floats) -> dict[str, Any]:
     """Compute what outputs tell of one set; nothing where nobody expects it."""
     prior = float(mass.sum())
     if not 0 < prior < total.sum():

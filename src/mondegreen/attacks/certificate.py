@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from mondegreen.attacks.pairs import Pairs
-from mondegreen.decode.channel import kept_channel
+from mondegreen.decode.channel import load_channel
 from mondegreen.decode.decoder import CANDIDATES, Decoder
 from mondegreen.decode.released import Released
 from mondegreen.errors import InvalidParameterError
@@ -77,13 +77,13 @@ def find_guessed_places(
     Examples
     --------
     >>> import mondegreen as mg
-    >>> from mondegreen.attacks.pairs import pairs_of
+    >>> from mondegreen.attacks.pairs import build_pairs
     >>> from mondegreen.language.store import load_language
     >>> from mondegreen.text.lookup import Lookup
     >>> space = mg.load_space()
     >>> state = mg.mechanism("tree", epsilon=30.0).prepare(space)
-    >>> pairs = pairs_of(["The rest of the day was cold."], Lookup(space))
-    >>> pairs = pairs.drawn(state, np.random.default_rng(0))
+    >>> pairs = build_pairs(["The rest of the day was cold."], Lookup(space))
+    >>> pairs = pairs.sample(state, np.random.default_rng(0))
     >>> places = find_guessed_places(state, pairs, load_language())
     >>> all(place.belief > 0.5 for place in places)
     True
@@ -91,7 +91,7 @@ def find_guessed_places(
     if not 0 <= above < 1:
         raise InvalidParameterError("above", above, "in [0, 1)")
     language.check_space(state.space)
-    decoder = Decoder(kept_channel(state, language, CANDIDATES), language, beam=_BEAM)
+    decoder = Decoder(load_channel(state, language, CANDIDATES), language, beam=_BEAM)
     ids, shares = decoder.marginals(Released(pairs.outputs, pairs.ends))
     best = shares.argmax(axis=1)
     rows = np.arange(len(best))

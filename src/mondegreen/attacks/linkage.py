@@ -25,7 +25,7 @@ from mondegreen.attacks.pairs import Pairs
 from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.symbols.response import ResponseState
 from mondegreen.scores.law import to_words
-from mondegreen.space.store import tree_of
+from mondegreen.space.store import load_tree
 
 FIRST: Final = (5, 20)
 _BLOCK: Final = 32
@@ -47,7 +47,7 @@ def linkage(state: State, pairs: Pairs) -> Attack:
         if is_closed and (groups := _groups(state)) is not None:
             ways.append(_ByGroups(pairs, groups))
         _fill(state, pairs, ways, is_closed=is_closed)
-        found = [each for way in ways for each in way.found()]
+        found = [each for way in ways for each in way.find()]
     found += _in_clear(pairs)
     first = next((each for each in found if each["by"] == _first(FIRST[0])), {})
     return Attack(
@@ -106,12 +106,12 @@ class _ByWords:
                 if place < len(table.released):
                     table.scores[:, column] += logs[row, table.released[place]]
 
-    def found(self) -> list[Found]:
+    def find(self) -> list[Found]:
         hits: dict[str, list[Floats]] = {}
         for table in self.tables:
             hits.setdefault(table.name, []).append(_hits(table.scores))
         joined = {name: np.concatenate(some) for name, some in hits.items()}
-        return [_summed(name, some) for name, some in joined.items() if len(some) > 1]
+        return [_sum_up(name, some) for name, some in joined.items() if len(some) > 1]
 
 
 @final
@@ -130,7 +130,7 @@ class _ByGroups:
         sums = np.add.reduceat(law[:, self._order], self._firsts, axis=1)
         np.add.at(self._mixed, texts, sums[rows])
 
-    def found(self) -> list[Found]:
+    def find(self) -> list[Found]:
         counts = self._pairs.counts
         seen = np.zeros_like(self._mixed)
         texts = np.repeat(np.arange(len(counts)), counts)
@@ -138,7 +138,7 @@ class _ByGroups:
         filled = counts > 0
         mixed = self._mixed[filled] / counts[filled, None]
         scores = seen[filled] @ logarithms(mixed).T
-        return [_summed("groups in any order", _hits(scores.astype(np.float32)))]
+        return [_sum_up("groups in any order", _hits(scores.astype(np.float32)))]
 
 
 def _fill(
@@ -177,7 +177,7 @@ def _groups(state: State) -> Ids | None:
     """Find the group of each word in the tree of the space, if there is one."""
     if isinstance(state, ResponseState):  # symbols of a policy are in no tree
         return None
-    tree = state.tree or tree_of(state.space)
+    tree = state.tree or load_tree(state.space)
     return tree.nodes[1, :-1] if tree is not None and tree.levels > 1 else None
 
 
@@ -190,7 +190,7 @@ def _in_clear(pairs: Pairs) -> list[Found]:
     found = []
     for name, keys in ways.items():
         _, inverse, sizes = np.unique(keys, return_inverse=True, return_counts=True)
-        found.append(_summed(name, 1 / sizes[inverse]))
+        found.append(_sum_up(name, 1 / sizes[inverse]))
     return found
 
 
@@ -201,7 +201,7 @@ def _hits(scores: Singles) -> Floats:
     return np.where(above == 0, 1 / np.count_nonzero(scores == own, axis=1), 0.0)
 
 
-def _summed(name: str, hits: Floats) -> Found:
+def _sum_up(name: str, hits: Floats) -> Found:
     low, high = by_texts(hits, np.ones(len(hits)))
     shares = {"value": float(hits.mean()), "low": low, "high": high}
     return {"by": name, **shares, "chance": 1 / len(hits), "n": len(hits)}

@@ -29,7 +29,7 @@ from mondegreen.mechanisms.base import State
 from mondegreen.mechanisms.laws.tree import TreeLaw
 from mondegreen.mechanisms.symbols.response import ResponseState
 from mondegreen.sampling.integers import TOTAL
-from mondegreen.scores.law import distances_of
+from mondegreen.scores.law import compute_distances
 from mondegreen.space.tree import WordTree
 
 IMPOSSIBLE: Final = -700.0
@@ -63,7 +63,7 @@ class Outputs:
         """How often the best guess is right: 1 less the Bayes risk."""
         return float(self.best.sum())
 
-    def recovered(self) -> Floats:
+    def compute_recovered(self) -> Floats:
         r"""Tell how often each input is guessed, shape (V + 1,).
 
         .. math:: r(x) = \sum_y P(y \mid x) \, [\text{guess}(y) = x]
@@ -83,7 +83,7 @@ def has_closed_law(state: State) -> bool:
     return True
 
 
-def outputs_of(
+def compute_outputs(
     state: State, priors: Sequence[Floats], sets: Sequence[Ids] = ()
 ) -> list[Outputs]:
     """Look at a closed law with each prior, of shape (V + 1,), and sets of inputs.
@@ -107,7 +107,7 @@ def pass_over(
     law = state.tree_law
     tree = None if law is None else _TreeRows(law)
     over_symbols = isinstance(state, ResponseState)
-    distances = None if over_symbols else distances_of(state.space)
+    distances = None if over_symbols else compute_distances(state.space)
 
     def look(block: Ids) -> None:
         if tree is not None:

@@ -21,7 +21,7 @@ from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.scores.interval import Ends
 from mondegreen.text.lookup import Lookup
 from mondegreen.text.print_forms import as_released
-from mondegreen.text.sentences import ends_of
+from mondegreen.text.sentences import find_ends
 from mondegreen.text.tokenizer import APOSTROPHES, TokenizedBatch, tokenize
 
 _LEAST: Final = 0.5
@@ -87,7 +87,7 @@ class Pairs:
         """Take released words for what they are: printed, and not what was drawn."""
         return replace(self, released=None, printed=self.released)
 
-    def drawn(self, state: State, rng: np.random.Generator) -> Pairs:
+    def sample(self, state: State, rng: np.random.Generator) -> Pairs:
         """Draw a release."""
         released = state.sample(self.inputs, rng)
         return replace(self, released=released, shapes=self.structures)
@@ -120,7 +120,7 @@ class Pairs:
         return f"Pairs(texts={self.texts}, words={len(self.inputs)})"
 
 
-def pairs_of(
+def build_pairs(
     texts: Sequence[str],
     lookup: Lookup | PolicyLookup,
     releases: Sequence[str] | None = None,
@@ -137,7 +137,7 @@ def pairs_of(
     lookup : Lookup
         Of the space of the mechanism.
     releases : sequence of str, optional
-        In the order of the texts; see :meth:`Pairs.drawn` otherwise.
+        In the order of the texts; see :meth:`Pairs.sample` otherwise.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def pairs_of(
     --------
     >>> from mondegreen.space.space import Space
     >>> space = Space.from_arrays("line", ["cold", "cool", "warm"], [[0], [1], [3]])
-    >>> pairs = pairs_of(["Cold or warm?"], Lookup(space), ["cold cool warm?"])
+    >>> pairs = build_pairs(["Cold or warm?"], Lookup(space), ["cold cool warm?"])
     >>> pairs.inputs.tolist(), pairs.released.tolist()
     ([0, 3, 2], [0, 1, 2])
     """
@@ -157,11 +157,11 @@ def pairs_of(
         return _read(batch, lookup, known)
     printed = tokenize(releases).parts
     if isinstance(lookup, PolicyLookup):
-        other, read = TokenizedBatch(printed), lookup.printed_codes
+        other, read = TokenizedBatch(printed), lookup.print_codes
     else:
         other = TokenizedBatch([parts and as_released(parts) for parts in printed])
         read = lookup.codes
-    structures, shapes = _numbered(batch, known), _numbered(other, known)
+    structures, shapes = _count_pairs(batch, known), _count_pairs(other, known)
     fits = structures == shapes
     if isinstance(lookup, Lookup):
         fits &= _are_known(other, lookup)
@@ -196,12 +196,12 @@ def _read(
     return Pairs(
         lookup.codes(batch),
         starts,
-        ends_of(batch),
-        _numbered(batch, known),
+        find_ends(batch),
+        _count_pairs(batch, known),
     )
 
 
-def _numbered(batch: TokenizedBatch, known: dict[tuple[str, ...], int]) -> Weights:
+def _count_pairs(batch: TokenizedBatch, known: dict[tuple[str, ...], int]) -> Weights:
     """Number the structures of texts, equal ones alike."""
     keys = [tuple(map(_plain, parts[::2])) if parts else () for parts in batch.parts]
     return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.int64)

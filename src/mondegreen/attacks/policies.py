@@ -8,7 +8,7 @@ from typing import Final
 from mondegreen.attacks.attack import Attack
 from mondegreen.attacks.information import mutual_information
 from mondegreen.attacks.linkage import linkage
-from mondegreen.attacks.outputs import outputs_of
+from mondegreen.attacks.outputs import compute_outputs
 from mondegreen.attacks.pairs import Pairs
 from mondegreen.attacks.run import Tell
 from mondegreen.attacks.sensitive import (
@@ -73,7 +73,9 @@ def attack_policy(
     found.append(worst_guesses(policy, reader, named=is_public))
     tell("information")
     counts = pairs.frequencies(policy.alphabet.size), reader.symbol_counts
-    own, known = outputs_of(state, [frequency_prior(c, smoothing=0.0) for c in counts])
+    own, known = compute_outputs(
+        state, [frequency_prior(c, smoothing=0.0) for c in counts]
+    )
     found.append(mutual_information(own, known, len(pairs.inputs)))
     tell("linkage")
     found.append(linkage(state, pairs))

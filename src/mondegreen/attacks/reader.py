@@ -25,7 +25,7 @@ from mondegreen.attacks.attack import Attack
 from mondegreen.attacks.bayes import blind_success
 from mondegreen.attacks.pairs import Pairs
 from mondegreen.decode.adapt import Adapter
-from mondegreen.decode.channel import kept_channel
+from mondegreen.decode.channel import load_channel
 from mondegreen.decode.decoder import CANDIDATES, Decoder
 from mondegreen.decode.released import Released
 from mondegreen.language.ngrams import NGrams
@@ -110,9 +110,9 @@ class Knowledge:
         language.check_space(state.space)
         name = "one" if language.path is None else language.path.stem
         says = f"the public language model {name}"
-        channel = kept_channel(state, language, CANDIDATES)
+        channel = load_channel(state, language, CANDIDATES)
         readers = {f"{says}, of trigrams": SentenceReader(channel, language)}
-        learns = functools.partial(_learned, state, language)
+        learns = functools.partial(_learn_reader, state, language)
         return cls(language.frequencies(), says, True, readers, learns)
 
     @classmethod
@@ -122,12 +122,12 @@ class Knowledge:
         return cls(prior, "how frequent each word is in these texts", is_public=False)
 
 
-def _learned(
+def _learn_reader(
     state: State, language: NGrams, released: Released
 ) -> tuple[Reader, float]:
     """Make the reader that learned from a release, and the weight of what it knew."""
     adapter = Adapter(state, language)
-    found = adapter.adapted(released)
+    found = adapter.adapt(released)
     channel = adapter.channel(found.model)
     return SentenceReader(channel, found.model), found.weight
 
@@ -148,7 +148,7 @@ def learning_reader(pairs: Pairs, knowledge: Knowledge) -> Attack | None:
     hits = learned.guesses(pairs.outputs, pairs.ends) == pairs.inputs
     details = {"weight_of_public_model": weight}
     blind = _blind(pairs, learned)
-    return _found(
+    return _build_attack(
         "learning_reader", pairs, hits, learns, knowledge.prior, details, blind
     )
 
@@ -173,7 +173,7 @@ def reader(pairs: Pairs, readers: Mapping[str, Reader], prior: Floats) -> Attack
     strongest = max(shares, key=lambda knows: shares[knows])
     says = f"reads whole sentences; knows the mechanism and {strongest}"
     blind = _blind(pairs, readers[strongest])
-    return _found(
+    return _build_attack(
         "reader", pairs, hits[strongest], says, prior, {"readers": shares}, blind
     )
 
@@ -184,14 +184,14 @@ def _blind(pairs: Pairs, reader: Reader) -> float:
     return float((reader.guesses(elsewhere, pairs.ends) == pairs.inputs).mean())
 
 
-def printed_words(pairs: Pairs, prior: Floats) -> Attack:
+def attack_printed_words(pairs: Pairs, prior: Floats) -> Attack:
     """Take the words of a decoded release for those of the originals."""
     says = "reads the release as it is printed, and takes its words for the original"
     hits: NDArray[np.bool_] = np.asarray(pairs.printed == pairs.inputs)
-    return _found("reader", pairs, hits, says, prior, {})
+    return _build_attack("reader", pairs, hits, says, prior, {})
 
 
-def _found(
+def _build_attack(
     name: str,
     pairs: Pairs,
     hits: NDArray[np.bool_],

@@ -11,22 +11,22 @@ from mondegreen.attacks import ORDER, PLUGINS
 from mondegreen.attacks.attack import Attack
 from mondegreen.attacks.averaging import averaging
 from mondegreen.attacks.bayes import (
-    learned_guesses,
+    learn_guesses,
     single_word,
     single_word_by_draws,
 )
 from mondegreen.attacks.categories import categories, category_sets
 from mondegreen.attacks.information import mutual_information
 from mondegreen.attacks.linkage import linkage
-from mondegreen.attacks.outputs import has_closed_law, outputs_of
+from mondegreen.attacks.outputs import compute_outputs, has_closed_law
 from mondegreen.attacks.pairs import Pairs
 from mondegreen.attacks.reader import (
     Knowledge,
     Reader,
     TableReader,
     at_face_value,
+    attack_printed_words,
     learning_reader,
-    printed_words,
     reader,
 )
 from mondegreen.attacks.worst_words import worst_words
@@ -79,12 +79,12 @@ def attack_all(
     Examples
     --------
     >>> import mondegreen as mg
-    >>> from mondegreen.attacks import Knowledge, pairs_of
+    >>> from mondegreen.attacks import Knowledge, build_pairs
     >>> from mondegreen.text.lookup import Lookup
     >>> space = mg.Space.from_arrays("line", ["cold", "cool", "hot"], [[0], [1], [9]])
     >>> state = mg.mechanism("tem", epsilon=2.0).prepare(space)
-    >>> pairs = pairs_of(["Cold or hot?", "Hot."], Lookup(space))
-    >>> pairs = pairs.drawn(state, np.random.default_rng(0))
+    >>> pairs = build_pairs(["Cold or hot?", "Hot."], Lookup(space))
+    >>> pairs = pairs.sample(state, np.random.default_rng(0))
     >>> found = attack_all(state, pairs, Knowledge.of_texts(pairs.frequencies(4)))
     >>> round(found["single_word"].value, 2)
     0.86
@@ -98,7 +98,7 @@ def attack_all(
         tell("single words")
         sets = category_sets(state.space)
         own_prior = frequency_prior(pairs.frequencies(len(prior)), smoothing=0.0)
-        public, own = outputs_of(state, [prior, own_prior], list(sets.values()))
+        public, own = compute_outputs(state, [prior, own_prior], list(sets.values()))
         found += [
             single_word(pairs, public, own, knows),
             worst_words(pairs, state.space, public, named=knowledge.is_public),
@@ -110,7 +110,7 @@ def attack_all(
         found.append(averaging(state, pairs, prior, rng))
     else:
         tell("single words, from draws")
-        guess = learned_guesses(state, prior, rng)
+        guess = learn_guesses(state, prior, rng)
         found += [_unknown(name, pairs) for name in _NEED_LAW]
         if is_drawn:
             found.append(single_word_by_draws(pairs, guess, prior, knows))
@@ -122,7 +122,7 @@ def attack_all(
         tell("what the release tells of itself")
         found += filter(None, [learning_reader(pairs, knowledge)])
     if pairs.printed is not None:
-        found.append(printed_words(pairs, prior))
+        found.append(attack_printed_words(pairs, prior))
     tell("linkage")
     found.append(linkage(state, pairs))
     for name, make in plugins.items():

@@ -25,7 +25,7 @@ from mondegreen.arrays import Floats, Ids, Weights
 from mondegreen.attacks.attack import Attack, by_texts
 from mondegreen.attacks.pairs import Pairs
 from mondegreen.attacks.reader import Knowledge, Reader, TableReader
-from mondegreen.decode.channel import kept_channel
+from mondegreen.decode.channel import load_channel
 from mondegreen.decode.decoder import Decoder
 from mondegreen.decode.released import Released
 from mondegreen.language.build import build_language, read_words
@@ -42,7 +42,7 @@ from mondegreen.policy.policy import Policy, load_policy
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.scores.interval import Ends
 from mondegreen.space.space import Space, WordSpace
-from mondegreen.text.sentences import ends_of
+from mondegreen.text.sentences import find_ends
 from mondegreen.text.tokenizer import TokenizedBatch, canonical, tokenize
 
 _CANDIDATES: Final = 48
@@ -147,7 +147,7 @@ class InDomainReader:
             folded = [canonical(word) for word in batch.words()]
             codes = self.lookup.codes(batch)
             seen.update(zip(codes.tolist(), folded, strict=True))
-            chunks.append((folded, ends_of(batch)))
+            chunks.append((folded, find_ends(batch)))
         self.corpus_words = sum(seen.values())
         self.symbol_counts: Weights = np.zeros(policy.alphabet.size, dtype=np.int64)
         for (symbol, _), times in seen.items():
@@ -286,7 +286,7 @@ def guess_hidden_words(
     takes as long again.
     """
     truth = reader.ids([canonical(word) for word in batch.words()])
-    known, ends = truth < reader.unknown, ends_of(batch)
+    known, ends = truth < reader.unknown, find_ends(batch)
     neighbors = None
     if with_neighbors:
         neighbors = (reader.guess_by_neighbors(released, ends) == truth) & known
@@ -328,7 +328,7 @@ def attack_with_corpus(
     model = in_domain_language(corpus, state.space)
     knowledge = Knowledge.of_language(state, model)
     (reader,) = knowledge.readers.values()
-    channel = kept_channel(state, model, 1)
+    channel = load_channel(state, model, 1)
     alone = TableReader(channel.candidates[channel.observation, 0])
     words = sum(tokenize(corpus).counts())
     unknown = state.space.vocab_size

@@ -30,9 +30,11 @@ def content_words(space: Space) -> NDArray[np.bool_]:
     return np.array([word not in grammar for word in space.words])
 
 
-def worst_of(space: Space, outputs: Outputs) -> float:
+def find_worst(space: Space, outputs: Outputs) -> float:
     """Find how often the word of content is guessed that is guessed most often."""
-    return float(outputs.recovered()[:-1].max(where=content_words(space), initial=0.0))
+    return float(
+        outputs.compute_recovered()[:-1].max(where=content_words(space), initial=0.0)
+    )
 
 
 def worst_words(
@@ -43,7 +45,7 @@ def worst_words(
     With public frequencies the words that it names say nothing of the texts; where the
     frequencies are those of the texts, no word may be ``named``.
     """
-    recovered, content = public.recovered(), content_words(space)
+    recovered, content = public.compute_recovered(), content_words(space)
     of_content = np.where(content, recovered[:-1], -1.0)
     worst = np.argsort(-of_content, kind="stable")[:_LISTED].tolist()
     most = float(of_content[worst[0]])

@@ -21,7 +21,7 @@ from mondegreen.errors import (
 from mondegreen.mechanisms.base import State, discrete_distances, space_distances
 from mondegreen.space.metric import METRICS
 from mondegreen.space.space import Space
-from mondegreen.space.store import codes_of
+from mondegreen.space.store import load_codes
 
 _METRIC_NAMES: Final = ("discrete", "euclidean", "hamming", "poincare")
 _TOLERANCE: Final = 1e-9
@@ -83,7 +83,7 @@ class Claim:
         )
 
 
-def claim_of(state: State, epsilon: float | None, metric: str | None) -> Claim:
+def find_claim(state: State, epsilon: float | None, metric: str | None) -> Claim:
     """The claim of a guarantee, or the same in another epsilon or metric."""
     guarantee, space = state.guarantee, state.space
     claimed = float(guarantee.epsilon if epsilon is None else epsilon)
@@ -101,7 +101,7 @@ def metric_named(name: str, space: Space) -> tuple[str, Distances]:
     if name == "discrete":
         return "discrete distance", discrete_distances
     if name == "hamming":
-        return "Hamming distance of codes", codes_of(space).distances
+        return "Hamming distance of codes", load_codes(space).distances
     if name != space.metric:
         raise ConfigurationError(
             f"the metric of space {space.name!r} is {space.metric}; audit in that, or "

@@ -42,7 +42,7 @@ class LawTable(NamedTuple):
     log_law: LogProbs
 
 
-def table_of(state: State, ids: Ids | None = None) -> LawTable:
+def build_table(state: State, ids: Ids | None = None) -> LawTable:
     """Ask for the law of some inputs, by default all, the unknown word included.
 
     Raises ``LawUnknownError`` where there is no closed form, or too many words for all.

@@ -10,8 +10,8 @@ from typing import Any, Final, Literal, final
 import numpy as np
 
 from mondegreen.audit import exact, statistical
-from mondegreen.audit.claim import Claim, choose_pairs, claim_of
-from mondegreen.audit.exact import LawTable, table_of, worst_pair
+from mondegreen.audit.claim import Claim, choose_pairs, find_claim
+from mondegreen.audit.exact import LawTable, build_table, worst_pair
 from mondegreen.audit.report import AuditReport
 from mondegreen.audit.statistical import StateSampler
 from mondegreen.errors import LawUnknownError
@@ -125,12 +125,12 @@ def audit_state(
         ((_, rng),) = OSNoise().streams(Batch(0, b"", ["audit"]))
     else:
         rng = np.random.default_rng(seed)
-    stated = claim_of(state, claim, metric)
+    stated = find_claim(state, claim, metric)
     audit = _Audit(state, stated, runs, pairs, alpha, rng, progress)
     if method == "statistical":
         return audit.statistical()
     try:
-        return audit.exact(table_of(state))
+        return audit.exact(build_table(state))
     except LawUnknownError:  # no closed law, or too many words: a part of it
         certified = audit.certificate() if metric is None else None
     try:
@@ -247,7 +247,7 @@ class _Audit:
                 for word in pair:
                     place.setdefault(word, len(place))
                 rows.append((place[pair[0]], place[pair[1]]))
-        return table_of(self.state, np.array(list(place), dtype=np.int32)), rows
+        return build_table(self.state, np.array(list(place), dtype=np.int32)), rows
 
     def _with_outputs(self, report: AuditReport, table: LawTable) -> AuditReport:
         """The report, which also says whether outputs follow the law."""

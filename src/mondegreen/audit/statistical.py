@@ -223,11 +223,11 @@ def rarest_event(runs: int, alpha: float, pairs: int) -> float:
     """The least share of runs that certifies a loss, if the other input has none."""
     half, level = runs // 2, alpha / (2 * max(pairs, 1))
 
-    def certified(hits: int) -> float:
+    def certify(hits: int) -> float:
         return lower_bound(hits, half, level)
 
     counts, never = range(1, half), upper_bound(0, half, level)
-    return (1 + bisect.bisect_right(counts, never, key=certified)) / half
+    return (1 + bisect.bisect_right(counts, never, key=certify)) / half
 
 
 def pair_report(

@@ -9,7 +9,7 @@ import numpy as np
 from mondegreen.errors import InvalidParameterError, SpaceError, SpaceIntegrityError
 from mondegreen.space.codes import Codes
 from mondegreen.space.space import Space
-from mondegreen.space.store import codes_of
+from mondegreen.space.store import load_codes
 
 
 def subspace(space: Space, words: int) -> Space:
@@ -23,7 +23,7 @@ def subspace(space: Space, words: int) -> Space:
     name = f"{space.name}-{len(ids)}-words"
     codes = None
     try:
-        whole = codes_of(space)
+        whole = load_codes(space)
         codes = Codes.of(whole.table[ids], whole.unknown, whole.method)
     except SpaceIntegrityError:
         raise

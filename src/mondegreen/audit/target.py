@@ -124,7 +124,7 @@ def _repeats(
     asked = [words[i % len(words)] for i in range(_DRAWS)]
     first, second = one.sequence(asked), two.sequence(asked)
     control = one.sequence(asked)
-    third, fourth = two.forked(asked)
+    third, fourth = two.sample_in_forks(asked)
     text = "two fresh processes {}; whoever knows the seed can undo the noise"
     seeded = Finding("fixed seed", True, text)
     text = "two forked workers {}: the noise of one is that of the other"
@@ -134,7 +134,7 @@ def _repeats(
             continue
         chance = chance_of_agreement(base, other, control)
         if chance < math.log(alpha / 2):
-            agreed = _agreed(base, other, control, chance)
+            agreed = _check_agreement(base, other, control, chance)
             return [replace(finding, text=finding.text.format(agreed))]
     return []
 
@@ -161,7 +161,7 @@ def chance_of_agreement(
     return math.log(bdtrc(only_other - 1, only_other + only_control, 0.5))
 
 
-def _agreed(
+def _check_agreement(
     base: Sequence[str], other: Sequence[str], control: Sequence[str], chance: float
 ) -> str:
     """Say how often they agreed, and how unlikely that is."""
@@ -239,7 +239,7 @@ class Target:
         found: list[str] = self._ask(request, self._timeout)["outputs"]
         return found
 
-    def forked(self, words: Sequence[str]) -> list[list[str] | None]:
+    def sample_in_forks(self, words: Sequence[str]) -> list[list[str] | None]:
         """What two forked copies draw; None where they do not work."""
         if sys.platform == "win32":
             return [None, None]

@@ -38,10 +38,10 @@ def answer(
         return {"counts": counts}
     if request["do"] == "sequence":
         return {"outputs": [call(function, word) for word in request["words"]]}
-    return {"workers": [forked(function, request["words"]) for _ in range(2)]}
+    return {"workers": [run_in_fork(function, request["words"]) for _ in range(2)]}
 
 
-def forked(function: Callable[[str], object], words: list[str]) -> Any:
+def run_in_fork(function: Callable[[str], object], words: list[str]) -> Any:
     """Return what a forked copy of this process draws."""
     read, write = os.pipe()
     child = os.fork()

@@ -23,7 +23,7 @@ from mondegreen.arrays import Floats
 from mondegreen.calibration import score_bounds as bounds
 from mondegreen.calibration.monte_carlo import monte_carlo
 from mondegreen.calibration.score_bounds import ETA, Effort, Question, ScoreBounds
-from mondegreen.calibration.subsample import blind_loss, subsample, supports_of
+from mondegreen.calibration.subsample import blind_loss, estimate_supports, subsample
 from mondegreen.errors import InvalidParameterError, LawUnknownError, SpaceError
 from mondegreen.mechanisms import base, mechanism
 from mondegreen.mechanisms.base import AbstractMechanism, Progress, State, no_progress
@@ -126,7 +126,7 @@ class Evaluator:
         found: dict[int, ScoreBounds] = {}
         states: dict[int, State] = {}
         for place, name in enumerate(names):
-            if (values := self._kept(mechanisms[place], name)) is None:
+            if (values := self._load_kept(mechanisms[place], name)) is None:
                 states[place] = mechanisms[place].prepare(self.space)
             else:
                 found[place] = ScoreBounds.from_dict(values)
@@ -135,7 +135,7 @@ class Evaluator:
             found[place] = known
             self._keep(mechanisms[place], names[place], known)
 
-        for place, known in self._measured(states, progress):
+        for place, known in self._measure(states, progress):
             hand_in(place, known)
         if certify:
             unsure = {
@@ -163,7 +163,7 @@ class Evaluator:
         except (InvalidParameterError, SpaceError):
             return None  # such as tight at a small epsilon
 
-    def _prepared(self, setting: Setting, epsilon: float) -> State | None:
+    def _prepare(self, setting: Setting, epsilon: float) -> State | None:
         made = setting.at(epsilon)
         try:
             return made.prepare(self.space)
@@ -180,7 +180,7 @@ class Evaluator:
             setting.at(epsilon)
             for setting, epsilons in settings
             for epsilon in epsilons
-            if self._prepared(setting, epsilon) is not None
+            if self._prepare(setting, epsilon) is not None
         ]
         return self.measure(usable, certify=not self.quick, progress=progress)
 
@@ -210,9 +210,11 @@ class Evaluator:
     # What is measured of a mechanism from elsewhere is not kept: its law changes with
     # code that no name of a file covers.
 
-    def _kept(self, made: AbstractMechanism, name: str) -> Mapping[str, Any] | None:
+    def _load_kept(
+        self, made: AbstractMechanism, name: str
+    ) -> Mapping[str, Any] | None:
         is_kept = self.cache and not made.author()
-        return bounds.kept(self.space, name) if is_kept else None
+        return bounds.get_kept(self.space, name) if is_kept else None
 
     def _keep(self, made: AbstractMechanism, name: str, known: ScoreBounds) -> None:
         if self.cache and not made.author():
@@ -231,7 +233,7 @@ class Evaluator:
         text = json.dumps(about, sort_keys=True)
         return f"{hashlib.sha256(text.encode()).hexdigest()}.json"
 
-    def _measured(
+    def _measure(
         self, states: Mapping[int, State], progress: Progress
     ) -> Iterator[tuple[int, ScoreBounds]]:
         """Measure states batch by batch; yield each as soon as it is done."""
@@ -247,12 +249,12 @@ class Evaluator:
             part = bounds.within(progress, done / total, len(places) / total)
             found = look([states[place] for place in places], self._asked, part)
             for place, known in zip(places, found, strict=True):
-                more = self._recovered(states[place]) | _shares(known, losses)
+                more = self._measure_recovered(states[place]) | _shares(known, losses)
                 yield place, known.plus(more)
             done += len(places)
             progress(done / total)
 
-    def _recovered(self, state: State) -> dict[str, Ends]:
+    def _measure_recovered(self, state: State) -> dict[str, Ends]:
         """Measure what the adversary recovers, if there is one."""
         if self.adversary is None:
             return {}
@@ -289,7 +291,7 @@ class Evaluator:
         """Take ln V over the mean distance, in the metric of the mechanism."""
         count = math.log(max(self.space.vocab_size, 3))
         for guess in (1.0, 10.0, 100.0):
-            state = self._prepared(setting, guess)
+            state = self._prepare(setting, guess)
             if state is not None:
                 mean = state.stated.scale["mean"]
                 return count / mean if 0 < mean < math.inf else count
@@ -298,7 +300,7 @@ class Evaluator:
 
     def _is_far(self, setting: Setting, epsilon: float) -> bool:
         """Whether outputs are mostly far words, from a few runs."""
-        state = self._prepared(setting, epsilon)
+        state = self._prepare(setting, epsilon)
         if state is None:
             return True
         rng = np.random.default_rng([self.seed, 2])
@@ -328,7 +330,7 @@ def _by_all_inputs(
         if law.support is not None:
             support = law.support[:-1].astype(np.float64)
         else:
-            support, found = supports_of(state, some, asked)
+            support, found = estimate_supports(state, some, asked)
             scores.update(found)
         yield ScoreBounds.of(state, scores, everyone, law.stay, support, is_exact=True)
 

@@ -18,12 +18,12 @@ from numpy.random import Generator
 from mondegreen.arrays import Floats, Ids, Weights, slices
 from mondegreen.calibration import score_bounds as bounds
 from mondegreen.calibration.score_bounds import ETA, Question, ScoreBounds
-from mondegreen.calibration.subsample import draw_inputs, exceeded
+from mondegreen.calibration.subsample import bound_exceeding, draw_inputs
 from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.definitions import N_W, S_W
 from mondegreen.scores.interval import (
     Ends,
-    bounded_mean,
+    bound_mean,
     check_confidence,
     deviation,
     lower_bound,
@@ -61,7 +61,9 @@ def monte_carlo(
     own, each = len(words) * runs, effort.draws
     total = own + len(asked.priors) * each
     inputs = np.repeat(words, runs)
-    outputs = sampled(state, inputs, rng, bounds.within(progress, 0, own / total))
+    outputs = sample_outputs(
+        state, inputs, rng, bounds.within(progress, 0, own / total)
+    )
     outputs = outputs.reshape(len(words), runs)
     hits = (outputs == words[:, None]).sum(axis=1)
     scores = stays(hits, runs, asked)
@@ -76,7 +78,7 @@ def monte_carlo(
     return ScoreBounds.of(state, scores, words, hits / runs, None)
 
 
-def sampled(
+def sample_outputs(
     state: State, inputs: Ids, rng: Generator, progress: Progress = no_progress
 ) -> Ids:
     """Draw an output for each input, chunk by chunk."""
@@ -93,7 +95,7 @@ def _stays_of_some(hits: Weights, runs: int, asked: Question) -> dict[str, Ends]
     most = lower_bound(int(hits.max()), runs, asked.alpha / len(hits))
     scores = {"n_w_mean": asked.mean(hits / runs, 0.0, 1.0), "n_w_max": (most, 1.0)}
     for name, quantile in N_W.items():
-        scores[name] = exceeded_by_runs(hits, runs, 1 - quantile, asked.alpha)
+        scores[name] = bound_by_runs(hits, runs, 1 - quantile, asked.alpha)
     return scores
 
 
@@ -102,19 +104,19 @@ def _stays_of_all(hits: Weights, runs: int, asked: Question) -> dict[str, Ends]:
     count, each = hits.size * runs, asked.alpha / hits.size  # all words at once
     mean, slack = hits.sum() / count, deviation(1 / count, count, asked.alpha)
 
-    def bounded(hits: int) -> Ends:  # bounds rise with hits, so percentiles are theirs
+    def bound(hits: int) -> Ends:  # bounds rise with hits, so percentiles are theirs
         return lower_bound(hits, runs, each), upper_bound(hits, runs, each)
 
     scores = {
         "n_w_mean": (max(0.0, float(mean - slack)), min(1.0, float(mean + slack))),
-        "n_w_max": bounded(int(hits.max())),
+        "n_w_max": bound(int(hits.max())),
     }
     for name, quantile in N_W.items():
-        scores[name] = bounded(int(np.quantile(hits, quantile, method="higher")))
+        scores[name] = bound(int(np.quantile(hits, quantile, method="higher")))
     return scores
 
 
-def exceeded_by_runs(hits: Weights, runs: int, share: float, alpha: float) -> Ends:
+def bound_by_runs(hits: Weights, runs: int, share: float, alpha: float) -> Ends:
     r"""Bound the chance that a share p of all words exceeds, by runs of some words.
 
     With :math:`h` hits of a random word in R runs and its chance N,
@@ -125,12 +127,12 @@ def exceeded_by_runs(hits: Weights, runs: int, share: float, alpha: float) -> En
     q at which the second is at least 0.9. The lower end is found alike. Each end is
     wrong with chance at most ``alpha``, over independent words.
 
-    >>> exceeded_by_runs(np.full(1000, 5), 10, 0.05, 0.025)  # as if N = 0.5
+    >>> bound_by_runs(np.full(1000, 5), 10, 0.05, 0.025)  # as if N = 0.5
     (0.267..., 0.732...)
     """
     values = hits.astype(np.float64)
-    _, most = exceeded(values, share * (1 - _MISSED), alpha)
-    least, _ = exceeded(values, share + _MISSED * (1 - share), alpha)
+    _, most = bound_exceeding(values, share * (1 - _MISSED), alpha)
+    least, _ = bound_exceeding(values, share + _MISSED * (1 - share), alpha)
     high = upper_bound(int(most), runs, _MISSED) if math.isfinite(most) else 1.0
     low = lower_bound(int(least), runs, _MISSED) if math.isfinite(least) else 0.0
     return low, high
@@ -146,7 +148,7 @@ def undercut_by_bounds(
     less than p may be searched. Wrong with chance at most ``alpha``; minus infinity
     where there are too few words.
     """
-    return -exceeded(-least, share - missed, alpha)[1]
+    return -bound_exceeding(-least, share - missed, alpha)[1]
 
 
 def _supports_of_some(outputs: Ids, alpha: float) -> dict[str, float]:
@@ -208,7 +210,7 @@ def prior_scores(
     """
     space = state.space
     inputs = draw_inputs(prior, draws, rng)
-    outputs = sampled(state, inputs, rng, progress)
+    outputs = sample_outputs(state, inputs, rng, progress)
     distances = pair_distances(space, inputs, outputs)
     hits, alpha = int((inputs == outputs).sum()), check_confidence(confidence) / 2
     found = {
@@ -218,7 +220,7 @@ def prior_scores(
     }
     if distances is not None:
         diameter = space.geometry.diameter
-        found["utility_loss"] = bounded_mean(distances, 0.0, diameter, confidence).ends
+        found["utility_loss"] = bound_mean(distances, 0.0, diameter, confidence).ends
     return found
 
 

@@ -19,7 +19,7 @@ from mondegreen.calibration.score_bounds import (
     Effort,
     ScoreBounds,
 )
-from mondegreen.calibration.search import Attempt, Calibration, calibrate, rounded
+from mondegreen.calibration.search import Attempt, Calibration, calibrate, round_epsilon
 from mondegreen.calibration.targets import Target, match_target
 from mondegreen.errors import ConfigurationError
 from mondegreen.mechanisms import mechanism_class
@@ -131,7 +131,7 @@ class Plan:
         """Calibrate one mechanism, with the parameter that it searches if any."""
         searched = mechanism_class(setting.name).searched
         if searched is None or searched[0] in setting.parameters:
-            return Row(setting, self._solved(setting, self.evaluator))
+            return Row(setting, self._solve(setting, self.evaluator))
         parameter, grid = searched
         rough = replace(self.evaluator, quick=True)
         searches = len(grid) if self.evaluator.quick else len(grid) + 1
@@ -141,12 +141,12 @@ class Plan:
 
         def solve(t: float, is_thorough: bool) -> Calibration:
             evaluator = self.evaluator if is_thorough else rough
-            return self._solved(at(t), evaluator, searches)
+            return self._solve(at(t), evaluator, searches)
 
         t, found = calibrate_vickrey(solve, self.targets, self.prior, grid)
         return Row(at(t), found)
 
-    def _solved(
+    def _solve(
         self, setting: Setting, evaluator: Evaluator, searches: int = 1
     ) -> Calibration:
         """Search epsilon for one setting, of ``searches`` of its mechanism."""
@@ -203,7 +203,7 @@ class Plan:
         """List the epsilons of a curve around its transition."""
         middle = self._transition(setting)
         shares = np.linspace(-1.0, 1.0, _CURVE)
-        return [rounded(middle * _WIDTH**share, up=False) for share in shares]
+        return [round_epsilon(middle * _WIDTH**share, up=False) for share in shares]
 
 
 def _outputs(effort: Effort) -> int:

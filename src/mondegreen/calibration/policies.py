@@ -261,7 +261,7 @@ class PolicyPlan:
         found: list[PolicyRow] = []
         for name in self.mechanisms:
             for size in self.sizes:
-                found.append(self._searched(name, size, self.targets))
+                found.append(self._search(name, size, self.targets))
                 chosen = found[-1].chosen
                 is_enough = any(target.key == "ordinary" for target in self.targets)
                 if chosen is not None and (is_enough or chosen.ordinary >= _MUCH):
@@ -278,17 +278,17 @@ class PolicyPlan:
         alone = [target for target in self.targets if target.key == "sensitive"]
         if len(alone) == len(self.targets):
             return []
-        return [self._searched(name, self.sizes[0], alone) for name in self.mechanisms]
+        return [self._search(name, self.sizes[0], alone) for name in self.mechanisms]
 
     def curve(self, epsilons: Sequence[float] = EPSILONS) -> list[PolicyScores]:
         """Measure every mechanism at epsilons, with the first size of groups."""
         return [
-            self._measured(name, epsilon, self.sizes[0], Attempt(1))
+            self._measure(name, epsilon, self.sizes[0], Attempt(1))
             for name in self.mechanisms
             for epsilon in epsilons
         ]
 
-    def _searched(
+    def _search(
         self, name: str, hide_among: int, targets: Sequence[Target]
     ) -> PolicyRow:
         """Search epsilon for one mechanism and size of groups."""
@@ -299,7 +299,7 @@ class PolicyPlan:
             if epsilon > LARGEST:
                 return None
             alone = steers and attempt.is_rough
-            found = self._measured(name, epsilon, hide_among, attempt, alone=alone)
+            found = self._measure(name, epsilon, hide_among, attempt, alone=alone)
             if not attempt.is_rough:
                 seen[epsilon] = found
             return found.bounds(attempt.confidence)
@@ -309,7 +309,7 @@ class PolicyPlan:
             return PolicyRow(name, hide_among, None, done.problem)
         return PolicyRow(name, hide_among, seen[done.chosen.epsilon])
 
-    def _measured(
+    def _measure(
         self,
         name: str,
         epsilon: float,
@@ -339,7 +339,7 @@ class PolicyPlan:
             )
             hidden = policy.alphabet.is_group(symbols)
             attack = sensitive_words(part.batch, guesses, hidden)
-        kept = float(_kept(policy, state, symbols)[part.ordinary].mean())
+        kept = float(_compute_kept(policy, state, symbols)[part.ordinary].mean())
         return PolicyScores(name, epsilon, hide_among, attack, kept)
 
 
@@ -352,7 +352,7 @@ class _Part:
         self.ordinary = word_classes(batch) == "ordinary"
 
 
-def _kept(policy: Policy, state: ResponseState, symbols: Ids) -> Floats:
+def _compute_kept(policy: Policy, state: ResponseState, symbols: Ids) -> Floats:
     """Chance that a word is printed unchanged; 0 for words that the policy hides."""
     is_shown = ~policy.alphabet.is_group(symbols)
     return np.asarray(np.where(is_shown, state.response.kept_by(symbols), 0.0))

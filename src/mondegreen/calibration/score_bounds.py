@@ -15,7 +15,7 @@ from mondegreen import __version__
 from mondegreen.arrays import Floats, Ids
 from mondegreen.files import home, read_own, write_own
 from mondegreen.mechanisms.base import Progress, State
-from mondegreen.scores.interval import Ends, bounded_mean, check_confidence
+from mondegreen.scores.interval import Ends, bound_mean, check_confidence
 from mondegreen.space.space import Space
 
 ETA: Final = 0.05  # the mass that S_w leaves out
@@ -63,7 +63,7 @@ class Question:
 
     def mean(self, values: Floats, least: float, largest: float) -> Ends:
         """Bound the mean of independent values of a known range."""
-        return bounded_mean(values, least, largest, self.confidence).ends
+        return bound_mean(values, least, largest, self.confidence).ends
 
 
 @final
@@ -212,7 +212,7 @@ def folder(space: Space) -> Path:
     return home() / "measurements" / f"{space.digest[:32]}-{__version__}"
 
 
-def kept(space: Space, name: str) -> Any:
+def get_kept(space: Space, name: str) -> Any:
     """Read the JSON value kept under a name; None where there is none."""
     try:
         return json.loads(read_own(folder(space) / name) or b"null")

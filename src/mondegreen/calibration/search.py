@@ -65,15 +65,15 @@ def calibrate(
     """
     search = _Search(measure, targets, tolerance)
     guess = search.look(start)
-    search.conclude(None if guess is None else search.settled(guess))
+    search.conclude(None if guess is None else search.settle(guess))
     return search.result
 
 
-def rounded(epsilon: float, *, up: bool) -> float:
+def round_epsilon(epsilon: float, *, up: bool) -> float:
     """Round an epsilon to four digits, to no more, or no less, than it is.
 
-    >>> rounded(1.73456, up=False), rounded(1.73456, up=True), rounded(2.0, up=True)
-    (1.734, 1.735, 2.0)
+    >>> round_epsilon(1.73456, up=False), round_epsilon(1.73456, up=True)
+    (1.734, 1.735)
     """
     power = 10.0 ** (_DIGITS - 1 - math.floor(math.log10(epsilon)))
     scaled = epsilon * power
@@ -96,9 +96,9 @@ class _Search:
         self.result = Calibration()
 
     def _round(self, epsilon: float) -> float:
-        return rounded(epsilon, up=self.sign < 0)
+        return round_epsilon(epsilon, up=self.sign < 0)
 
-    def _measured(self, epsilon: float, attempt: Attempt) -> ScoreBounds | None:
+    def _measure(self, epsilon: float, attempt: Attempt) -> ScoreBounds | None:
         """Measure, and remember."""
         found = self.measure(epsilon, attempt)
         if found is not None:
@@ -108,7 +108,7 @@ class _Search:
     def look(self, start: float) -> float | None:
         """Find about the last epsilon at which the targets hold; None if none."""
         if all(target.is_linear for target in self.steering):
-            return self._scaled(start)
+            return self._scale(start)
         # Outwards from the start: further while they hold, or until they do.
         margin = self._margin(start)
         held = margin >= 0
@@ -119,17 +119,17 @@ class _Search:
             last, margin = margin, self._margin(following)
             if (margin >= 0) != held:
                 pair = (outside, following) if held else (following, outside)
-                return self._bisected(*pair)
+                return self._bisect(*pair)
             outside = following
             if doubling > 2 and abs(margin - last) <= _STALE * abs(last):
                 break  # the law has come to its limit
         self.result.is_binding = not held
         return outside if held else None
 
-    def _scaled(self, start: float) -> float | None:
+    def _scale(self, start: float) -> float | None:
         """Guess, for targets that grow as epsilon does."""
         for _ in range(2):
-            found = self._measured(self._round(start), Attempt())
+            found = self._measure(self._round(start), Attempt())
             known = [] if found is None else [t.likely(found) for t in self.steering]
             if found is None or None in known:
                 return None
@@ -140,7 +140,7 @@ class _Search:
             )
         return start
 
-    def _bisected(self, inside: float, outside: float) -> float:
+    def _bisect(self, inside: float, outside: float) -> float:
         """Bisect for about the last epsilon at which the targets seem to hold."""
         while abs(math.log(outside / inside)) > self.tolerance:
             middle = math.sqrt(inside * outside)
@@ -152,12 +152,12 @@ class _Search:
 
     def _margin(self, epsilon: float) -> float:
         """Tell by how much the steering targets seem to hold; negative: missed."""
-        found = self._measured(self._round(epsilon), Attempt())
+        found = self._measure(self._round(epsilon), Attempt())
         if found is None:
             return -math.inf
         return min(target.margin(found) for target in self.steering)
 
-    def settled(self, guess: float) -> ScoreBounds | None:
+    def settle(self, guess: float) -> ScoreBounds | None:
         """Check epsilons by what is measured there, from the guess to the safe side."""
         step, missed = 1 + self.tolerance, None
         epsilon, best = self._round(guess), None
@@ -166,7 +166,7 @@ class _Search:
             # targets: each looks at one end, wrong half as often as its interval.
             share = (1 - _CONFIDENCE) * 6 / (math.pi * number) ** 2
             attempt = Attempt(number, 1 - 2 * share / len(self.targets))
-            found = self._measured(epsilon, attempt)
+            found = self._measure(epsilon, attempt)
             holds = found is not None and all(t.holds(found) for t in self.steering)
             if holds:
                 best = found
@@ -211,7 +211,7 @@ class _Search:
             self.result.problem = self._problem()
         elif broken := [target for target in self.targets if not target.holds(best)]:
             start = f"from epsilon {best.epsilon:g} on, where {self.steering[0]}, "
-            missed = "; ".join(_missed(target, [best]) for target in broken)
+            missed = "; ".join(_explain_miss(target, [best]) for target in broken)
             self.result.problem = start + missed
         else:
             self.result.chosen = best
@@ -222,10 +222,12 @@ class _Search:
         if not tried:
             return "there is no setting near the epsilons that were tried"
         worst = [t for t in self.steering if not any(map(t.holds, tried))]
-        return "; ".join(_missed(target, tried) for target in worst or self.steering)
+        return "; ".join(
+            _explain_miss(target, tried) for target in worst or self.steering
+        )
 
 
-def _missed(target: Target, tried: Sequence[ScoreBounds]) -> str:
+def _explain_miss(target: Target, tried: Sequence[ScoreBounds]) -> str:
     """Say how near settings come to a target."""
     values = [(target.pessimistic(each), each.epsilon) for each in tried]
     known = [(value, at) for value, at in values if value is not None]

@@ -2,7 +2,7 @@ r"""Scores of closed laws from the laws of some inputs, with intervals for the r
 
 Scores of a word are a survey of the vocabulary: words are drawn independently, with
 replacement, and a percentile over all words is one of the law of the score of a random
-word, so that how many draws lie above it is binomial (:func:`exceeded`).
+word, so that how many draws lie above it is binomial (:func:`bound_exceeding`).
 
 The Bayes risk asks more, since it depends on all inputs. A genie helps the adversary:
 he says that the input is one of m inputs, all drawn from the prior. The adversary then
@@ -31,7 +31,7 @@ from mondegreen.calibration.score_bounds import ETA, Question, ScoreBounds
 from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.scores.definitions import N_W, S_W
 from mondegreen.scores.deniability import effective_support
-from mondegreen.scores.interval import Ends, bounded_mean, deviation
+from mondegreen.scores.interval import Ends, bound_mean, deviation
 from mondegreen.scores.law import to_words
 from mondegreen.space.space import Space
 
@@ -68,7 +68,7 @@ def draw_inputs(prior: Floats, count: int, rng: np.random.Generator) -> Ids:
     return np.asarray(np.minimum(inputs, len(prior) - 1), dtype=np.int32)
 
 
-def supports_of(
+def estimate_supports(
     state: State, words: Ids, asked: Question
 ) -> tuple[Floats, dict[str, Ends]]:
     """Compute :math:`S_w` of some words from their laws, and bound it for the rest."""
@@ -81,12 +81,12 @@ def _support_bounds(space: Space, support: Floats, asked: Question) -> dict[str,
     mean = asked.mean(support, 1.0, largest)
     scores = {"s_w_mean": mean, "s_w_min": (1.0, float(support.min()))}
     for name, quantile in S_W.items():
-        low, high = exceeded(-support, quantile, asked.alpha)
+        low, high = bound_exceeding(-support, quantile, asked.alpha)
         scores[name] = max(-high, 1.0), min(-low, largest)
     return scores
 
 
-def exceeded(values: Floats, share: float, alpha: float) -> Ends:
+def bound_exceeding(values: Floats, share: float, alpha: float) -> Ends:
     r"""Bound the value that a share p of all words exceeds, by independent words.
 
     .. math:: q = \inf \{ v : P(X > v) \le p \}
@@ -99,7 +99,7 @@ def exceeded(values: Floats, share: float, alpha: float) -> Ends:
     above q only if more than k draws exceed q, although each does with a chance of at
     most p, and :math:`P(\mathrm{Bin}(m, p) > k) \le \alpha`.
 
-    >>> exceeded(np.arange(100.0), 0.5, 0.025)
+    >>> bound_exceeding(np.arange(100.0), 0.5, 0.025)
     (39.0, 60.0)
     """
     falling, count = np.sort(values)[::-1], len(values)
@@ -180,7 +180,7 @@ def _of_words(space: Space, rows: _Rows, asked: Question) -> dict[str, Ends]:
     scores["n_w_mean"] = asked.mean(rows.stay, 0.0, 1.0)
     scores["n_w_max"] = float(rows.stay.max()), 1.0
     for name, quantile in N_W.items():
-        low, high = exceeded(rows.stay, 1 - quantile, asked.alpha)
+        low, high = bound_exceeding(rows.stay, 1 - quantile, asked.alpha)
         scores[name] = max(low, 0.0), min(high, 1.0)
     if rows.distance is not None:
         diameter = space.geometry.diameter
@@ -218,10 +218,10 @@ def blind_loss(
     """
     is_large = space.vocab_size > _BLIND_BLOCK
     if is_large and rows is not None:
-        means = _drawn_means(space, prior.tobytes(), rows)
-        return bounded_mean(means, 0.0, space.geometry.diameter, confidence).ends
+        means = _sample_means(space, prior.tobytes(), rows)
+        return bound_mean(means, 0.0, space.geometry.diameter, confidence).ends
     everyone = np.arange(space.vocab_size + 1, dtype=np.int32)
-    found = bounds.kept(space, "mean-distances") if is_large else None
+    found = bounds.get_kept(space, "mean-distances") if is_large else None
     if found is None or len(found) != len(everyone):
         found = _mean_distances(space, everyone)
         if is_large:
@@ -231,7 +231,7 @@ def blind_loss(
 
 
 @functools.lru_cache(maxsize=8)
-def _drawn_means(space: Space, prior: bytes, count: int) -> Floats:
+def _sample_means(space: Space, prior: bytes, count: int) -> Floats:
     """Take the mean distances of inputs from a prior, drawn once for all."""
     rng = np.random.default_rng(0)
     return _mean_distances(space, draw_inputs(np.frombuffer(prior), count, rng))

@@ -83,7 +83,7 @@ def best_tree(
     weights = tfidf_weights(prior) if weights is None else weights
     gain = closeness(space, tree, weights, power)
     guesses = [Guess(tree, each) for each in priors]
-    rows = _Program(guesses, gain, success, epsilon, by_class=by_class).solved()
+    rows = _Program(guesses, gain, success, epsilon, by_class=by_class).solve()
     # Equal classes come out of the solver equal but for the last digits.
     rows = np.floor(rows * (1 - _TO_ROOT) * _DIGITS) / _DIGITS
     rows[:, -1] += 1 - rows.sum(axis=1)
@@ -162,7 +162,7 @@ class _Program:
     epsilon: float
     by_class: bool
 
-    def solved(self) -> Floats:
+    def solve(self) -> Floats:
         """Find the probabilities, shape (children, D + 1)."""
         from scipy.optimize import linprog
 

@@ -137,7 +137,7 @@ def attack(
     mondegreen attack reviews.csv --column review --policy all --epsilon 10
     """  # noqa: D301
     from mondegreen.cli.attack_any_tool import Asked, attack_any_tool, check_any_tool
-    from mondegreen.policy.policy import policy_of
+    from mondegreen.policy.policy import find_policy
 
     if sample == release:
         raise ConfigurationError("SAMPLE and RELEASE must be two files")
@@ -149,7 +149,7 @@ def attack(
         made = attack_any_tool(settings, files, asked, shower(quiet))
         _finish(made, sample, html, limits, as_json=as_json, force=force)
         return
-    if places and (policy_of(settings.resolve()) is not None or release is None):
+    if places and (find_policy(settings.resolve()) is not None or release is None):
         raise ConfigurationError(
             "--places needs a RELEASE by a mechanism over words: add --policy all"
         )
@@ -158,7 +158,7 @@ def attack(
             "--spans, --label and --show go with a release of any tool: leave out "
             "--epsilon"
         )
-    policy = policy_of(settings.resolve())
+    policy = find_policy(settings.resolve())
     _check_policy_options(policy, language, more)
     if policy is None:
         made = _attack_space(
@@ -303,7 +303,7 @@ def _attack_space(
     """Attack a mechanism over the words of a space."""
     import numpy as np
 
-    from mondegreen.attacks.pairs import pairs_of
+    from mondegreen.attacks.pairs import build_pairs
     from mondegreen.attacks.run import attack_all
     from mondegreen.attacks.sensitive import attack_with_corpus
     from mondegreen.privatizer.build import build_mechanism
@@ -316,23 +316,23 @@ def _attack_space(
     loaded = find_space(settings.space)
     state = mechanism.prepare(loaded)
     texts, releases = _read(files, state, most)
-    pairs = pairs_of(texts, Lookup(loaded), releases)
+    pairs = build_pairs(texts, Lookup(loaded), releases)
     check_words(pairs, files)
     problem: str | None = None
     if releases is None:
-        pairs = pairs.drawn(state, np.random.default_rng(seed))
+        pairs = pairs.sample(state, np.random.default_rng(seed))
     else:
-        pairs, problem = _checked(pairs, state)
+        pairs, problem = _check(pairs, state)
     show("the channel")
     found = attack_all(state, pairs, _knowledge(state, pairs, language), show, more)
     about = _about(pairs, problem)
     if has_places:
         show("guessed places")
-        about["guessed_places"] = _guessed_places(state, pairs, language)
+        about["guessed_places"] = _list_guessed_places(state, pairs, language)
     if corpus and pairs.released is not None:
         show("sensitive words")
         known = _public_texts(files, corpus, texts)
-        read = attack_with_corpus(state, pairs, tokenize(_chosen(texts, pairs)), known)
+        read = attack_with_corpus(state, pairs, tokenize(_choose(texts, pairs)), known)
         found = {read.name: read, **found}
         words = read.details["corpus_words"]
         about["corpus"] = _corpus(known, words, is_held_out=False)
@@ -352,7 +352,7 @@ def _attack_policy(
     """Attack randomized response over the symbols of a policy."""
     import numpy as np
 
-    from mondegreen.attacks.pairs import pairs_of
+    from mondegreen.attacks.pairs import build_pairs
     from mondegreen.attacks.policies import attack_policy
     from mondegreen.attacks.sensitive import InDomainReader
     from mondegreen.privatizer.build import build_mechanism
@@ -370,18 +370,18 @@ def _attack_policy(
         raise _without_corpus(files)
     show("the corpus of the attacker")
     reader = InDomainReader(policy, known, state.response)
-    pairs = pairs_of(texts, reader.lookup, releases)
+    pairs = build_pairs(texts, reader.lookup, releases)
     check_words(pairs, files)
     trouble: str | None = None
     if releases is None:
-        pairs = pairs.drawn(state, np.random.default_rng(seed))
+        pairs = pairs.sample(state, np.random.default_rng(seed))
     else:
-        pairs, trouble = _checked(pairs, state)
+        pairs, trouble = _check(pairs, state)
     found = attack_policy(
         policy,
         state,
         reader,
-        tokenize(_chosen(texts, pairs)),
+        tokenize(_choose(texts, pairs)),
         pairs,
         is_public=bool(corpus),
         tell=show,
@@ -398,7 +398,7 @@ def _attack_policy(
     return Made(found, about, setting)
 
 
-def _guessed_places(
+def _list_guessed_places(
     state: State, pairs: Pairs, language: str | None
 ) -> list[dict[str, Any]]:
     """List the places that the reader is sure of, numbered from 1."""
@@ -433,7 +433,7 @@ def _without_corpus(files: Files) -> SourceError:
     return SourceError(files.sample, problem, hint=hint)
 
 
-def _chosen(texts: list[str], pairs: Pairs) -> list[str]:
+def _choose(texts: list[str], pairs: Pairs) -> list[str]:
     """Take the texts that are among the pairs."""
     if pairs.chosen is None:
         return texts
@@ -507,7 +507,7 @@ def check_stated(release: AbstractSource, state: State) -> list[list[Pass]]:
     return found
 
 
-def _checked(pairs: Pairs, state: State) -> tuple[Pairs, str | None]:
+def _check(pairs: Pairs, state: State) -> tuple[Pairs, str | None]:
     """Leave released words out where this setting did not draw them; say so."""
     from mondegreen.attacks.outputs import has_closed_law
     from mondegreen.attacks.pairs import looks_drawn

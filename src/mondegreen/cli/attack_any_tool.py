@@ -76,7 +76,7 @@ def attack_any_tool(
     space = load_space(settings.space or DEFAULT_SPACE)
     language, corpus = _language(files, asked, space)
     found = attack_release(
-        _given(files, asked),
+        _iterate_given(files, asked),
         language,
         space,
         has_spans=asked.spans is not None,
@@ -113,7 +113,7 @@ def _language(
     return in_domain_language(known, space), {"corpus": {"texts": len(known)}}
 
 
-def _given(files: Files, asked: Asked) -> Iterator[Given]:
+def _iterate_given(files: Files, asked: Asked) -> Iterator[Given]:
     """Pair texts, releases, annotations and labels, row by row."""
     from mondegreen.attacks.any_tool.rows import Given
     from mondegreen.attacks.any_tool.spans import SpanError, read_spans
@@ -158,7 +158,7 @@ def _show_riskiest(files: Files, found: Found, asked: Asked) -> None:
 
     listed = found.attacks["survivors"].details["riskiest_rows"][:_SHOWN]
     wanted = {each["row"] for each in listed}
-    chosen = (each for each in _given(files, asked) if each.number in wanted)
+    chosen = (each for each in _iterate_given(files, asked) if each.number in wanted)
     for row in read_rows(chosen):
         left = [
             f"{unit.kind}: {' '.join(row.words[unit.first : unit.last])}"

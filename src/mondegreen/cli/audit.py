@@ -116,7 +116,7 @@ def audit(
             "--timeout": timeout != _TIMEOUT,
         }
         _refuse("--mechanism", "--target", of_targets)
-        chosen = options.parameters_of(parameters)
+        chosen = options.collect_parameters(parameters)
         mechanism = build_mechanism(
             Settings(mechanism=name, epsilon=epsilon, parameters=chosen)
         )

@@ -90,7 +90,7 @@ def show_before_after(
     from rich.table import Table
     from rich.text import Text
 
-    hidden = _hidden(privatizer, before)
+    hidden = _find_hidden(privatizer, before)
     pairs = list(map(_mark, before, after, hidden))
     # Not console.is_terminal: an environment variable can set that.
     if not console.file.isatty():
@@ -111,7 +111,7 @@ def show_before_after(
     console.print(table)
 
 
-def _hidden(privatizer: Privatizer, texts: Sequence[str]) -> list[list[bool]]:
+def _find_hidden(privatizer: Privatizer, texts: Sequence[str]) -> list[list[bool]]:
     """Tell of each word of each text whether the mechanism hides it."""
     from mondegreen.policy.lookup import PolicyLookup
     from mondegreen.text.lookup import KEEP, Lookup

@@ -167,7 +167,7 @@ def calibrate(
             f"--mechanism, or name one of {', '.join(SYMBOL_MECHANISMS)}"
         )
     if output is not None:
-        key, share = _bound_of_tree(names, targets, epsilons)
+        key, share = _bound_tree(names, targets, epsilons)
         tune_tree(
             sample,
             output,
@@ -313,7 +313,7 @@ def _is_over_policy(
     return not (is_about_space or has_options_of_space)
 
 
-def _bound_of_tree(
+def _bound_tree(
     names: Sequence[str], targets: Sequence[str], epsilons: Sequence[float]
 ) -> tuple[str, float]:
     """Read what --output needs besides one epsilon: the tree and one target."""
@@ -339,13 +339,13 @@ def _adversary(
 ) -> Adversary | None:
     """Who measures what a reader recovers: as a target, or to show it at no cost."""
     from mondegreen.attacks.adversary import KEYS, Adversary
-    from mondegreen.attacks.pairs import pairs_of
+    from mondegreen.attacks.pairs import build_pairs
     from mondegreen.language.store import load_language
     from mondegreen.text.lookup import Lookup
 
     asked = [key for key in KEYS if key in keys]
     model = load_language(language)
-    pairs = pairs_of(read.passage, Lookup(space))
+    pairs = build_pairs(read.passage, Lookup(space))
     if asked or language is not None:
         model.check_space(space)
         return Adversary(pairs, model, asked or ["reader"])
@@ -376,7 +376,7 @@ def _setting(text: str, *, allow_unproved: bool) -> Setting:
     cls = mechanism_class(name)
     options.check_proved(cls, allow_unproved=allow_unproved)
     parts = tuple(part for part in given.split(",") if part)
-    setting = Setting(cls.name, options.parameters_of(parts))
+    setting = Setting(cls.name, options.collect_parameters(parts))
     setting.at(1.0)  # refuses what it does not take, before work starts
     return setting
 
@@ -410,4 +410,4 @@ def _check_report(
     if html is not None:
         check_drawing("--html")
         Target(html, force=force)
-    return options.lines_of(sentences)
+    return options.read_option_lines(sentences)

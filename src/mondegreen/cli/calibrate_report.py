@@ -20,9 +20,9 @@ from mondegreen.mechanisms import mechanism
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.report.study import (
     SampleRelease,
+    build_study,
     command_line,
-    study_of,
-    told_parameters,
+    list_parameters,
 )
 from mondegreen.sampling.noise import Seeded
 from mondegreen.scores.definitions import COLUMNS
@@ -126,8 +126,10 @@ class Outcome:
 
         plan, chosen, sample = self.plan, self.chosen, self.sample
         settings = [*_some(self.curves), *([] if chosen is None else [chosen])]
-        releases = [_released(each, plan, sentences) for each in settings if sentences]
-        study = study_of(
+        releases = [
+            _release_sample(each, plan, sentences) for each in settings if sentences
+        ]
+        study = build_study(
             plan.evaluator.space,
             self.curves,
             sample=Path(sample.name).name,
@@ -185,7 +187,7 @@ def _cell(ends: tuple[float, float] | None, unit: str, vocab_size: int) -> str:
 
 def _short(setting: ScoreBounds) -> str:
     """A mechanism, and what of it is not the default."""
-    return str(Setting(setting.mechanism, told_parameters(setting)))
+    return str(Setting(setting.mechanism, list_parameters(setting)))
 
 
 def _some(curves: Sequence[ScoreBounds]) -> list[ScoreBounds]:
@@ -201,7 +203,7 @@ def _some(curves: Sequence[ScoreBounds]) -> list[ScoreBounds]:
     return found
 
 
-def _released(
+def _release_sample(
     setting: ScoreBounds, plan: Plan, sentences: tuple[str, ...]
 ) -> SampleRelease:
     """Privatize the sentences under one setting, the same in every run."""

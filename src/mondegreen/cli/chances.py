@@ -165,7 +165,7 @@ def tune_tree(
     raw, spread = read.expectations()
     everyone = read.priors()["sample"]  # words that are not in the sample count too
 
-    def tuned(success: float) -> Tree:
+    def build_tuned(success: float) -> Tree:
         return best_tree(
             loaded,
             tree_for(loaded),
@@ -181,11 +181,11 @@ def tune_tree(
     against = None
     if reader is not None:
         against = _Reader(read, loaded, language, shower(quiet))
-        success = against.success(reader, tuned, max(raw.max(), spread.max()))
+        success = against.success(reader, build_tuned, max(raw.max(), spread.max()))
     assert success is not None  # noqa: S101 - one of the two was given
-    found = tuned(success)
+    found = build_tuned(success)
     state = found.prepare(loaded)
-    reached = _checked(state, (raw, spread), success)
+    reached = _check(state, (raw, spread), success)
     given = found.to_dict()["parameters"]
     kept = {k: v for k, v in given.items() if k != "epsilon" and v is not None}
     target.write_whole(json.dumps(kept, indent=1).encode() + b"\n")
@@ -194,7 +194,7 @@ def tune_tree(
     facts = {
         "sample": f"{read.name}: {amount(read.texts, 'text')}, {words}",
         "success": round(reached, 6),
-        **({} if against is None else {"reader": against.checked(state)}),
+        **({} if against is None else {"reader": against.check(state)}),
         "success, no output seen": round(float(raw.max()), 6),
         "nats, by level": ", ".join(figure(x, digits=4) for x in state.law.losses()),
         "tree": state.tree.digest,
@@ -222,13 +222,13 @@ class _Reader:
         language: str | None,
         show: Callable[[str], None],
     ) -> None:
-        from mondegreen.attacks.pairs import pairs_of
+        from mondegreen.attacks.pairs import build_pairs
         from mondegreen.language.store import load_language
         from mondegreen.text.lookup import Lookup
 
         self._model, self._space, self._show = load_language(language), space, show
         self._model.check_space(space)
-        pairs = pairs_of(read.passage, Lookup(space))
+        pairs = build_pairs(read.passage, Lookup(space))
         self._own, self._other = (pairs.every(2, first) for first in (0, 1))
 
     def success(
@@ -237,16 +237,16 @@ class _Reader:
         """Find the success of a single guess at which the reader recovers so much."""
         from mondegreen.attacks.adversary import success_against
 
-        def prepared(success: float) -> TreeState:
+        def prepare(success: float) -> TreeState:
             self._show(f"the reader, where a word is guessed with {success:.3f}")
             return tuned(success).prepare(self._space)
 
         least *= 1 + _ROUNDING
-        found = success_against(reader, prepared, self._own, self._model, least)
+        found = success_against(reader, prepare, self._own, self._model, least)
         self._show("")
         return found
 
-    def checked(self, state: TreeState) -> dict[str, float | int]:
+    def check(self, state: TreeState) -> dict[str, float | int]:
         """Measure the reader on the half that nothing was chosen by."""
         import numpy as np
 
@@ -258,7 +258,7 @@ class _Reader:
         return {**rounded, "words": found.n}
 
 
-def _checked(state: TreeState, priors: Iterable[Floats], success: float) -> float:
+def _check(state: TreeState, priors: Iterable[Floats], success: float) -> float:
     """How often a guess is right with the first prior; refuses too often."""
     from mondegreen.calibration.guess import vulnerability
 

@@ -102,7 +102,7 @@ def explain(
         scored = score_policy_word(privatizer.state, privatizer.policy, word, top=top)
         _explain_with_policy(privatizer, word, scored, as_json=as_json)
         return
-    code, form = Lookup(privatizer.space, keep=settings.keep).code_of(word)
+    code, form = Lookup(privatizer.space, keep=settings.keep).find_code(word)
     facts = {"word": word, "looked_up_as": form, "is_kept": code == KEEP}
     if code == KEEP:
         _refuse_picture(target, "--plot: a word of the keep list has one output")
@@ -123,7 +123,7 @@ def explain(
     )
     guarantee = privatizer.guarantee
     readings = _readings(privatizer, code, runs, seed)[:top]
-    printed = _printed(replace(settings, read=read), word, seed)
+    printed = _find_printed(replace(settings, read=read), word, seed)
     preview = privatizer.preview(with_attacker=True)
     if target is not None:
         from mondegreen.report.charts import picture, picture_format
@@ -150,7 +150,9 @@ def explain(
             rows = [(word, f"{figure(share, 'percent')} %") for word, share in readings]
             click.echo("\n".join(["", "read by itself as", *table(rows, indent="  ")]))
         if printed is not None:
-            click.echo(f"\nprinted again in carrier sentences: {_share_of(printed)}")
+            click.echo(
+                f"\nprinted again in carrier sentences: {_format_share(printed)}"
+            )
         click.echo(f"\n{preview.warning or preview}")
         click.echo(f"Protection: {preview.protection(guarantee)}.")
 
@@ -160,7 +162,7 @@ def _refuse_picture(target: Any, why: str) -> None:
         raise ConfigurationError(why)
 
 
-def _printed(settings: Settings, word: str, seed: int | None) -> Printed | None:
+def _find_printed(settings: Settings, word: str, seed: int | None) -> Printed | None:
     """How often the command prints a word again, where a reader has the last word."""
     if settings.read == "none":
         return None
@@ -177,7 +179,7 @@ def _printed(settings: Settings, word: str, seed: int | None) -> Printed | None:
     return count_printed(word, release, _RUNS)
 
 
-def _share_of(printed: Printed) -> str:
+def _format_share(printed: Printed) -> str:
     value, ends = (
         figure(printed.value, "percent"),
         figures(printed.low, printed.high, "percent"),
@@ -338,7 +340,7 @@ def _lines(
         itself = " (itself)" if scores.is_known and output.word == own else ""
         away = "" if output.distance is None else f"{output.distance:.3g} away"
         name = "(never printed)" if output.word in listed else output.word
-        rows.append((name + itself, _shown(output.probability, "percent"), away))
+        rows.append((name + itself, _format_value(output.probability, "percent"), away))
     yield from [*table(rows, indent="  "), "", "odds"]
     for odds in scores.odds:
         yield from _odds(odds, word)
@@ -371,23 +373,26 @@ def _limit(loss: float | None, known: str, without: str) -> str:
 def _facts(scores: WordScores) -> Iterator[tuple[str, str]]:
     """One row for each score."""
     if scores.is_known:
-        yield "chance to stay", _shown(scores.stay, "percent")
-    support = amount(_shown(scores.support, "count"), "word")
+        yield "chance to stay", _format_value(scores.stay, "percent")
+    support = amount(_format_value(scores.support, "count"), "word")
     share = f"{100 * (1 - scores.eta):.4g} % of the probability"
     yield "likely outputs", f"{support} hold {share}"
     if scores.distinct is not None:
         yield "distinct outputs", f"{scores.distinct:,} in these runs"
     shannon, least = scores.entropies["entropy_1"], scores.entropies["entropy_inf"]
-    drawn = amount(_shown(shannon), "nat")
+    drawn = amount(_format_value(shannon), "nat")
     if isinstance(shannon, float):
         size = math.exp(shannon)
         fair = figure(size, "count" if size >= 10 else "number")
         drawn += f", as of a fair draw among {amount(fair, 'word')}"
     yield "entropy", drawn
-    yield "at the least", f"{amount(_shown(least), 'nat')}, by the likeliest output"
+    yield (
+        "at the least",
+        f"{amount(_format_value(least), 'nat')}, by the likeliest output",
+    )
     if scores.distance is not None and scores.rank is not None:
-        yield "distance moved", f"{_shown(scores.distance)} on average"
-        yield "closer words", f"{_shown(scores.rank, 'count')} on average"
+        yield "distance moved", f"{_format_value(scores.distance)} on average"
+        yield "closer words", f"{_format_value(scores.rank, 'count')} on average"
 
 
 def _document(loss: DocumentLoss) -> list[str]:
@@ -404,7 +409,7 @@ def _document(loss: DocumentLoss) -> list[str]:
     return [head, *table(rows, indent="  ")]
 
 
-def _shown(value: Any, kind: Kind = "number") -> str:
+def _format_value(value: Any, kind: Kind = "number") -> str:
     """A number, with its interval where it is an estimate."""
     unit = " %" if kind == "percent" else ""
     if isinstance(value, float):

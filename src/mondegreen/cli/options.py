@@ -31,7 +31,7 @@ from mondegreen.errors import (
     UnprovedGuaranteeError,
 )
 from mondegreen.files import read_bytes, read_lines
-from mondegreen.io.guess import format_of
+from mondegreen.io.guess import guess_format
 from mondegreen.settings import (
     POLICIES,
     Option,
@@ -83,7 +83,7 @@ def _columns(ctx: click.Context) -> list[str]:
     path = Path(next(filter(None, [*ctx.args, *read])))
     if not path.is_file():  # a pipe has one reader
         return []
-    form = ctx.params.get("format") or format_of(path.name)
+    form = ctx.params.get("format") or guess_format(path.name)
     if form == "parquet":
         import pyarrow.parquet as pq
 
@@ -204,16 +204,16 @@ def option(help: str, shown: str = "", **more: Any) -> Any:
     if metavar := shown.split()[len(flags) :]:
         given["metavar"] = metavar[0]
 
-    def declared(name: str, kind: Any) -> click.Parameter:
+    def declare(name: str, kind: Any) -> click.Parameter:
         names = [*(flags or [f"--{name.replace('_', '-')}"]), name]
-        return click.Option(names, **_typed(kind, given))
+        return click.Option(names, **_parse_types(kind, given))
 
-    return declared
+    return declare
 
 
 def argument(**more: Any) -> Any:
     """Declare an argument where a parameter of a command has its default."""
-    return lambda name, kind: click.Argument([name], **_typed(kind, more))
+    return lambda name, kind: click.Argument([name], **_parse_types(kind, more))
 
 
 def command(**how: Any) -> Callable[[Callable[..., None]], click.Command]:
@@ -311,7 +311,7 @@ def _read_settings(given: dict[str, Any]) -> Settings:
         if declared.names == "words":
             given[name] = () if value is None else read_keep_list(value)
         elif get_origin(declared.kind) is Mapping:
-            given[name] = parameters_of(value)
+            given[name] = collect_parameters(value)
     return Settings(**given)
 
 
@@ -324,18 +324,18 @@ def word_files() -> list[str]:
     return found + [policy] * (policy is not None and is_policy_path(policy))
 
 
-def _typed(kind: Any, given: dict[str, Any]) -> dict[str, Any]:
+def _parse_types(kind: Any, given: dict[str, Any]) -> dict[str, Any]:
     """Add to what is given what the type of a parameter tells."""
     parts = [each for each in get_args(kind) if each not in (NoneType, ...)]
     if kind is bool:
         return {"is_flag": True, **given}
     if get_origin(kind) is tuple:
         many = {} if "nargs" in given else {"multiple": True}
-        return {"type": _typed(parts[0], {})["type"], **many, **given}
+        return {"type": _parse_types(parts[0], {})["type"], **many, **given}
     if get_origin(kind) is Literal:
         return {"type": click.Choice(parts), "default": parts[0], **given}
     if parts:
-        return {"type": _typed(parts[0], {})["type"], **given}
+        return {"type": _parse_types(parts[0], {})["type"], **given}
     own = _KINDS[kind][0] if kind in _KINDS else kind
     return {"type": own, "required": "default" not in given, **given}
 
@@ -386,7 +386,7 @@ JSON: Final = option("Print JSON, not a table.", "--json")
 QUIET: Final = option("No progress.", "-q --quiet")
 
 
-def keyed_noise(key_file: str | None, key_env: str | None) -> KeyedNoise | None:
+def build_keyed_noise(key_file: str | None, key_env: str | None) -> KeyedNoise | None:
     """Read the key that --key-file or --key-env names; None without either."""
     from mondegreen.sampling.noise import KeyedNoise
 
@@ -406,12 +406,12 @@ def check_proved(mechanism: Any, *, allow_unproved: bool) -> None:
         )
 
 
-def parameters_of(settings: tuple[str, ...]) -> dict[str, Any]:
+def collect_parameters(settings: tuple[str, ...]) -> dict[str, Any]:
     """Read the parameters that NAME=VALUE strings and @FILEs describe."""
     parameters: dict[str, Any] = {}
     for setting in settings:
         if setting.startswith("@"):
-            parameters.update(_stored(setting[1:]))
+            parameters.update(_load_stored(setting[1:]))
             continue
         key, equals, value = setting.partition("=")
         if not equals or key == "epsilon":
@@ -429,7 +429,7 @@ def parameters_of(settings: tuple[str, ...]) -> dict[str, Any]:
     return parameters
 
 
-def _stored(path: str) -> dict[str, Any]:
+def _load_stored(path: str) -> dict[str, Any]:
     try:
         found = json.loads(read_bytes(path))
     except ValueError:  # not JSON, or not UTF-8
@@ -441,7 +441,7 @@ def _stored(path: str) -> dict[str, Any]:
     return found
 
 
-def lines_of(path: str | None) -> tuple[str, ...]:
+def read_option_lines(path: str | None) -> tuple[str, ...]:
     """Read the lines of a public text that an option names; none without a file."""
     lines = () if path is None else read_lines(path)
     return tuple(line.strip() for line in lines if line.strip())

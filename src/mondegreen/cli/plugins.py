@@ -26,14 +26,14 @@ def list_plugins(taken: Collection[str]) -> dict[str, str]:
 
     ``taken`` are the names of built-in commands, which no plugin can replace.
     """
-    found = {each.name: f"Command of {_origin(each)}." for each in _installed()}
+    found = {each.name: f"Command of {_origin(each)}." for each in _list_installed()}
     known = found | {name: help for name, (_, help) in OURS.items()}
     return {name: known[name] for name in sorted(known) if name not in taken}
 
 
 def load_plugin(name: str) -> click.Command | None:
     """Load a command; one of ours that is not installed says how to install it."""
-    for entry in _installed():
+    for entry in _list_installed():
         if entry.name == name:
             command = entry.load()
             if not isinstance(command, click.Command):
@@ -43,7 +43,7 @@ def load_plugin(name: str) -> click.Command | None:
     return _advise(name) if name in OURS else None
 
 
-def _installed() -> Collection[EntryPoint]:
+def _list_installed() -> Collection[EntryPoint]:
     return entry_points(group=GROUP)
 
 

@@ -148,7 +148,7 @@ def privatize(
     from mondegreen import __version__
     from mondegreen.cli.render import prepare_privatizer, progress
     from mondegreen.io.open import open_sink, open_source
-    from mondegreen.passes import METADATA_KEY, Pass, from_json, report_of, to_json
+    from mondegreen.passes import METADATA_KEY, Pass, build_report, from_json, to_json
     from mondegreen.privatizer.parallel import privatize_batches
     from mondegreen.protection import worst
     from mondegreen.scores.text_loss import TextLosses
@@ -177,7 +177,7 @@ def privatize(
         _check_earlier(earlier, report, source)
         names = _logical(source.text_columns, logical)
         sink = open_sink(output, source, force=force, in_place=in_place)
-        before = [*reported(earlier), *from_json(source.earlier)]
+        before = [*report_pass(earlier), *from_json(source.earlier)]
         for note in source.notes:
             click.echo(note, err=True)
         read = [*options.word_files(), key_file]
@@ -219,7 +219,7 @@ def privatize(
             totals = {"rows": source.rows_read, "words": words}
             if disclosed:
                 totals["records_without_a_column"] = source.missing_rows
-            told = report_of(passes, __version__)
+            told = build_report(passes, __version__)
             told |= {
                 "protection": worst((told["protection"], preview.level)),
                 "preview": preview.to_dict(),
@@ -227,7 +227,7 @@ def privatize(
                 "input": {"format": source.format, "columns": list(names)},
                 "counts": totals,
             }
-            with _beside(target, _as_bytes(told)), _committed(map_target):
+            with _beside(target, _as_bytes(told)), _commit(map_target):
                 sink.commit({METADATA_KEY: to_json(passes)})
     first.show(privatizer, output)
     if not quiet:
@@ -262,7 +262,7 @@ def _noise(
         raise ConfigurationError("--key-file, or --key-env, and --id need each other")
     if seed is not None:
         return Seeded(seed)
-    return options.keyed_noise(key_file, key_env)
+    return options.build_keyed_noise(key_file, key_env)
 
 
 def _logical(columns: tuple[str, ...], named: tuple[str, ...]) -> dict[str, str]:
@@ -381,7 +381,7 @@ def _map_key(
         )
     if jobs > 1:
         raise ConfigurationError("--map needs --jobs 1: one process writes the map")
-    key = options.keyed_noise(key_file, key_env)
+    key = options.build_keyed_noise(key_file, key_env)
     if key is None:
         raise ConfigurationError("--map needs --key-file, whose key seals the map")
     return key.subkey(KEY_PURPOSE)
@@ -403,7 +403,7 @@ def _map_beside(
 
 
 @contextlib.contextmanager
-def _committed(target: Target | None) -> Iterator[None]:
+def _commit(target: Target | None) -> Iterator[None]:
     """Give a map its name behind the release; a full disk shows before."""
     if target is not None:
         try:
@@ -441,7 +441,7 @@ def _what_is_read(privatizer: Privatizer) -> str:
     return f"{notice} --read none prints the sampled words." if notice else ""
 
 
-def reported(report: str | None) -> list[Pass]:
+def report_pass(report: str | None) -> list[Pass]:
     """The passes that a report tells of."""
     from mondegreen.passes import from_json
 

@@ -58,7 +58,7 @@ def restore(
     from mondegreen.privatizer.arrow import replace_in_batch
     from mondegreen.privatizer.release_map import KEY_PURPOSE, ReleaseMap, Restorer
 
-    key = options.keyed_noise(key_file, key_env)
+    key = options.build_keyed_noise(key_file, key_env)
     if key is None:
         raise ConfigurationError("restore needs --key-file, or --key-env")
     way_back = ReleaseMap.read(map_path, key.subkey(KEY_PURPOSE))

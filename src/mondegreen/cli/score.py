@@ -86,11 +86,11 @@ def score(
     if original == release:
         raise ConfigurationError("ORIGINAL and RELEASE must be two files")
     measures: dict[str, Measure] = {
-        name: _checked(name, PLUGINS.get(name)) for name in more
+        name: _check(name, PLUGINS.get(name)) for name in more
     }
     if model:
-        measures["cs"] = partial(sentence_cosines, model=_imported(model))
-    listed = set(options.lines_of(english)) if english else None
+        measures["cs"] = partial(sentence_cosines, model=_import_model(model))
+    listed = set(options.read_option_lines(english)) if english else None
     loaded = load_space(space)
     scorer = CorpusScorer(loaded, rare=rare, english=listed)
     with (
@@ -98,7 +98,7 @@ def score(
         open_source(release, format=format, columns=columns, missing="pass") as theirs,
     ):
         passes = from_json(theirs.earlier)
-        means = _scored(mine, theirs, scorer, measures, shower(quiet))
+        means = _compute_scores(mine, theirs, scorer, measures, shower(quiet))
         rows, scores = mine.rows_read, scorer.scores()
     checks = _checks(scores, passes, columns, loaded)
     cosine = means.pop("cs", None)
@@ -112,7 +112,7 @@ def score(
     click.echo("\n".join([*lines, "", _NOT_SHOWN]))
 
 
-def _scored(
+def _compute_scores(
     original: AbstractSource,
     release: AbstractSource,
     scorer: CorpusScorer,
@@ -142,7 +142,7 @@ def _scored(
     }
 
 
-def _checked(name: str, score: Score) -> Measure:
+def _check(name: str, score: Score) -> Measure:
     """Check what a score of somebody else returns: a number for each text."""
 
     def measure(originals: list[str], releases: list[str]) -> Floats:
@@ -185,7 +185,7 @@ def row_pairs(
         texts: list[str | None] = []
         released: list[str | None] = []
         for cell, other in zip(mine, theirs, strict=True):
-            left, right = _aligned(cell, other)
+            left, right = _align(cell, other)
             if any(
                 text is None and found is not None
                 for text, found in zip(left, right, strict=True)
@@ -205,7 +205,7 @@ def _rows(source: AbstractSource) -> Iterator[list[Any]]:
         yield from map(list, zip(*columns, strict=True))
 
 
-def _aligned(cell: Any, other: Any) -> Pairs:
+def _align(cell: Any, other: Any) -> Pairs:
     """The texts of one cell and their releases."""
     if not isinstance(cell, list):
         return [cell], [None if isinstance(other, list) else other]
@@ -285,7 +285,7 @@ def _checks(
     ]
 
 
-def _imported(name: str) -> SentenceModel:
+def _import_model(name: str) -> SentenceModel:
     """Import the sentence model; modules of the current folder are found."""
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.insert(0, here)

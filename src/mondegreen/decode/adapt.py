@@ -23,14 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Floats
-from mondegreen.decode.channel import kept_channel
+from mondegreen.decode.channel import load_channel
 from mondegreen.decode.decoder import CANDIDATES, Decoder
 from mondegreen.decode.released import Released
 from mondegreen.language.counts import Counter
-from mondegreen.language.mix import mixed_tables
+from mondegreen.language.mix import mix_tables
 from mondegreen.language.ngrams import RELEASE, NGrams
 from mondegreen.mechanisms.base import Progress, State, no_progress
-from mondegreen.mechanisms.channel import Channel, ranked
+from mondegreen.mechanisms.channel import Channel, rank
 
 _WIDE: Final = 4 * CANDIDATES
 """Inputs of an output that another model may prefer."""
@@ -76,16 +76,16 @@ class Adapter:
     ) -> None:
         language.check_space(state.space)
         self.language, self._state = language, state
-        self._wide = kept_channel(state, language, _WIDE, progress)
+        self._wide = load_channel(state, language, _WIDE, progress)
         self._law: Floats = np.exp(self._wide.log_law)
 
     def channel(self, language: NGrams) -> Channel:
         """Find the likely inputs of each output under another model."""
         wide, prior = self._wide, language.frequencies()
         how, seen = wide.how, wide.observation
-        return ranked(seen, wide.candidates, self._law, prior, CANDIDATES, how)
+        return rank(seen, wide.candidates, self._law, prior, CANDIDATES, how)
 
-    def adapted(self, released: Released, known: str = "") -> Adapted:
+    def adapt(self, released: Released, known: str = "") -> Adapted:
         """Learn the n-grams of a release, those guessed three times or more.
 
         Parameters
@@ -106,20 +106,20 @@ class Adapter:
         >>> state = mg.mechanism("tree", epsilon=10.0).prepare(space)
         >>> clear = np.array([space.index[w] for w in "where is the oven".split()] * 50)
         >>> drawn = state.sample(clear.astype(np.int32), np.random.default_rng(0))
-        >>> found = Adapter(state, language).adapted(
+        >>> found = Adapter(state, language).adapt(
         ...     Released(drawn, np.arange(200) % 4 == 3)
         ... )
         >>> found.weight < 1, found.model.about.releases[0][:22]
         (True, 'a release of 180 words')
         """
         learnt, held = _split(released)
-        own = self._counted(learnt, known)
+        own = self._count(learnt, known)
         before = self._likelihood(self.language, held)
         best = Adapted(self.language, 1.0, (before, before))
         last = -np.inf
         for weight in _WEIGHTS if own is not None and len(held.ids) else ():
             assert own is not None  # noqa: S101 - else there are no weights
-            model = _mixed(self.language, own, weight)
+            model = _mix(self.language, own, weight)
             after = self._likelihood(model, held)
             if after > max(best.likelihoods[1], before + _GAIN):
                 best = Adapted(model, weight, (before, after))
@@ -128,7 +128,7 @@ class Adapter:
             last = after
         return best
 
-    def _counted(self, released: Released, known: str) -> NGrams | None:
+    def _count(self, released: Released, known: str) -> NGrams | None:
         """Count the likeliest inputs of released words, the unknown word among them."""
         guesses = Decoder(self.channel(self.language), self.language).guesses(released)
         counter = Counter(self._state.space.vocab_size)
@@ -149,7 +149,7 @@ class Adapter:
         return Decoder(self.channel(language), language).log_likelihood(released)
 
 
-def _mixed(public: NGrams, own: NGrams, weight: float) -> NGrams:
+def _mix(public: NGrams, own: NGrams, weight: float) -> NGrams:
     """Mix a public model and what was learned."""
     about = replace(
         public.about,
@@ -158,7 +158,7 @@ def _mixed(public: NGrams, own: NGrams, weight: float) -> NGrams:
         sentences=public.about.sentences + own.about.sentences,
         mixed=(f"{weight:g} of {public.digest}", f"{1 - weight:g} of {own.digest}"),
     )
-    return NGrams.from_tables(mixed_tables(public, own, weight), about)
+    return NGrams.from_tables(mix_tables(public, own, weight), about)
 
 
 def _split(released: Released) -> tuple[Released, Released]:

@@ -15,7 +15,7 @@ from mondegreen.errors import LawUnknownError
 from mondegreen.files import home, read_own, write_own
 from mondegreen.language.ngrams import NGrams
 from mondegreen.mechanisms.base import Progress, State, no_progress
-from mondegreen.mechanisms.channel import Channel, ranked
+from mondegreen.mechanisms.channel import Channel, rank
 from mondegreen.scores.law import to_words
 
 _ROWS: Final = 256
@@ -26,7 +26,7 @@ _DRAWS: Final = 1 << 18
 _LEAST: Final = 8
 
 
-def kept_channel(
+def load_channel(
     state: State, language: NGrams, count: int, progress: Progress = no_progress
 ) -> Channel:
     """Find the channel under the word frequencies of a model, and keep what takes long.
@@ -39,7 +39,7 @@ def kept_channel(
     if found is not None:
         return found
     if state.author:
-        return _computed(state, prior, count, progress)
+        return _compute_channel(state, prior, count, progress)
     stated = state.stated
     made_of = {
         "mechanism": stated.mechanism,
@@ -54,7 +54,7 @@ def kept_channel(
     path = home() / "channels" / f"{key[:32]}.npz"
     found = _read(read_own(path))
     if found is None:
-        found = _computed(state, prior, count, progress)
+        found = _compute_channel(state, prior, count, progress)
         stream = io.BytesIO()
         np.savez(
             stream,
@@ -81,7 +81,7 @@ def _read(data: bytes | None) -> Channel | None:
         return None
 
 
-def channel_of(
+def build_channel(
     state: State, prior: Floats, count: int, progress: Progress = no_progress
 ) -> Channel:
     """Find the ``count`` likeliest inputs of every output, under a public prior.
@@ -101,10 +101,14 @@ def channel_of(
     progress : callable
         Told the share that is done.
     """
-    return state.channel(prior, count) or _computed(state, prior, count, progress)
+    return state.channel(prior, count) or _compute_channel(
+        state, prior, count, progress
+    )
 
 
-def _computed(state: State, prior: Floats, count: int, progress: Progress) -> Channel:
+def _compute_channel(
+    state: State, prior: Floats, count: int, progress: Progress
+) -> Channel:
     """Find it from the rows of a law, or from draws."""
     try:
         state.log_prob(np.zeros(1, dtype=np.int32))
@@ -145,7 +149,7 @@ def _from_rows(state: State, prior: Floats, count: int, progress: Progress) -> C
         progress(part.stop / len(inputs))
     observation = np.arange(size, dtype=np.int32)
     how = "exact, from the law of every word"
-    return ranked(observation, candidates, law, prior, count, how)
+    return rank(observation, candidates, law, prior, count, how)
 
 
 def _from_draws(state: State, prior: Floats, count: int, progress: Progress) -> Channel:
@@ -174,4 +178,4 @@ def _from_draws(state: State, prior: Floats, count: int, progress: Progress) -> 
     law[output[kept], place[kept]] = share[kept]
     how = f"estimated from {len(inputs):,} draws of public words"
     observation: Ids = np.arange(size, dtype=np.int32)
-    return ranked(observation, candidates, law, prior, count, how)
+    return rank(observation, candidates, law, prior, count, how)

@@ -39,7 +39,8 @@ class Decoder:
     Parameters
     ----------
     channel : Channel
-        The likely inputs of each output; see :func:`mondegreen.decode.channel_of`.
+        The likely inputs of each output; see
+        :func:`mondegreen.decode.channel.build_channel`.
     language : NGrams
         A model of PUBLIC text over the same words.
     printable : bool array, shape (V + 1,), optional
@@ -64,10 +65,10 @@ class Decoder:
     Examples
     --------
     >>> import mondegreen as mg
-    >>> from mondegreen.decode.channel import channel_of
+    >>> from mondegreen.decode.channel import build_channel
     >>> space, language = mg.load_space(), mg.load_language()
     >>> state = mg.mechanism("tree", epsilon=10.0).prepare(space)
-    >>> channel = channel_of(state, language.frequencies(), 24)
+    >>> channel = build_channel(state, language.frequencies(), 24)
     >>> decoder = Decoder(channel, language)
     >>> drawn = np.array([space.index[w] for w in "an hospital of its clock".split()])
     >>> ends = np.array([False, False, False, False, True])
@@ -103,7 +104,7 @@ class Decoder:
     def _readable(self) -> Singles:
         """The law of candidates that a reading may hold."""
         law = self._book.law.copy()
-        # Where there is none the path needs some candidate; `_printed` sees to it.
+        # Where there is none the path needs some candidate; `_print` sees to it.
         is_left_out = ~self._is_printed & self._is_printed.any(axis=1, keepdims=True)
         law[:-1][is_left_out] = -np.inf
         return law
@@ -121,7 +122,7 @@ class Decoder:
         found = released.ids.copy()
         for rows, lattice in self._lattices(released, self._readable):
             chosen = path(lattice, best, lambda values: values.argmax(axis=1))
-            found[rows] = self._printed(_words(lattice, chosen), released.ids[rows])
+            found[rows] = self._print(_words(lattice, chosen), released.ids[rows])
         return found
 
     def draw(self, released: Released, rng: np.random.Generator) -> Ids:
@@ -133,7 +134,7 @@ class Decoder:
         found = released.ids.copy()
         for rows, lattice in self._lattices(released, self._readable):
             drawn = _words(lattice, path(lattice, log_sum, choose))
-            found[rows] = self._printed(drawn, released.ids[rows])
+            found[rows] = self._print(drawn, released.ids[rows])
         return found
 
     def marginals(self, released: Released) -> tuple[Ids, Floats]:
@@ -149,7 +150,7 @@ class Decoder:
             shares[rows] = marginals(lattice)[place - lattice.offsets[1]]
         return ids, shares
 
-    def _printed(self, read: Ids, released: Ids) -> Ids:
+    def _print(self, read: Ids, released: Ids) -> Ids:
         """Leave a word as it was released where nothing else may be printed."""
         return np.where(self._printable[read], read, released)
 
@@ -189,7 +190,7 @@ class Decoder:
             rows = np.repeat(starts, lengths) + within(lengths)
             seen = self._book.observation[released.ids[rows]]
             lattice = Lattice.of(self._book, law, lengths, seen)
-            yield rows, lattice.pruned(self._beam)
+            yield rows, lattice.prune(self._beam)
 
 
 def _word_places(lattice: Lattice) -> Indices:

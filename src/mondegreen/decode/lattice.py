@@ -81,7 +81,7 @@ class Lattice:
                 slice(start - first, stop - first),
             )
 
-    def pruned(self, count: int) -> Lattice:
+    def prune(self, count: int) -> Lattice:
         """Keep the candidates that lie on the best paths by pairs of words.
 
         The value of a candidate is that of the best sentence through it, of all that
@@ -135,7 +135,7 @@ class Lattice:
         place = np.flatnonzero(goes_on[:, :, :, None] & ends[:, None, :, :])
         word = np.broadcast_to(self.words[third:, None, None], found.shape).reshape(-1)
         pair = np.broadcast_to(pairs[:, :, :, None], found.shape).reshape(-1)
-        which, kept = self.tables.kept_triples(
+        which, kept = self.tables.find_kept_triples(
             pair.take(place, mode="clip"), word.take(place, mode="clip")
         )
         place = place[which]

@@ -17,7 +17,7 @@ _SEED: Final = 20_215
 """Proposals come from released words alone, and the same ones from the same release."""
 
 
-def rescored(
+def rescore(
     decoder: Decoder,
     released: Released,
     scorer: SentenceScorer,

@@ -28,7 +28,7 @@ STEP: Final = 1024
 machine, and every order of sentences, finds the same best one."""
 
 
-def rounded(logs: NDArray[np.floating[Any]]) -> Singles:
+def round_down(logs: NDArray[np.floating[Any]]) -> Singles:
     """Round log-probabilities to a whole number of steps."""
     return (np.rint(np.asarray(logs, dtype=np.float64) * STEP) / STEP).astype(
         np.float32
@@ -130,7 +130,7 @@ class _Rounded:
 
     def __init__(self, language: NGrams, name: str, book: int) -> None:
         self._codes = np.asarray(language.parts[name])
-        self._book = rounded(language.parts["books"][book])
+        self._book = round_down(language.parts["books"][book])
 
     def __getitem__(self, places: NDArray[np.int32]) -> Singles:
         codes = self._codes.take(places, mode="clip")
@@ -148,12 +148,12 @@ class Tables:
     def __init__(self, language: NGrams) -> None:
         words = len(language.unigram_log)
         self.end = words - 1
-        self.unigram = rounded(language.unigram_log)
-        self.backoff = rounded(language.unigram_backoff)
+        self.unigram = round_down(language.unigram_log)
+        self.backoff = round_down(language.unigram_backoff)
         self._pairs = _Places(language.pair_starts, language.pair_words, words)
         self.pairs = self._pairs.count
         self._pair_log = _Rounded(language, "pair_log", 0)
-        self.pair_backoff = np.append(rounded(language.pair_backoff), np.float32(0))
+        self.pair_backoff = np.append(round_down(language.pair_backoff), np.float32(0))
         starts = language.triple_starts
         self.continues = np.append(np.diff(starts) > 0, False)
         self._triples = _Places(starts, language.triple_words, words)
@@ -175,7 +175,7 @@ class Tables:
         flat[which] = np.maximum(flat[which], self._pair_log[places])
         return found
 
-    def kept_triples(
+    def find_kept_triples(
         self, pairs: NDArray[np.int32], third: Integers
     ) -> tuple[Indices, Singles]:
         """Score triples, ln p(third | pair): which were kept, and their scores."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mondegreen.device.coding import numbers, signed
+from mondegreen.device.coding import numbers, to_signed
 from mondegreen.device.symbols import NOTES, Parts, describe_policy, policy_parts
 from mondegreen.device.unicode import tables
 from mondegreen.errors import InvalidParameterError
@@ -88,17 +88,17 @@ def artifact(
     privatizer, written = _prepare(chosen, epsilons, progress, space)
     state = privatizer.state
     tree = state.tree_law
-    order, law = _codes(_flips_of(state)) if tree is None else _tree(tree)
+    order, law = _codes(_compute_flips(state)) if tree is None else _tree(tree)
     words = "\n".join(space.words[word] for word in order.tolist())
     header = {
         "mechanism": name,
         "space": {"name": space.name, "digest": space.digest},
         "public": {k: v for k, v in state.digests.items() if k != "law"},
         "words": space.vocab_size,
-        **_shared(privatizer, _POLICIES, _ADVERSARY),
+        **_collect_shared(privatizer, _POLICIES, _ADVERSARY),
         "settings": written,
     }
-    parts = {"words": words.encode(), **law, "printed": _printed(space, order)}
+    parts = {"words": words.encode(), **law, "printed": _print_json(space, order)}
     return pack(header, {**parts, **tables()})
 
 
@@ -153,7 +153,7 @@ def policy_artifact(
         "public": {},
         "words": len(policy.words),
         "policy": describe_policy(policy),
-        **_shared(privatizer, (*_POLICIES, "same"), NOTES),
+        **_collect_shared(privatizer, (*_POLICIES, "same"), NOTES),
         "settings": written,
     }
     return pack(header, {**policy_parts(policy), **tables()})
@@ -181,7 +181,7 @@ def _prepare(
     return privatizer, written
 
 
-def _shared(
+def _collect_shared(
     privatizer: Privatizer, policies: Sequence[str], adversary: str
 ) -> dict[str, Any]:
     """What the headers of spaces and of policies have in common."""
@@ -229,7 +229,7 @@ def _setting(privatizer: Privatizer) -> dict[str, Any]:
     elif isinstance(state, ResponseState):
         law = {"stray": str(state.response.stray)}
     else:
-        law = {"threshold": str(_flips_of(state).threshold)}
+        law = {"threshold": str(_compute_flips(state).threshold)}
     preview = privatizer.preview(with_attacker=True)
     return {
         "epsilon": promise.epsilon,
@@ -242,7 +242,7 @@ def _setting(privatizer: Privatizer) -> dict[str, Any]:
     }
 
 
-def _flips_of(state: State) -> Flips:
+def _compute_flips(state: State) -> Flips:
     if state.flips is None:
         given, allowed = state.stated.mechanism, "one of a word tree or of codes"
         raise InvalidParameterError("mechanism", given, allowed)
@@ -272,13 +272,13 @@ def _codes(law: Flips) -> tuple[NDArray[np.integer], Parts]:
     }
 
 
-def _printed(space: Space, order: NDArray[np.integer]) -> bytes:
+def _print_json(space: Space, order: NDArray[np.integer]) -> bytes:
     """The places of words that are never printed, and of those in their stead."""
     place = np.argsort(order)
     pairs = replacements(space).items()
     found = sorted((int(place[word]), int(place[other])) for word, other in pairs)
     steps, last = [], 0
     for word, other in found:
-        steps += [word - last, signed(other - word)]
+        steps += [word - last, to_signed(other - word)]
         last = word
     return numbers(steps)

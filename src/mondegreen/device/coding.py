@@ -21,10 +21,10 @@ def numbers(values: Iterable[int]) -> bytes:
     return bytes(found)
 
 
-def signed(value: int) -> int:
+def to_signed(value: int) -> int:
     """Fold an integer into one of at least 0: 0, -1, 1, -2, ... become 0, 1, 2, 3, ...
 
-    >>> [signed(value) for value in (0, -1, 1, -2)]
+    >>> [to_signed(value) for value in (0, -1, 1, -2)]
     [0, 1, 2, 3]
     """
     return 2 * value if value >= 0 else -2 * value - 1
@@ -64,7 +64,7 @@ def _steps(table: Mapping[int, Iterable[int]]) -> Iterable[list[int]]:
     for key in sorted(table):
         before, steps = key, []
         for value in table[key]:
-            steps.append(signed(value - before))
+            steps.append(to_signed(value - before))
             before = value
         yield [key - last, len(steps), *steps]
         last = key

@@ -15,7 +15,7 @@ from mondegreen.errors import ConfigurationError
 from mondegreen.policy.policy import ADDRESS_PARTS, RULES, UNKNOWN_FORMS, Policy
 from mondegreen.policy.printing import HOSTS
 from mondegreen.text.print_forms import capitalize
-from mondegreen.text.unicode import lowered
+from mondegreen.text.unicode import lower
 
 Parts = dict[str, bytes]
 
@@ -58,7 +58,7 @@ def policy_parts(policy: Policy) -> Parts:
         If a word is not looked up as the policy lists it, which no device could read.
     """
     first, printed = len(policy.ordinary), policy.words
-    listed = dict(zip(map(lowered, printed), _symbols(policy), strict=True))
+    listed = dict(zip(map(lower, printed), _symbols(policy), strict=True))
     hidden = {word: at for word, at in policy.symbols.items() if word not in listed}
     is_whole = all(policy.symbols.get(word) == at for word, at in listed.items())
     if (

@@ -16,7 +16,7 @@ import regex
 
 from mondegreen.device.coding import runs, strings
 from mondegreen.text.unicode import (
-    lowered,
+    lower,
     with_old_case,
     with_stand_ins,
     without_later,
@@ -108,6 +108,6 @@ def _beside_sigma(c: str) -> int:
     """
     if unicodedata.category(c) in _CASELESS:
         return 0
-    if lowered(c + _SIGMA).endswith(_FINAL):
+    if lower(c + _SIGMA).endswith(_FINAL):
         return 1
-    return 2 if lowered("A" + c + _SIGMA).endswith(_FINAL) else 0
+    return 2 if lower("A" + c + _SIGMA).endswith(_FINAL) else 0

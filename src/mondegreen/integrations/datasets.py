@@ -18,10 +18,10 @@ from mondegreen.integrations.spec import (
     Unkeyed,
     check_ids,
     check_lazy,
-    named_columns,
-    needed,
-    privatizer_of,
-    promised,
+    import_needed,
+    make_privatizer,
+    name_columns,
+    state_promise,
 )
 from mondegreen.passes import METADATA_KEY, from_json, to_json
 from mondegreen.privatizer.privatizer import Privatizer
@@ -79,8 +79,8 @@ def privatize(
     for a second call: the same noise. So this has a random fingerprint, and neither
     looks for an earlier result nor can be found as one.
     """
-    names = named_columns([column] if isinstance(column, str) else column)
-    made, library = privatizer_of(privatizer), needed("datasets")
+    names = name_columns([column] if isinstance(column, str) else column)
+    made, library = make_privatizer(privatizer), import_needed("datasets")
     one = functools.partial(_one, names=names, privatizer=made, id_column=id_column)
     if isinstance(dataset, library.DatasetDict | library.Dataset):
         check_ids(made, id_column)
@@ -112,7 +112,7 @@ def _one(
 ) -> Any:
     """Privatize one split."""
     work = functools.partial(
-        _released, names=names, privatizer=privatizer, id_column=id_column
+        _release, names=names, privatizer=privatizer, id_column=id_column
     )
     extra = dict(options or {})
     if options is not None:
@@ -131,22 +131,22 @@ def _one(
             **shown["format_kwargs"],
         )
     info = made.info
-    info.description = _described(info.description, names, privatizer)
+    info.description = _describe(info.description, names, privatizer)
     return made
 
 
-def _released(table: pa.Table, **settings: Any) -> pa.Table:
+def _release(table: pa.Table, **settings: Any) -> pa.Table:
     return in_frame(table, settings.pop("names"), **settings)
 
 
-def _described(
+def _describe(
     description: str | None, columns: Iterable[str], privatizer: Privatizer
 ) -> str:
     """State the guarantee after those of a description, the rest of which may leak."""
     lines = (description or "").splitlines()
     stated = [line.removeprefix(_LINE) for line in lines if line.startswith(_LINE)]
     earlier = [one for text in stated for one in from_json(text)]
-    promise = promised(columns, privatizer, to_json(earlier) if earlier else None)
+    promise = state_promise(columns, privatizer, to_json(earlier) if earlier else None)
     return f"{_LINE}{promise}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mondegreen.errors import ConfigurationError
-from mondegreen.integrations.spec import Given, privatizer_of, promised
+from mondegreen.integrations.spec import Given, make_privatizer, state_promise
 from mondegreen.sampling.noise import KeyedNoise
 
 
@@ -53,7 +53,7 @@ def register(
     A view, or a query that names a subquery twice, draws at every look: without a key
     write the release into a table, or a file, once.
     """
-    made = privatizer_of(privatizer)
+    made = make_privatizer(privatizer)
     if isinstance(made.noise, KeyedNoise) != keyed:
         raise ConfigurationError(
             "keyed=True and a privatizer with noise=mg.KeyedNoise... go together: the "
@@ -73,7 +73,7 @@ def register(
         return made.column(texts, ids, column=logical)
 
     def guarantee(shown: str | None, earlier: str | None) -> str:
-        return promised([shown], made, earlier)
+        return state_promise([shown], made, earlier)
 
     # Without side effects equal calls are one call: a constant would be privatized
     # once for all rows. NULL is for us, since a text or an id may be one.

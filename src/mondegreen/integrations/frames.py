@@ -18,18 +18,18 @@ from mondegreen.integrations.spec import (
     Unkeyed,
     check_ids,
     check_lazy,
-    check_names_of,
-    named_columns,
-    needed,
-    privatizer_of,
-    promised,
+    check_names,
+    import_needed,
+    make_privatizer,
+    name_columns,
+    state_promise,
 )
 from mondegreen.passes import METADATA_KEY
 from mondegreen.privatizer.arrow import record_ids_in
-from mondegreen.privatizer.containers import check_index, contained
+from mondegreen.privatizer.containers import check_index, wrap_like
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.sampling.records import SeenIds, record_ids
-from mondegreen.text.columns import find_paths, widened
+from mondegreen.text.columns import find_paths, widen
 
 _ROWS: Final = 4096
 """Rows of a table that are privatized together, which bounds the memory for words."""
@@ -98,7 +98,7 @@ def privatize(
     >>> safe["id"].to_pylist(), safe["text"].null_count, list(safe.schema.metadata)
     ([1, 2], 1, [b'mondegreen'])
     """
-    names, made = named_columns(columns), privatizer_of(privatizer)
+    names, made = name_columns(columns), make_privatizer(privatizer)
     both = [name for name in drop if name in names or isinstance(drop, str)]
     if both:
         raise InvalidParameterError("drop", drop, "a sequence of other columns")
@@ -106,8 +106,8 @@ def privatize(
         check_ids(made, id_column)
         released = _in_arrow(frame, names, made, id_column, unique_ids=unique_ids)
         return released.drop_columns(_present(released.column_names, drop))
-    opened, is_lazy = _opened(frame)
-    check_names_of(opened.collect_schema())
+    opened, is_lazy = _open(frame)
+    check_names(opened.collect_schema())
     used = [*names, *([] if id_column is None else [id_column])]
     _present(opened.collect_schema(), [*used, *drop])
     if not is_lazy:
@@ -117,7 +117,7 @@ def privatize(
         seen = SeenIds() if unique_ids else None
         released = _in_frame(opened, names, made, id_column, seen)
         native = released.drop(list(drop)).to_native()
-        return _stated(native, frame, names, made)
+        return _state(native, frame, names, made)
     check_lazy(made, "a lazy frame", id_column, unkeyed)
     if unique_ids:
         raise ConfigurationError("unique_ids= cannot be checked in a lazy frame")
@@ -144,7 +144,7 @@ def promises(
     >>> p = mg.Privatizer(mg.mechanism("tree", epsilon=10.0))
     >>> notes = {"mondegreen": promises(["text"], p)}  # write_parquet(metadata=notes)
     """
-    return promised(named_columns(columns), privatizer_of(privatizer), earlier)
+    return state_promise(name_columns(columns), make_privatizer(privatizer), earlier)
 
 
 def register(*libraries: str) -> None:
@@ -205,10 +205,10 @@ class SeriesAccessor:
         """
         name = self._series.name if column is None else column
         logical = name if isinstance(name, str) and name else "text"
-        made = privatizer_of(privatizer)
+        made = make_privatizer(privatizer)
         check_ids(made, ids)
-        released = contained(made, self._series, ids, logical)
-        return _stated(released, self._series, {logical: logical}, made)
+        released = wrap_like(made, self._series, ids, logical)
+        return _state(released, self._series, {logical: logical}, made)
 
 
 def _to_pandas() -> None:
@@ -239,9 +239,9 @@ def _present(available: Any, needed: Sequence[Any]) -> list[Any]:
     return list(needed)
 
 
-def _opened(frame: Any) -> tuple[Any, bool]:
+def _open(frame: Any) -> tuple[Any, bool]:
     """Open a frame by narwhals, of lazy ones only those of polars; say if it is one."""
-    nw = needed("narwhals")
+    nw = import_needed("narwhals")
     try:
         opened = nw.from_native(frame)
         is_lazy = isinstance(opened, nw.LazyFrame)
@@ -264,12 +264,12 @@ def _in_frame(
     seen: SeenIds | None,
 ) -> Any:
     """Privatize columns of a frame of narwhals, one series after another."""
-    nw = needed("narwhals")
+    nw = import_needed("narwhals")
     ids = None if id_column is None else frame.get_column(id_column).to_list()
     records = record_ids(ids, len(frame), seen)
     for name, logical in names.items():
         texts = frame.get_column(name).to_native()
-        released = contained(privatizer, texts, records, logical)
+        released = wrap_like(privatizer, texts, records, logical)
         series = nw.from_native(released, series_only=True)
         frame = frame.with_columns(series.alias(name))
     return frame
@@ -283,17 +283,17 @@ def _in_lazy(
     Not by an expression: one that is said to go row by row may be moved or merged, and
     is asked once for a constant.
     """
-    nw = needed("narwhals")
+    nw = import_needed("narwhals")
 
-    def released(batch: Any) -> Any:
+    def release(batch: Any) -> Any:
         opened = nw.from_native(batch, eager_only=True)
         return _in_frame(opened, names, privatizer, id_column, None).to_native()
 
-    schema = released(frame.clear().collect()).schema
-    return frame.map_batches(released, schema=schema, streamable=True)
+    schema = release(frame.clear().collect()).schema
+    return frame.map_batches(release, schema=schema, streamable=True)
 
 
-def _stated(
+def _state(
     released: Any, given: Any, names: Mapping[Any, str], privatizer: Privatizer
 ) -> Any:
     """Put the guarantee into the ``attrs`` of pandas, after earlier ones."""
@@ -301,7 +301,7 @@ def _stated(
     if pandas is not None and isinstance(given, pandas.DataFrame | pandas.Series):
         shown = [name if isinstance(name, str) else names[name] for name in names]
         earlier = given.attrs.get(METADATA_KEY)
-        released.attrs = {METADATA_KEY: promised(shown, privatizer, earlier)}
+        released.attrs = {METADATA_KEY: state_promise(shown, privatizer, earlier)}
     return released
 
 
@@ -329,5 +329,5 @@ def _in_arrow(
     if any(each.schema != schema for each in released):  # a dictionary was full
         for name in names:
             index, *steps = find_paths(list(schema), name)[0]
-            schema = schema.set(index, widened(schema.field(index), tuple(steps)))
+            schema = schema.set(index, widen(schema.field(index), tuple(steps)))
     return pa.Table.from_batches([each.cast(schema) for each in released])

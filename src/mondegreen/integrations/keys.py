@@ -44,7 +44,7 @@ def check_secret(secret: Secret) -> None:
     )
 
 
-def noise_of(secret: Secret) -> KeyedNoise:
+def build_noise(secret: Secret) -> KeyedNoise:
     """Get the key, in the process that draws; call it there, not before.
 
     A function returns 32 bytes or more, or 64 hexadecimal digits. What goes wrong in it

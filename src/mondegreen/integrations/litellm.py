@@ -158,7 +158,7 @@ class MondegreenGuardrail(CustomGuardrail):
                 raise ConfigurationError(f"{name}: such a guard changes no request")
         guard = mondegreen
         if isinstance(guard, Mapping):
-            build = _restoring_guard_of if guard.get("restore") else _guard_of
+            build = _build_restoring_guard if guard.get("restore") else _build_guard
             guard = build(guard)
         self._guard = guard
         self._kept: Conversations | None = None
@@ -195,7 +195,7 @@ class MondegreenGuardrail(CustomGuardrail):
             return self._hide(guard, str(kind), body, token, json.dumps(owner))
 
         made, answer = await self._run(make)
-        kept = _kept({where: {}, **own}, made)
+        kept = _keep({where: {}, **own}, made)
         kept[where] |= _MARK
         if answer is not None:
             kept[where][_ANSWER] = self._expect(answer)
@@ -330,7 +330,7 @@ def _block(why: str, status: int = 400) -> NoReturn:
     raise HTTPException(status, {"error": f"mondegreen: {why}"}) from None
 
 
-def _kept(own: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
+def _keep(own: Mapping[str, Any], made: Mapping[str, Any]) -> dict[str, Any]:
     """What LiteLLM itself needs for a call, and no word of the client."""
     keep: dict[str, Callable[[Any], Any]] = {
         "metadata": _its_metadata,
@@ -402,7 +402,7 @@ def _with_texts(value: Any, said: Any, shown: Any) -> Any:
     return shown
 
 
-def _restoring_guard_of(settings: Mapping[str, Any]) -> ConversationGuard:
+def _build_restoring_guard(settings: Mapping[str, Any]) -> ConversationGuard:
     """Build a guard that restores from settings as a configuration holds them."""
     given = {name: value for name, value in settings.items() if name != "restore"}
     in_links = bool(given.pop("restore_in_links", False))
@@ -410,7 +410,7 @@ def _restoring_guard_of(settings: Mapping[str, Any]) -> ConversationGuard:
     for name in ("key_env", "key_file", "fresh", "spec"):
         if given.pop(name, None):
             raise ConfigurationError(f"{name} does not go with restore: leave it out")
-    public = _public_of(given.pop("public", ()))
+    public = _read_public(given.pop("public", ()))
     names = ("public_roles", "models")
     for_guard = {name: given.pop(name) for name in names if name in given}
     chosen = conversation_settings(Settings.from_dict(given))
@@ -419,13 +419,13 @@ def _restoring_guard_of(settings: Mapping[str, Any]) -> ConversationGuard:
     )
 
 
-def _public_of(public: Any) -> Any:
+def _read_public(public: Any) -> Any:
     if isinstance(public, str):
         return json.loads(Path(public).read_text(encoding="utf-8"))
     return public
 
 
-def _guard_of(settings: Mapping[str, Any]) -> PromptGuard:
+def _build_guard(settings: Mapping[str, Any]) -> PromptGuard:
     """Build a guard from settings as a configuration holds them."""
     given = {name: value for name, value in settings.items() if name != "restore"}
     key_env, key_file = given.pop("key_env", None), given.pop("key_file", None)
@@ -433,6 +433,6 @@ def _guard_of(settings: Mapping[str, Any]) -> PromptGuard:
         raise ConfigurationError("key_env and key_file exclude each other")
     noise = mg.KeyedNoise.from_env(key_env) if key_env else None
     noise = mg.KeyedNoise.from_file(key_file) if key_file else noise
-    public = _public_of(given.pop("public", ()))
+    public = _read_public(given.pop("public", ()))
     for_guard = {name: given.pop(name) for name in _GUARD if name in given}
     return PromptGuard(build_with_options(given, noise), public=public, **for_guard)

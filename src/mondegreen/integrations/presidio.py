@@ -20,9 +20,9 @@ from mondegreen.errors import (
 )
 from mondegreen.guarantee import Guarantee
 from mondegreen.integrations.options import OPTIONS, build_with_options
-from mondegreen.integrations.spec import Given, check_ids, privatizer_of
+from mondegreen.integrations.spec import Given, check_ids, make_privatizer
 from mondegreen.privatizer.privatizer import Privatizer
-from mondegreen.privatizer.release import texts_of
+from mondegreen.privatizer.release import list_texts
 from mondegreen.sampling.records import record_ids
 from mondegreen.settings import check_names
 from mondegreen.text.tokenizer import tokenize
@@ -64,7 +64,7 @@ class PrivateTextOperator(Operator):
     Words outside of spans pass in clear, and where two spans overlap, the words in
     both are released twice: pass
     ``conflict_resolution=ConflictResolutionStrategy.REMOVE_INTERSECTIONS``, or take
-    :func:`privatize`. What this promises is :func:`guarantee_of`.
+    :func:`privatize`. What this promises is :func:`state_guarantee`.
 
     Examples
     --------
@@ -168,9 +168,9 @@ def privatize(
     >>> released.guarantee.disclosed[-1].partition(":")[0]
     'types of detected spans'
     """
-    chosen, named = privatizer_of(privatizer), _types(types, also_rest)
+    chosen, named = make_privatizer(privatizer), _types(types, also_rest)
     is_one = isinstance(texts, str)
-    given = texts_of([texts] if is_one else list(texts))
+    given = list_texts([texts] if is_one else list(texts))
     results = [analyzer_results] if is_one else list(analyzer_results)
     if len(results) != len(given):
         allowed = f"a list for each of {len(given)} texts"
@@ -180,7 +180,7 @@ def privatize(
     cuts = [_cut(*each) for each in zip(given, results, strict=True)]
     # Pieces alternate, beginning outside of spans; those that are drawn have their
     # place among the pieces of their text, for keyed noise.
-    drawn = [(i, k) for i, cut in enumerate(cuts) for k in _drawn(cut, also_rest)]
+    drawn = [(i, k) for i, cut in enumerate(cuts) for k in _sample(cut, also_rest)]
     released, _ = chosen.texts(
         [cuts[i].pieces[k] for i, k in drawn],
         None if records is None else [records[i] for i, _ in drawn],
@@ -196,11 +196,11 @@ def privatize(
         None if text is None else "".join(cut.pieces)
         for text, cut in zip(given, cuts, strict=True)
     ]
-    guarantee = guarantee_of(chosen, also_rest=also_rest, types=named)
+    guarantee = state_guarantee(chosen, also_rest=also_rest, types=named)
     return Released(found[0] if is_one else found, guarantee)
 
 
-def guarantee_of(
+def state_guarantee(
     privatizer: Given,
     *,
     also_rest: bool = False,
@@ -212,7 +212,7 @@ def guarantee_of(
         listed = f"types of detected spans: one of {', '.join(named)}, or none of them"
         disclosed = (*disclosed, listed)
     conditions = (_ALIKE,) if also_rest else ("are found by the analyzer", _ALIKE)
-    return privatizer_of(privatizer).guarantee.with_text(disclosed, conditions)
+    return make_privatizer(privatizer).guarantee.with_text(disclosed, conditions)
 
 
 class _Cut(NamedTuple):
@@ -261,7 +261,7 @@ def _whole_words(text: str, results: Sequence[Any]) -> list[tuple[int, int, str]
     return sorted(found)
 
 
-def _drawn(cut: _Cut, also_rest: bool) -> Iterable[int]:
+def _sample(cut: _Cut, also_rest: bool) -> Iterable[int]:
     """List the pieces that go through the mechanism."""
     return range(0 if also_rest else 1, len(cut.pieces), 2)
 
@@ -297,5 +297,5 @@ def _own(params: Mapping[str, Any]) -> dict[str, Any]:
 def _privatizer_in(params: Mapping[str, Any]) -> Privatizer:
     given = _own(params)
     if "privatizer" in given:
-        return privatizer_of(given["privatizer"])
+        return make_privatizer(given["privatizer"])
     return build_with_options(given)

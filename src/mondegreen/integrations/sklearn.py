@@ -25,9 +25,9 @@ from mondegreen.errors import (
 )
 from mondegreen.guarantee import Guarantee
 from mondegreen.integrations.options import OPTIONS, build_with_options
-from mondegreen.integrations.spec import promised
+from mondegreen.integrations.spec import state_promise
 from mondegreen.passes import METADATA_KEY
-from mondegreen.privatizer.containers import contained
+from mondegreen.privatizer.containers import wrap_like
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.privatizer.spec import canonical_json
 from mondegreen.sampling.noise import check_variable
@@ -121,14 +121,14 @@ class PrivateText(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> PrivateText:
         """Check the settings, and what holds the texts; nothing is learnt of them."""
-        self._fitted(X)
+        self._get_fitted(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Privatize the texts of ``X``, as :meth:`transform` does."""
-        privatizer = self._fitted(X)
+        privatizer = self._get_fitted(X)
         self._relatives().draws(self._fit_number, X)
-        return self._privatized(privatizer, X)
+        return self._privatize(privatizer, X)
 
     def transform(self, X: Any) -> Any:
         """Privatize the texts of ``X``, with other noise at every call.
@@ -144,10 +144,10 @@ class PrivateText(TransformerMixin, BaseEstimator):
         list, array, Series or frame
             As ``X``, unless ``set_output`` says otherwise.
         """
-        privatizer = self._checked(X, reset=False)
+        privatizer = self._check(X, reset=False)
         if hasattr(self, "_fit_number"):
             self._relatives().draws(self._fit_number, X)
-        return self._privatized(privatizer, X)
+        return self._privatize(privatizer, X)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the name of the column of text."""
@@ -155,9 +155,9 @@ class PrivateText(TransformerMixin, BaseEstimator):
         names = [_NAME] if known is None else known
         return np.array([n for n in names if n != self.id_column], dtype=object)
 
-    def _fitted(self, X: Any) -> Privatizer:
+    def _get_fitted(self, X: Any) -> Privatizer:
         """Check everything, and count the fit."""
-        privatizer = self._checked(X, reset=True)
+        privatizer = self._check(X, reset=True)
         self.guarantee_: Guarantee = privatizer.guarantee
         drawn = {"key": self.key_env, "column": _Column.of(X, self.id_column).name}
         fit = _Fit(
@@ -166,10 +166,10 @@ class PrivateText(TransformerMixin, BaseEstimator):
             self.guarantee_.epsilon,
             self.key_env is not None,
         )
-        self._fit_number = self._relatives().fitted(fit)
+        self._fit_number = self._relatives().count_fitted(fit)
         return privatizer
 
-    def _checked(self, X: Any, *, reset: bool) -> Privatizer:
+    def _check(self, X: Any, *, reset: bool) -> Privatizer:
         options = self.get_params(deep=False)
         privatizer = build_with_options({name: options[name] for name in OPTIONS})
         if (self.id_column is None) != (self.key_env is None):
@@ -182,9 +182,9 @@ class PrivateText(TransformerMixin, BaseEstimator):
             validate_data(self, X, reset=reset, skip_check_array=True)
         return privatizer
 
-    def _privatized(self, privatizer: Privatizer, X: Any) -> Any:
+    def _privatize(self, privatizer: Privatizer, X: Any) -> Any:
         column = _Column.of(X, self.id_column)
-        released = contained(privatizer, column.texts, column.ids, column.name)
+        released = wrap_like(privatizer, column.texts, column.ids, column.name)
         if _get_output_config("transform", self)["dense"] != "default":
             # Rows, which scikit-learn puts into the frame that set_output names.
             return [[text if isinstance(text, str) else None] for text in released]
@@ -192,7 +192,7 @@ class PrivateText(TransformerMixin, BaseEstimator):
             released = released.to_frame()
         if hasattr(released, "attrs"):  # of pandas
             earlier = X.attrs.get(METADATA_KEY)
-            stated = promised([column.name], privatizer, earlier)
+            stated = state_promise([column.name], privatizer, earlier)
             released.attrs = {METADATA_KEY: stated}
         if isinstance(X, np.ndarray):  # of objects: none is cut
             found = np.empty(len(released), dtype=object)
@@ -302,11 +302,11 @@ class _Family:
     clones: int = 0
     fits: list[_Fit] = field(default_factory=list)
 
-    def fitted(self, fit: _Fit) -> int:
+    def count_fitted(self, fit: _Fit) -> int:
         """Count a fit, and warn of those before it; return its number."""
         self.fits.append(fit)
         elsewhere = self.clones - len(self.fits) > _CLONES
-        times, spent = self._released()
+        times, spent = self._release()
         if times > 1 or (elsewhere and not fit.is_keyed):
             _warn(
                 f"PrivateText and its clones were fitted "
@@ -325,14 +325,14 @@ class _Family:
             return
         fit = self.fits[number]
         if fit.gives(X):
-            times, spent = self._released()
+            times, spent = self._release()
             _warn(
                 f"PrivateText was given the same {type(X).__name__} again: its rows "
                 f"are now released {times} times with noise of their own, which sums "
                 f"to epsilon {spent} per word"
             )
 
-    def _released(self) -> tuple[int, str]:
+    def _release(self) -> tuple[int, str]:
         """Return how often a row was released that each fit had, and what it spent."""
         times, spent = 0, defaultdict[str, float](float)
         keyed = {fit.setting: fit for fit in self.fits if fit.is_keyed}

@@ -106,7 +106,7 @@ class PrivateTextComponent:
                 "this is a copy outside of its pipeline, whose words it cannot know: "
                 "write the pipeline that it was copied from"
             )
-        if not _known_strings(self._nlp).issuperset(self._nlp.vocab.strings):
+        if not _list_known_strings(self._nlp).issuperset(self._nlp.vocab.strings):
             raise ConfigurationError(
                 "spaCy keeps the words of texts that it has read in the vocabulary of "
                 "the pipeline, and would write them beside these settings: write a "
@@ -190,7 +190,7 @@ def _record_id(doc: Doc) -> str:
     return record
 
 
-def _known_strings(nlp: Any) -> set[str]:
+def _list_known_strings(nlp: Any) -> set[str]:
     """List the strings of a pipeline of these settings that has read nothing."""
     ours = [k for k, c in nlp.components if isinstance(c, PrivateTextComponent)]
     fresh = type(nlp).from_config(nlp.config, exclude=ours)

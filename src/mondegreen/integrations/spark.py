@@ -20,9 +20,9 @@ from mondegreen.errors import (
     MissingColumnError,
     MondegreenError,
 )
-from mondegreen.integrations.keys import Secret, check_secret, noise_of
-from mondegreen.integrations.spark_promises import described
-from mondegreen.integrations.spec import Given, Unkeyed, named_columns, privatizer_of
+from mondegreen.integrations.keys import Secret, build_noise, check_secret
+from mondegreen.integrations.spark_promises import describe_field
+from mondegreen.integrations.spec import Given, Unkeyed, make_privatizer, name_columns
 from mondegreen.passes import Pass
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.sampling.noise import KeyedNoise, OSNoise, key_in_variable
@@ -116,7 +116,7 @@ def privatize(
         )
         private.write.parquet("private")
     """
-    logical = named_columns(columns)
+    logical = name_columns(columns)
     _check_source(df, id_column, key_env, unkeyed)
     settings = _settings(spec)
     # Any key: what the driver says of the noise is the same, and it draws none.
@@ -126,7 +126,7 @@ def privatize(
     fields = list(df.schema)
     texts = {name: _place(fields, name) for name in logical}
     ids = set() if id_column is None else {_place(fields, id_column)}
-    gone = _dropped(fields, drop, set(texts.values()))
+    gone = _find_dropped(fields, drop, set(texts.values()))
     kept = [i for i in range(len(fields)) if i not in gone or i in ids]
     # By place: Spark reads a column of the name "a.b" as a field of a struct.
     placed = df.toDF(*(f"_{i}" for i in range(len(fields))))
@@ -145,18 +145,18 @@ def privatize(
     }
 
     def mondegreen(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return released(batches, **sent)
+        return release_batches(batches, **sent)
 
     made: dict[int, list[Pass]] = {i: [] for i in texts.values()}
     for name, i in texts.items():
         made[i].append(Pass(name, driver.guarantee))
     schema = StructType(
-        [described(fields[i], made.get(i, [])) for i in kept if i not in gone]
+        [describe_field(fields[i], made.get(i, [])) for i in kept if i not in gone]
     )
     return placed.select(*(f"_{i}" for i in kept)).mapInArrow(mondegreen, schema)
 
 
-def released(
+def release_batches(
     batches: Iterator[pa.RecordBatch],
     spec: Mapping[str, Any],
     columns: Mapping[str, str],
@@ -172,10 +172,12 @@ def released(
     batch is ``left`` is returned.
     """
 
-    def started() -> Privatizer:
-        return Privatizer.from_dict(spec, None if secret is None else noise_of(secret))
+    def start() -> Privatizer:
+        return Privatizer.from_dict(
+            spec, None if secret is None else build_noise(secret)
+        )
 
-    def replaced(batch: pa.RecordBatch) -> pa.RecordBatch:
+    def replace(batch: pa.RecordBatch) -> pa.RecordBatch:
         batch = batch.rename_columns(list(names))
         part = batch.select(list(needed))
         made = privatizer.arrow(part, columns, id_column=id_column)
@@ -183,9 +185,9 @@ def released(
             batch = batch.set_column(at, batch.schema.field(at), column)
         return batch.select(list(left))
 
-    privatizer = _without_text(started)
+    privatizer = _without_text(start)
     for batch in batches:
-        yield _without_text(replaced, batch)
+        yield _without_text(replace, batch)
 
 
 def _without_text(work: Callable[..., Any], *given: Any) -> Any:
@@ -231,7 +233,7 @@ def foreach_batch(
 
 def _settings(spec: Given) -> dict[str, Any]:
     """Write settings, if they are all there is: noise is not sent to executors."""
-    given = privatizer_of(spec)
+    given = make_privatizer(spec)
     if not isinstance(given.noise, OSNoise):
         raise ConfigurationError(
             "noise of a privatizer is not sent to executors: name its key by key_env"
@@ -304,14 +306,14 @@ def _check_stable(ids: DataFrame) -> None:
     # The last plan has what makes the ids alone; unless Spark has made them for it.
     last = plans.rpartition("== Physical Plan ==")[2]
     shown = _UNSTABLE.search(plans if "LocalTableScan" in last else last)
-    if found := shown[1] if shown else next(_drawn(ids), None):
+    if found := shown[1] if shown else next(_iterate_drawn(ids), None):
         raise ConfigurationError(
             f"the ids come from {found}, which every run computes anew, so that a "
             "record would have many releases: take an id that is stored with the record"
         )
 
 
-def _drawn(ids: DataFrame) -> Iterator[str]:
+def _iterate_drawn(ids: DataFrame) -> Iterator[str]:
     """Name what makes ids and has another value in another run, as Catalyst says it.
 
     It is followed from the ids down, by the aliases that they are made of. What a
@@ -374,7 +376,7 @@ def _place(fields: Sequence[StructField], path: str) -> int:
     return found[0]
 
 
-def _dropped(
+def _find_dropped(
     fields: Sequence[StructField], drop: Sequence[str], texts: set[int]
 ) -> set[int]:
     if isinstance(drop, str):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
 from mondegreen.errors import ConfigurationError, DataError
-from mondegreen.passes import METADATA_KEY, Pass, from_json, report_of, to_json
+from mondegreen.passes import METADATA_KEY, Pass, build_report, from_json, to_json
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -48,7 +48,7 @@ def table_properties(df: DataFrame) -> dict[str, str]:
             writer = writer.tableProperty(name, value)
         writer.create()
     """
-    return {METADATA_KEY: _shown(_passes(df))}
+    return {METADATA_KEY: _format_value(_passes(df))}
 
 
 def set_table_properties(table: str, df: DataFrame) -> None:
@@ -65,7 +65,7 @@ def set_table_properties(table: str, df: DataFrame) -> None:
     stated = from_json(_property(table, df))
     wanted = Counter(map(_as_json, _passes(df))) - Counter(map(_as_json, stated))
     passes = [*stated, *(from_json(f"[{each}]")[0] for each in wanted.elements())]
-    value = _shown(passes)
+    value = _format_value(passes)
     literal = value.replace("\\", "\\\\").replace("'", "\\'")
     how = f"SET TBLPROPERTIES ('{METADATA_KEY}' = '{literal}')"
     df.sparkSession.sql(f"ALTER TABLE {table} {how}")
@@ -80,7 +80,7 @@ def report(df: DataFrame) -> dict[str, Any]:
     passes = _passes(df)
     if not passes:
         raise ConfigurationError("this frame states no guarantee: privatize it first")
-    return report_of(passes, __version__)
+    return build_report(passes, __version__)
 
 
 def write_report(df: DataFrame, path: str) -> None:
@@ -112,7 +112,7 @@ def _property(table: str, df: DataFrame) -> str | None:
     return value
 
 
-def _shown(passes: Sequence[Pass]) -> str:
+def _format_value(passes: Sequence[Pass]) -> str:
     """Write the same JSON, without words for which Spark would hide it."""
 
     def shown(found: re.Match[str]) -> str:
@@ -126,7 +126,7 @@ def _as_json(one: Pass) -> str:
     return json.dumps(one.to_dict(), sort_keys=True)
 
 
-def described(field: StructField, made: Sequence[Pass]) -> StructField:
+def describe_field(field: StructField, made: Sequence[Pass]) -> StructField:
     """Describe a column of the result.
 
     Metadata may hold text, as the labels of an index do, and goes; but for the comment

@@ -21,10 +21,10 @@ from mondegreen.settings import Settings
 Unkeyed = Literal["write-once"]
 
 Given: TypeAlias = Privatizer | Settings | Mapping[str, Any]
-"""A privatizer, its settings, or a mapping of either: see :func:`privatizer_of`."""
+"""A privatizer, its settings, or a mapping of either: see :func:`make_privatizer`."""
 
 
-def privatizer_of(given: Given, noise: NoiseSource | None = None) -> Privatizer:
+def make_privatizer(given: Given, noise: NoiseSource | None = None) -> Privatizer:
     """Return the privatizer that is given, or that of settings.
 
     Parameters
@@ -45,7 +45,7 @@ def privatizer_of(given: Given, noise: NoiseSource | None = None) -> Privatizer:
     --------
     >>> import mondegreen as mg
     >>> p = mg.Privatizer(mg.mechanism("tree", epsilon=10.0))
-    >>> privatizer_of(p) is p, privatizer_of(p.to_dict()).guarantee == p.guarantee
+    >>> make_privatizer(p) is p, make_privatizer(p.to_dict()).guarantee == p.guarantee
     (True, True)
     """
     if isinstance(given, Privatizer):
@@ -60,16 +60,16 @@ def privatizer_of(given: Given, noise: NoiseSource | None = None) -> Privatizer:
     raise InvalidParameterError("privatizer", type(given).__name__, allowed)
 
 
-def named_columns(columns: Any) -> dict[Any, str]:
+def name_columns(columns: Any) -> dict[Any, str]:
     """Give each column its logical name; none is named twice."""
     names = logical_names(columns)
     if len(names) < len(columns):
         raise InvalidParameterError("columns", "one name twice", "each column once")
-    check_names_of([*names, *names.values()])
+    check_names([*names, *names.values()])
     return names
 
 
-def check_names_of(columns: Iterable[object]) -> None:
+def check_names(columns: Iterable[object]) -> None:
     """Refuse a name with half of a surrogate pair, which nothing can write."""
     for name in columns:
         try:
@@ -115,7 +115,7 @@ def check_lazy(
     check_ids(privatizer, id_column)
 
 
-def promised(
+def state_promise(
     columns: Iterable[str | None], privatizer: Privatizer, earlier: object = None
 ) -> str:
     """Write the guarantee of each column after those of earlier passes, as JSON.
@@ -128,7 +128,7 @@ def promised(
     return to_json([*from_json(stated), *made])
 
 
-def needed(library: str) -> Any:
+def import_needed(library: str) -> Any:
     """Import the library that an adapter stands beside; absent, say how to get it.
 
     Raises

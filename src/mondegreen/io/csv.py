@@ -83,19 +83,19 @@ class CsvSource(AbstractByteSource):
         """
         raw: list[str] = []
 
-        def taken() -> Iterator[str]:
+        def take() -> Iterator[str]:
             for line in self._lines:
                 raw.append(line)
                 yield line
 
         problem = ""
         try:
-            rows = csv.reader(taken(), delimiter=self._delimiter, strict=True)
+            rows = csv.reader(take(), delimiter=self._delimiter, strict=True)
             header = next(rows, None)
         except csv.Error as error:
             problem, header = f"in the header, {_problem(error)}", None
         if len(raw) == 1 and not set(wanted) & set(header or ()):
-            header = self._guessed(raw[0], wanted) or header
+            header = self._guess(raw[0], wanted) or header
         if header is None:
             problem = problem or "empty; a header with column names is needed"
             raise SourceError(self.name, problem)
@@ -103,7 +103,7 @@ class CsvSource(AbstractByteSource):
             raise SourceError(self.name, "the first line is blank; a header is needed")
         return raw, header
 
-    def _guessed(self, line: str, wanted: Sequence[str]) -> list[str] | None:
+    def _guess(self, line: str, wanted: Sequence[str]) -> list[str] | None:
         """Read the header by the one other delimiter that finds a wanted column."""
         found: dict[str, list[str]] = {}
         for delimiter in ";\t":
@@ -178,11 +178,11 @@ class CsvSource(AbstractByteSource):
     def encode(self, batch: pa.RecordBatch) -> memoryview:
         """Write rows, quoted where a value would be misread; null is empty."""
         alone = batch.num_columns == 1
-        columns = [self._quoted(column, alone) for column in batch.columns]
+        columns = [self._quote(column, alone) for column in batch.columns]
         rows = pc.binary_join_element_wise(*columns, self._delimiter)
         return string_bytes(pc.binary_join_element_wise(rows, self._terminator, ""))
 
-    def _quoted(self, column: pa.StringArray, alone: bool) -> pa.StringArray:
+    def _quote(self, column: pa.StringArray, alone: bool) -> pa.StringArray:
         column = column.fill_null("")
         mark = f"\\x{{{ord(self._delimiter):x}}}"
         special = pc.match_substring_regex(column, f'["\r\n{mark}]')

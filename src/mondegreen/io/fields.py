@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mondegreen.errors import InvalidParameterError, MissingColumnError, SourceError
-from mondegreen.io.guess import Format, format_of
+from mondegreen.io.guess import Format, guess_format
 from mondegreen.io.open import open_source
 from mondegreen.io.stream import ByteStream
 
@@ -39,7 +39,7 @@ def read_field(
     SourceError
         Where a line is no JSON object.
     """
-    chosen = format or format_of(str(path))
+    chosen = format or guess_format(str(path))
     if str(path) == "-" or chosen not in ("csv", "tsv", "jsonl", "parquet"):
         allowed = "a field of a CSV, TSV, JSON Lines or Parquet file, by its name"
         raise InvalidParameterError("field", name, allowed)

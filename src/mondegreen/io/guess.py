@@ -49,11 +49,11 @@ _DELIMITERS: Final = {",": "csv", "\t": "tsv", ";": "csv --delimiter ';'"}
 _NAME: Final = re.compile(r"[^\W\d]\w*([ .:/-]\w+){0,3}").fullmatch
 
 
-def format_of(path: str) -> Format | None:
+def guess_format(path: str) -> Format | None:
     """Tell the format from the name of a file, ``.gz`` taken off.
 
-    >>> format_of("notes.CSV"), format_of("log.jsonl.gz"), format_of("notes.doc")
-    ('csv', 'jsonl', None)
+    >>> [guess_format(f"notes.{end}") for end in ("CSV", "jsonl.gz", "doc")]
+    ['csv', 'jsonl', None]
     """
     name = Path(path).name.lower()
     packed = name.endswith(".gz")

@@ -16,7 +16,7 @@ from mondegreen.io.base import (
     id_in_text,
 )
 from mondegreen.io.csv import CsvSource
-from mondegreen.io.guess import Format, advice_on_name, format_of
+from mondegreen.io.guess import Format, advice_on_name, guess_format
 from mondegreen.io.json_array import JsonSource
 from mondegreen.io.jsonl import JsonLinesSource
 from mondegreen.io.stream import ByteStream
@@ -50,7 +50,7 @@ def open_source(
     ``structure`` is that of the releases that are to be written.
     """
     path = str(path)
-    chosen = format or ("txt" if path == "-" else format_of(path))
+    chosen = format or ("txt" if path == "-" else guess_format(path))
     if path != "-" and Path(path).is_dir():
         hint = "name its files one by one, in a loop"
         raise SourceError(path, "is a folder", hint=hint)
@@ -95,8 +95,8 @@ def open_sink(
     ...         sink.commit({"mondegreen": privatizer.guarantee.to_json()})
     """
     path = str(path)
-    promised = None if path == "-" else format_of(path)
-    if promised not in (None, source.format, format_of(source.path)):
+    promised = None if path == "-" else guess_format(path)
+    if promised not in (None, source.format, guess_format(source.path)):
         allowed = f"a name that fits its format, {source.format}"
         raise InvalidParameterError("output", path, allowed)
     if is_same_file(source.path, path) != in_place:

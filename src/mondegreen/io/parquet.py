@@ -23,7 +23,7 @@ from mondegreen.io.base import (
 )
 from mondegreen.io.stream import BATCH_ROWS
 from mondegreen.io.target import Target
-from mondegreen.passes import METADATA_KEY, for_pandas, stated_in
+from mondegreen.passes import METADATA_KEY, find_stated, for_pandas
 from mondegreen.text import columns as nested
 
 BATCH_BYTES: Final = 4 << 20
@@ -64,12 +64,12 @@ class ParquetSource(AbstractSource):
         if path == "-":
             allowed = "csv, jsonl, tsv or txt for standard input"
             raise errors.InvalidParameterError("format", "parquet", allowed)
-        super().__init__(request, path, _opened(path))
+        super().__init__(request, path, _open(path))
         try:
             schema = self.file.schema_arrow
             self.total = self.file.metadata.num_rows
             # not of the schema alone: polars writes notes beside it
-            self.earlier = stated_in(self.file.metadata.metadata)
+            self.earlier = find_stated(self.file.metadata.metadata)
             self.paths = [self._find_text(schema, each) for each in request.columns]
             self._id: nested.Steps = ()
             if id_column is not None:
@@ -117,7 +117,7 @@ class ParquetSource(AbstractSource):
     def read(self) -> Iterator[pa.RecordBatch]:
         """Yield the batches of each row group."""
         try:
-            yield from map(self._shown, self._batches())
+            yield from map(self._show, self._batches())
             return
         except errors.MondegreenError:
             raise
@@ -150,7 +150,7 @@ class ParquetSource(AbstractSource):
             batch_size=rows, row_groups=[group], use_threads=False
         )
 
-    def _shown(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def _show(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Make the batch that the mechanism sees."""
         for column in batch.columns:  # Arrow itself does not look for wild indices
             column.validate(full=pa.types.is_dictionary(column.type))
@@ -210,7 +210,7 @@ def _output_schema(
 ) -> pa.Schema:
     """Make the schema to write; the promise of an earlier release is the sink's."""
     for steps in paths:
-        field = nested.widened(schema.field(steps[0]), steps[1:])
+        field = nested.widen(schema.field(steps[0]), steps[1:])
         schema = schema.set(steps[0], field)
     if metadata == "drop":
         return pa.schema([nested.bare(field) for field in schema])
@@ -219,7 +219,7 @@ def _output_schema(
     return schema.with_metadata(kept or None)
 
 
-def _opened(path: str) -> pq.ParquetFile:
+def _open(path: str) -> pq.ParquetFile:
     """Open a file that may be damaged.
 
     What its last bytes say of the footer is checked first. Arrow's own errors may
@@ -293,13 +293,13 @@ class ParquetSink(AbstractSink):
             advice = "name a file with --output, or send it through a pipe"
             problem = f"is a terminal, and Parquet is binary; {advice}"
             raise errors.DataError(f"{self.target.name}: {problem}")
-        restored = self._restored(batch)
+        restored = self._restore(batch)
         self._held.append(restored)
         self._held_bytes += restored.nbytes
         if self._held_bytes >= ROW_GROUP_BYTES:
             self._flush()
 
-    def _restored(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def _restore(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Give the batch the types of the file, text back in its structs."""
         source, schema = self.source, self.source.schema
         arrays = list(batch.columns[: len(schema)])

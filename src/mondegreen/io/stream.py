@@ -74,14 +74,14 @@ class ByteStream:
     def read(self) -> bytes:
         """Read the bytes that are there, at most a chunk; empty at the end."""
         while True:
-            chunk = self._checked()
+            chunk = self._check()
             if self._decoder is None:
                 return chunk
-            decoded = self._decoded(chunk, self._decoder)
+            decoded = self._decode(chunk, self._decoder)
             if decoded or not chunk:  # a part of a character is no end
                 return decoded
 
-    def _decoded(self, chunk: bytes, decoder: codecs.IncrementalDecoder) -> bytes:
+    def _decode(self, chunk: bytes, decoder: codecs.IncrementalDecoder) -> bytes:
         """Turn a chunk into UTF-8. An error of the codec carries the text with it."""
         start = self._unpacked - len(chunk) - len(decoder.getstate()[0])
         try:
@@ -92,7 +92,7 @@ class ByteStream:
             pass  # half of a surrogate pair, or no byte order mark where one must be
         raise DecodeError(self.name, offset=start, encoding=self._encoding)
 
-    def _checked(self) -> bytes:
+    def _check(self) -> bytes:
         try:
             chunk: bytes = self._read_some(CHUNK_BYTES)
         except (EOFError, zlib.error, gzip.BadGzipFile):

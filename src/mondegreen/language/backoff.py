@@ -60,11 +60,11 @@ class Tables:
             frequency=frequency,
             unigram_log=np.log(unigram[0]),
             unigram_backoff=np.log(unigram[1]),
-            pair_starts=starts_of(np.bincount(pairs // size, minlength=size)),
+            pair_starts=find_starts(np.bincount(pairs // size, minlength=size)),
             pair_words=pairs % size,
             pair_log=np.log(pair[1]),
             pair_backoff=np.log(pair[2]),
-            triple_starts=starts_of(np.bincount(owner, minlength=len(pairs))),
+            triple_starts=find_starts(np.bincount(owner, minlength=len(pairs))),
             triple_words=triples % size,
             triple_log=np.log(triple[1]),
         )
@@ -101,22 +101,20 @@ class Tables:
             *(np.asarray(each) for each in (first, second, words))
         )
         shape, u, v, w = w.shape, u.ravel(), v.ravel(), w.ravel()
-        context = _found(self.pair_starts, self.pair_words, u, v)
+        context = _find(self.pair_starts, self.pair_words, u, v)
         shorter = self._backoff_at(context) + self.pair_log_prob(v, w)
-        triple = _found(self.triple_starts, self.triple_words, context, w)
+        triple = _find(self.triple_starts, self.triple_words, context, w)
         return _larger(self.triple_log, triple, shorter).reshape(shape)
 
     def pair_log_prob(self, second: Any, words: Any) -> Floats:
         """Score words behind one other, in arrays of one shape ``(T,)``."""
         shorter = self.unigram_backoff[second].astype(float) + self.unigram_log[words]
-        places = _found(self.pair_starts, self.pair_words, second, words)
+        places = _find(self.pair_starts, self.pair_words, second, words)
         return _larger(self.pair_log, places, shorter)
 
     def log_backoff(self, first: Any, second: Any) -> Floats:
         """The logarithm of gamma of pairs, 0 where a pair is not kept."""
-        return self._backoff_at(
-            _found(self.pair_starts, self.pair_words, first, second)
-        )
+        return self._backoff_at(_find(self.pair_starts, self.pair_words, first, second))
 
     def _backoff_at(self, places: Weights) -> Floats:
         result, hit = np.zeros(len(places)), places >= 0
@@ -124,12 +122,12 @@ class Tables:
         return result
 
 
-def starts_of(counts: Any) -> Weights:
+def find_starts(counts: Any) -> Weights:
     """Where each of some parts starts, and where the last ends, from their lengths."""
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
-def _found(starts: Weights, words: WordIds, rows: WordIds, wanted: WordIds) -> Weights:
+def _find(starts: Weights, words: WordIds, rows: WordIds, wanted: WordIds) -> Weights:
     """The place of a word in a row, by bisection; -1 where it is absent."""
     known = rows >= 0
     low = np.where(known, starts[rows], 0)

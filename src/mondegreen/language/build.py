@@ -15,7 +15,7 @@ from mondegreen.language.ngrams import NGrams
 from mondegreen.space.space import Space
 from mondegreen.text.lookup import Lookup
 from mondegreen.text.print_forms import as_released
-from mondegreen.text.sentences import ends_of
+from mondegreen.text.sentences import find_ends
 from mondegreen.text.tokenizer import TokenizedBatch, tokenize
 
 _KEPT: Final = 0.01
@@ -97,7 +97,7 @@ def read_words(
     return np.concatenate(ids), [end for _, ends in found for end in ends]
 
 
-def released_words(
+def release_words(
     batches: Iterable[Sequence[str | None]], space: Space
 ) -> tuple[Ids, NDArray[np.bool_]]:
     """Read the words of a release that was drawn, and where its sentences end.
@@ -111,7 +111,7 @@ def released_words(
         parts = tokenize(texts).parts
         batch = TokenizedBatch([each and as_released(each) for each in parts])
         ids.append(lookup.codes(batch))
-        ends.append(ends_of(batch))
+        ends.append(find_ends(batch))
     words = np.concatenate(ids)
     kept = words == space.vocab_size
     if not len(words):
@@ -128,4 +128,4 @@ def released_words(
 
 def _words(texts: Sequence[str | None], lookup: Lookup) -> tuple[Ids, list[bool]]:
     batch = tokenize(texts)
-    return lookup.codes(batch), ends_of(batch).tolist()
+    return lookup.codes(batch), find_ends(batch).tolist()

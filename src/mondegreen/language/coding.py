@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Floats
-from mondegreen.language.backoff import Tables, starts_of
+from mondegreen.language.backoff import Tables, find_starts
 from mondegreen.tensors import require
 
 Parts: TypeAlias = Mapping[str, NDArray[Any]]
@@ -35,13 +35,15 @@ KINDS: Final = {
 }
 
 
-def encoded(tables: Tables) -> dict[str, NDArray[Any]]:
+def encode(tables: Tables) -> dict[str, NDArray[Any]]:
     """Round tables to what a file holds; logarithms of single words stay whole.
 
     Others have 256 values at equal distances, 0 among them: the error is at most half
     a distance, one 508th of their range.
     """
-    books, codes = zip(*(coded(getattr(tables, name)) for name in _CODED), strict=True)
+    books, codes = zip(
+        *(encode_values(getattr(tables, name)) for name in _CODED), strict=True
+    )
     parts = dict(zip(_CODED, codes, strict=True))
     parts |= {name: getattr(tables, name).astype(np.float32) for name in _SINGLES}
     parts |= {
@@ -54,7 +56,7 @@ def encoded(tables: Tables) -> dict[str, NDArray[Any]]:
     return {name: parts[name] for name in KINDS}
 
 
-def decoded(parts: Parts) -> dict[str, Any]:
+def decode(parts: Parts) -> dict[str, Any]:
     """The tables of parts, which may come from a file that somebody forged.
 
     Raises HeaderError where they do not fit each other.
@@ -63,7 +65,7 @@ def decoded(parts: Parts) -> dict[str, Any]:
     _check_shapes(parts, size)
     tables: dict[str, Any] = {}
     for name in ("pair", "triple"):
-        starts = starts_of(parts[f"{name}_counts"])
+        starts = find_starts(parts[f"{name}_counts"])
         words = np.asarray(parts[f"{name}_words"])
         require(int(starts[-1]) == len(words), f"{name}_counts do not add up")
         rises = words[1:] > words[:-1]
@@ -102,7 +104,7 @@ def _check_shapes(parts: Parts, size: int) -> None:
     require(bool((parts["frequency"] > 0).all()), "frequency is not above 0")
 
 
-def coded(values: Floats) -> tuple[NDArray[Any], NDArray[Any]]:
+def encode_values(values: Floats) -> tuple[NDArray[Any], NDArray[Any]]:
     """Make the book of some numbers and their codes."""
     low, high = (values.min(), values.max()) if len(values) else (0.0, 0.0)
     step = (high - low) / 254

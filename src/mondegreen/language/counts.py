@@ -50,7 +50,7 @@ class Counter:
         """Add words, and whether a sentence ends behind each; it ends at the last."""
         if not len(ids):
             return
-        chain = chained(ids, ends, self._size - 1)
+        chain = chain_ids(ids, ends, self._size - 1)
         self._words += len(ids)
         self._sentences += len(chain) - 1 - len(ids)
         self._waiting.append(chain[1:])
@@ -67,7 +67,7 @@ class Counter:
         keys, counts = np.unique(keys[ids[1:-1] != boundary], return_counts=True)
         run = (keys, counts)
         while self._runs and len(self._runs[-1][0]) < 2 * len(run[0]):
-            run = _merged(self._runs.pop(), run)
+            run = _merge(self._runs.pop(), run)
         self._runs.append(run)
 
     def finish(self) -> Counts:
@@ -77,14 +77,14 @@ class Counter:
         nothing = np.zeros(0, np.int64)
         run = self._runs.pop() if self._runs else (nothing, nothing)
         while self._runs:
-            run = _merged(self._runs.pop(), run)
+            run = _merge(self._runs.pop(), run)
         return Counts(self._size, *run, self._words, self._sentences)
 
 
-def chained(ids: Ids, ends: Iterable[bool], boundary: int) -> Ids:
+def chain_ids(ids: Ids, ends: Iterable[bool], boundary: int) -> Ids:
     """Put a boundary before the words, behind each sentence, and behind the last word.
 
-    >>> chained(np.array([0, 1, 2], np.int32), [False, True, False], 9).tolist()
+    >>> chain_ids(np.array([0, 1, 2], np.int32), [False, True, False], 9).tolist()
     [9, 0, 1, 9, 2, 9]
     """
     stops = np.fromiter(ends, np.bool_, len(ids))
@@ -93,7 +93,7 @@ def chained(ids: Ids, ends: Iterable[bool], boundary: int) -> Ids:
     return np.insert(ids, places, boundary)
 
 
-def _merged(
+def _merge(
     one: tuple[Weights, Weights], other: tuple[Weights, Weights]
 ) -> tuple[Weights, Weights]:
     """Join two runs, each in order, and add up the counts of what both have."""

@@ -24,7 +24,7 @@ from mondegreen.language.backoff import Tables
 from mondegreen.language.counts import Counts
 
 
-def estimated(counts: Counts, least: int = 1) -> Tables:
+def estimate(counts: Counts, least: int = 1) -> Tables:
     r"""Smooth counts; n-grams that occur fewer than ``least`` times are left out.
 
     A word, pair or triple that is left out is scored by what is shorter, and its mass
@@ -36,7 +36,7 @@ def estimated(counts: Counts, least: int = 1) -> Tables:
     if not len(counts.keys):
         raise InvalidParameterError("counts", "no words", "those of some text")
     size, triples, times = counts.size, counts.keys, counts.counts
-    contexts, context = _grouped(triples // size)
+    contexts, context = _group(triples // size)
     totals = np.asarray(np.bincount(context, times), float)
     pairs, raw, adjusted = _pairs(counts, contexts, totals)
 
@@ -44,17 +44,19 @@ def estimated(counts: Counts, least: int = 1) -> Tables:
     single = np.bincount(pairs % size, minlength=size)
     occurs = np.bincount(pairs % size, raw, minlength=size)
     often = occurs >= least
-    kept = np.where(often, single - discount_of(single), 0.0) / single.sum()
+    kept = np.where(often, single - compute_discount(single), 0.0) / single.sum()
     unigram = kept + (1 - kept.sum()) / size
 
     first = pairs // size
-    share = (adjusted - discount_of(adjusted)) / np.bincount(first, adjusted)[first]
+    share = (adjusted - compute_discount(adjusted)) / np.bincount(first, adjusted)[
+        first
+    ]
     pairs, share = pairs[raw >= least], share[raw >= least]
     first, second = pairs // size, pairs % size
     gamma = 1 - np.bincount(first, share, minlength=size)
     pair = share + gamma[first] * unigram[second]
 
-    share = (times - discount_of(times)) / totals[context]
+    share = (times - compute_discount(times)) / totals[context]
     triples, share = triples[times >= least], share[times >= least]
     # Whatever a triple that is kept is made of is kept too.
     owner = np.searchsorted(pairs, triples // size)
@@ -84,7 +86,7 @@ def _pairs(
     size = counts.size
     tails = counts.keys % (size * size)
     order = np.argsort(tails, kind="stable")
-    keys, pair = _grouped(tails[order])
+    keys, pair = _group(tails[order])
     raw = np.bincount(pair, counts.counts[order]).astype(np.int64)
     begins = contexts // size == size - 1
     own = totals[begins].astype(np.int64)
@@ -92,20 +94,20 @@ def _pairs(
     return keys, np.concatenate([raw, own]), np.concatenate([np.bincount(pair), own])
 
 
-def _grouped(keys: Weights) -> tuple[Weights, Weights]:
+def _group(keys: Weights) -> tuple[Weights, Weights]:
     """The distinct ones of sorted keys, and for each key which of them it is."""
     is_new = np.diff(keys, prepend=-1) != 0
     return keys[is_new], np.cumsum(is_new) - 1
 
 
-def discount_of(counts: Weights | Floats) -> Floats:
+def compute_discount(counts: Weights | Floats) -> Floats:
     r"""What to take off each count: :math:`D_1`, :math:`D_2` or :math:`D_{3+}`.
 
     With :math:`Y = n_1 / (n_1 + 2 n_2)` and :math:`n_k` the number of n-grams with the
     count k, :math:`D_k = k - (k + 1) Y n_{k+1} / n_k`. Where a corpus is too small for
     that, 0.5, 1 and 1.5.
 
-    >>> discount_of(np.array([1, 1, 1, 1, 2, 2, 3, 4])).round(2).tolist()
+    >>> compute_discount(np.array([1, 1, 1, 1, 2, 2, 3, 4])).round(2).tolist()
     [0.5, 0.5, 0.5, 0.5, 1.25, 1.25, 1.0, 1.0]
     """
     whole = counts.astype(np.int64)

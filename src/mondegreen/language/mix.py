@@ -68,14 +68,14 @@ def mix(first: NGrams, second: NGrams, ids: Ids, ends: Sequence[bool]) -> Mixtur
         words=first.about.words + second.about.words,
         sentences=first.about.sentences + second.about.sentences,
         least=min(first.about.least, second.about.least),
-        sources=_joined(first.about.sources, second.about.sources),
-        licences=_joined(first.about.licences, second.about.licences),
+        sources=_join(first.about.sources, second.about.sources),
+        licences=_join(first.about.licences, second.about.licences),
         mixed=(
             f"{weight:.3f} of {first.digest}",
             f"{1 - weight:.3f} of {second.digest}",
         ),
     )
-    made = NGrams.from_tables(mixed_tables(first, second, weight), about)
+    made = NGrams.from_tables(mix_tables(first, second, weight), about)
     found = tuple(model.perplexity(ids, ends) for model in (first, second, made))
     return Mixture(made, weight, found)  # type: ignore[arg-type]
 
@@ -96,7 +96,7 @@ def best_weight(first: Floats, second: Floats) -> float:
     return found
 
 
-def mixed_tables(first: Tables, second: Tables, weight: float) -> Tables:
+def mix_tables(first: Tables, second: Tables, weight: float) -> Tables:
     """Mix all n-grams of two models, and make every distribution sum to 1."""
     size, both = first.vocab_size + 2, (first, second)
     shares = (weight, 1 - weight)
@@ -157,25 +157,25 @@ def _level(
     n-gram that would lie below its back-off is lifted to it: gamma is smaller then.
     """
 
-    def summed(values: Floats) -> Floats:
+    def sum_up(values: Floats) -> Floats:
         return np.asarray(np.bincount(owner, values, minlength=contexts), float)
 
     kept: Any = sum(s * score for s, score in zip(shares, scores, strict=True))
     left: Any = sum(
-        share * gamma * np.maximum(1 - summed(below), _LEFT)
+        share * gamma * np.maximum(1 - sum_up(below), _LEFT)
         for share, gamma, below in zip(shares, gammas, lower, strict=True)
     )
-    total = summed(kept) + left
+    total = sum_up(kept) + left
     kept, left = kept / total[owner], left / total
-    spread = np.maximum(1 - summed(mixed_lower), _LEFT)
+    spread = np.maximum(1 - sum_up(mixed_lower), _LEFT)
     gamma, lifted = left / spread, np.zeros(len(kept), np.bool_)
     while True:  # Newton's method on a convex sum of lines, so it ends
         below = kept < gamma[owner] * mixed_lower
         if (below == lifted).all():
             return np.maximum(kept, gamma[owner] * mixed_lower), gamma
         lifted = below
-        gamma = left + summed(kept * lifted)
-        gamma /= spread + summed(mixed_lower * lifted)
+        gamma = left + sum_up(kept * lifted)
+        gamma /= spread + sum_up(mixed_lower * lifted)
 
 
 def _pair_keys(model: Tables, size: int) -> Weights:
@@ -194,5 +194,5 @@ def _union(keys: Sequence[Weights]) -> Weights:
     return np.asarray(every[np.diff(every, prepend=-1) != 0])
 
 
-def _joined(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
+def _join(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*one, *other]))

@@ -19,9 +19,9 @@ import numpy as np
 from mondegreen.arrays import Floats, Ids
 from mondegreen.errors import LanguageError
 from mondegreen.language.backoff import Tables
-from mondegreen.language.coding import KINDS, Parts, decoded, encoded
-from mondegreen.language.counts import Counts, chained
-from mondegreen.language.kneser_ney import estimated
+from mondegreen.language.coding import KINDS, Parts, decode, encode
+from mondegreen.language.counts import Counts, chain_ids
+from mondegreen.language.kneser_ney import estimate
 from mondegreen.space.space import Space, WordSpace
 from mondegreen.tensors import HeaderError, read_header, require, write_tensors
 
@@ -100,25 +100,25 @@ class NGrams(Tables):
         sources: Sequence[str] = (),
         licences: Sequence[str] = (),
     ) -> NGrams:
-        """Smooth counts over the words of a space; see :func:`estimated`."""
+        """Smooth counts over the words of a space; see :func:`estimate`."""
         about = About(
             space.name,
             space.digest,
-            vocabulary_of(space),
+            digest_vocabulary(space),
             counts.words,
             counts.sentences,
             least,
             tuple(sources),
             tuple(licences),
         )
-        return cls.from_tables(estimated(counts, least), about)
+        return cls.from_tables(estimate(counts, least), about)
 
     @classmethod
     def from_tables(cls, tables: Tables, about: About) -> NGrams:
         """Round tables to what a file holds; the result *is* the model."""
-        parts = encoded(tables)
+        parts = encode(tables)
         digest = _digest(about, parts)
-        return cls(about=about, digest=digest, parts=parts, **decoded(parts))
+        return cls(about=about, digest=digest, parts=parts, **decode(parts))
 
     @classmethod
     def open(cls, path: str | Path) -> NGrams:
@@ -137,7 +137,7 @@ class NGrams(Tables):
             require(parts.keys() == KINDS.keys(), "a tensor is missing")
             digest = _digest(about, parts)
             is_whole = digest == header.metadata["digest"]
-            tables = decoded(parts) if is_whole else {}
+            tables = decode(parts) if is_whole else {}
         except OSError as error:
             raise LanguageError(f"{path}: cannot be read: {error.strerror}") from error
         except (ValueError, TypeError, KeyError, RecursionError) as error:
@@ -162,7 +162,7 @@ class NGrams(Tables):
 
     def is_for(self, space: Space | WordSpace) -> bool:
         """Whether a space has the words of the model."""
-        return vocabulary_of(space) == self.about.vocabulary
+        return digest_vocabulary(space) == self.about.vocabulary
 
     def check_space(self, space: Space | WordSpace) -> None:
         """Refuse a space with other words: an id would mean another word."""
@@ -189,13 +189,13 @@ class NGrams(Tables):
         """
         if not len(ids):
             return np.zeros(0)
-        begins = chained(ids, ends, self.boundary)[:-1] == self.boundary
+        begins = chain_ids(ids, ends, self.boundary)[:-1] == self.boundary
         scores = self.chain_log_probs(ids, ends)
         return np.asarray(np.add.reduceat(scores, np.flatnonzero(begins)))
 
     def chain_log_probs(self, ids: Ids, ends: Iterable[bool]) -> Floats:
         """Score each word and each end of a sentence, in order."""
-        chain = chained(ids, ends, self.boundary)
+        chain = chain_ids(ids, ends, self.boundary)
         before = np.concatenate([chain[:1], chain[:-2]])
         return self.log_prob(before, chain[:-1], chain[1:])
 
@@ -207,15 +207,15 @@ class NGrams(Tables):
     def __reduce__(self) -> Any:
         # One that lies in a file travels as its path.
         if self.path is not None:
-            return _reopened, (self.path, self.digest)
-        return _restored, (self.about, {n: np.array(p) for n, p in self.parts.items()})
+            return _reopen, (self.path, self.digest)
+        return _restore, (self.about, {n: np.array(p) for n, p in self.parts.items()})
 
     def __repr__(self) -> str:
         pairs, triples = len(self.pair_words), len(self.triple_words)
         return f"NGrams({self.about.space!r}, pairs={pairs}, triples={triples})"
 
 
-def vocabulary_of(space: Space | WordSpace) -> str:
+def digest_vocabulary(space: Space | WordSpace) -> str:
     """SHA-256, in hex, of the words of a space, in order."""
     return hashlib.sha256("\n".join(space.words).encode()).hexdigest()
 
@@ -229,14 +229,14 @@ def _digest(about: About, parts: Parts) -> str:
     return found.hexdigest()
 
 
-def _restored(about: About, parts: Parts) -> NGrams:
+def _restore(about: About, parts: Parts) -> NGrams:
     """Make a model again from what it was pickled as."""
     return NGrams(
-        about=about, digest=_digest(about, parts), parts=parts, **decoded(parts)
+        about=about, digest=_digest(about, parts), parts=parts, **decode(parts)
     )
 
 
-def _reopened(path: Path, digest: str) -> NGrams:
+def _reopen(path: Path, digest: str) -> NGrams:
     """Open a model that was pickled by its path; it must not have changed since."""
     model = NGrams.open(path)
     if model.digest != digest:

@@ -105,8 +105,8 @@ class TransformersScorer:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path).resolve()
-        self._torch = _imported("torch")
-        transformers = _imported("transformers")
+        self._torch = _import_transformers("torch")
+        transformers = _import_transformers("transformers")
         folder = Path(path)
         local = {"local_files_only": True, "trust_remote_code": False}
         if not (folder / "config.json").is_file():
@@ -146,7 +146,7 @@ class TransformersScorer:
 
     def log_probs(self, sentences: Sequence[Sequence[str]]) -> Floats:
         """Score sentences; words are joined by spaces."""
-        rows = self._masked_rows if self._is_masked else self._causal_rows
+        rows = self._mask_rows if self._is_masked else self._causal_rows
         found, total = rows(sentences), np.zeros(len(sentences))
         for start in range(0, len(found), _ROWS):
             part = found[start : start + _ROWS]
@@ -163,7 +163,7 @@ class TransformersScorer:
             rows.append((owner, [self._start, *ids], wanted))
         return rows
 
-    def _masked_rows(self, sentences: Sequence[Sequence[str]]) -> list[Any]:
+    def _mask_rows(self, sentences: Sequence[Sequence[str]]) -> list[Any]:
         """The same, a row for each token, which is masked in it."""
         rows = []
         for owner, sentence in enumerate(sentences):
@@ -220,7 +220,7 @@ def _is_masked(architectures: Sequence[str] | None, path: str | Path) -> bool:
     raise LanguageError(f"{path}: neither a causal nor a masked language model")
 
 
-def _imported(name: str) -> Any:
+def _import_transformers(name: str) -> Any:
     """Import a library of the extra ``transformers``, or say how to install it."""
     try:
         return importlib.import_module(name)

@@ -169,7 +169,7 @@ class State(ABC):
         What is computed of another law is not kept on disk: it changes with code that
         no digest covers.
         """
-        return self.stated.claimed_by or _author_of(type(self))
+        return self.stated.claimed_by or _find_author(type(self))
 
     @property
     def tree(self) -> WordTree | None:
@@ -204,7 +204,7 @@ class State(ABC):
         raise NotImplementedError
 
 
-def _author_of(cls: type) -> str:
+def _find_author(cls: type) -> str:
     if cls.__module__.partition(".")[0] == "mondegreen":
         return ""
     return f"the author of {cls.__module__}.{cls.__qualname__}"
@@ -379,7 +379,7 @@ class AbstractMechanism(ABC):
     @classmethod
     def author(cls) -> str:
         """Say who answers for a mechanism; empty for one of this package."""
-        return _author_of(cls)
+        return _find_author(cls)
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``{"name": ..., "parameters": {...}}`` as JSON values."""
@@ -388,7 +388,7 @@ class AbstractMechanism(ABC):
         return {"name": self.name, "parameters": {**values, **lists}}
 
     @classmethod
-    def digested(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    def collect_digested(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Return parameters under the names that the digest of keyed noise has."""
         names = cls.digest_names
         return {names.get(key, key): value for key, value in parameters.items()}

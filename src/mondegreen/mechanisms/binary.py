@@ -13,11 +13,15 @@ from mondegreen.arrays import Floats, Ids, LogProbs, slices
 from mondegreen.errors import LawUnknownError
 from mondegreen.guarantee import Guarantee
 from mondegreen.mechanisms import base
-from mondegreen.sampling.bits import draw_flips, flip_threshold, realised_epsilon
+from mondegreen.sampling.bits import (
+    compute_realized_epsilon,
+    draw_flips,
+    flip_threshold,
+)
 from mondegreen.space.codes import Bits, Codes
 from mondegreen.space.search.hamming import HammingSearch
 from mondegreen.space.space import Space
-from mondegreen.space.store import codes_of
+from mondegreen.space.store import load_codes
 
 _MOST_LAW_BITS: Final = 16
 """Laws of longer codes are not enumerated: a code of n bits has 2**n cells."""
@@ -88,7 +92,7 @@ class Brr(base.AbstractMechanism):
     metric: ClassVar[str] = "Hamming distance of codes"
 
     def prepare(self, space: Space) -> BinaryState:
-        codes = codes_of(space)
+        codes = load_codes(space)
         threshold = flip_threshold(self.epsilon)
         search = HammingSearch(codes.table)
         local = self.epsilon * codes.bits
@@ -96,7 +100,7 @@ class Brr(base.AbstractMechanism):
             space,
             metric=f"Hamming distance of {codes.bits}-bit codes",
             scale=codes.geometry.to_dict(),
-            certified=min(self.epsilon, realised_epsilon(threshold)),
+            certified=min(self.epsilon, compute_realized_epsilon(threshold)),
             certified_how="proof, for the integer probability that is drawn; decoder: "
             + search.describe(),
             equivalents=(

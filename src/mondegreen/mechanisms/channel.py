@@ -40,7 +40,7 @@ class Channel:
     how: str
 
 
-def ranked(
+def rank(
     observation: Ids, candidates: Ids, law: Floats, prior: Floats, count: int, how: str
 ) -> Channel:
     """Keep the ``count`` likeliest candidates of each row; of one twice, the likelier.

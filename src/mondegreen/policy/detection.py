@@ -103,9 +103,9 @@ class DetectorLookup:
             "word, and each other word about which the detector changes its mind",
         )
 
-    def disclosed_in(self, structure: Structure) -> tuple[str, ...]:
+    def list_disclosed(self, structure: Structure) -> tuple[str, ...]:
         """What passes unchanged besides ordinary words: as without a detector."""
-        return self._lookup.disclosed_in(structure)
+        return self._lookup.list_disclosed(structure)
 
     def codes(self, batch: TokenizedBatch) -> Ids:
         """Look up all words of all texts, flat and in order."""
@@ -118,9 +118,9 @@ class DetectorLookup:
                 first += count
         return codes
 
-    def printed_codes(self, batch: TokenizedBatch) -> Ids:
+    def print_codes(self, batch: TokenizedBatch) -> Ids:
         """Look up the symbols of words that were printed: no detector reads them."""
-        return self._lookup.printed_codes(batch)
+        return self._lookup.print_codes(batch)
 
     def _hide_found(self, parts: list[str], codes: Ids) -> None:
         """Give the words of found spans the symbols of their types."""
@@ -137,7 +137,7 @@ class DetectorLookup:
         """Ask the detector, and check its answer; the span that decides comes first."""
         text = "".join(parts)
         try:
-            found = [_checked(each, len(text)) for each in self._detector(text)]
+            found = [_check(each, len(text)) for each in self._detector(text)]
         except MondegreenError:
             raise
         except Exception as error:  # its message may quote the text
@@ -180,7 +180,7 @@ def _is_hidden(word: str, span: Found) -> bool:
     return word[:1].isalpha() and not is_part
 
 
-def _checked(found: Any, length: int) -> tuple[int, int, str, float]:
+def _check(found: Any, length: int) -> tuple[int, int, str, float]:
     """Read one span; refuse what is none."""
     start, end = getattr(found, "start", None), getattr(found, "end", None)
     kind, score = getattr(found, "entity_type", None), getattr(found, "score", None)

@@ -18,8 +18,8 @@ from mondegreen.policy.numbers import (
     merge_amounts,
     open_amounts,
 )
-from mondegreen.policy.policy import ADDRESS_PARTS, GRID, Policy, form_of
-from mondegreen.policy.shapes import PLACES, mixed_shape, number_shape
+from mondegreen.policy.policy import ADDRESS_PARTS, GRID, Policy, find_form
+from mondegreen.policy.shapes import PLACES, find_mixed_shape, number_shape
 from mondegreen.settings import Structure
 from mondegreen.text.lookup import IN_CLEAR, Memo
 from mondegreen.text.sentences import sentence_ends
@@ -48,7 +48,7 @@ def _fold(word: str) -> str:
     return folded.lower().replace("’", "'")
 
 
-def flags_of(gap: str) -> int:
+def get_flags(gap: str) -> int:
     """Tell of the structure between two words what decides the symbols beside it."""
     is_start = sentence_ends([gap, ""])[0] or not _OPENERS.isdisjoint(gap)
     found = _STARTS * is_start | _ENDS_LINE * ("\n" in gap or "\r" in gap)
@@ -60,7 +60,7 @@ def flags_of(gap: str) -> int:
     return found
 
 
-def _case_of(word: str) -> int:
+def _find_case(word: str) -> int:
     """Tell whether a word of several letters is small, or has a capital first."""
     first = with_old_case(word[:1])
     if len(word) < 2 or not first.isalpha():
@@ -131,7 +131,7 @@ class PolicyLookup:
         self.policy = policy
         self._make_memos()
 
-    def disclosed_in(self, structure: Structure) -> tuple[str, ...]:
+    def list_disclosed(self, structure: Structure) -> tuple[str, ...]:
         """What passes unchanged besides ordinary words, as ``name: explanation``."""
         lines = (
             "lines in title case: which lines have capitals on most of their words",
@@ -153,9 +153,9 @@ class PolicyLookup:
         return change(batch)
 
     def _make_memos(self) -> None:
-        self._flags = Memo(flags_of)
-        self._inside = Memo(lambda word: 4 * self.symbol_of(word) + _case_of(word))
-        self._start = Memo(lambda word: self.symbol_of(word, starts=True))
+        self._flags = Memo(get_flags)
+        self._inside = Memo(lambda word: 4 * self.find_symbol(word) + _find_case(word))
+        self._start = Memo(lambda word: self.find_symbol(word, starts=True))
 
     def codes(self, batch: TokenizedBatch) -> Ids:
         """Look up all words of all texts, flat and in order."""
@@ -179,7 +179,7 @@ class PolicyLookup:
             return AmountLookup(GRID, cells.start).recode(batch, codes)
         return codes
 
-    def printed_codes(self, batch: TokenizedBatch) -> Ids:
+    def print_codes(self, batch: TokenizedBatch) -> Ids:
         """Look up the symbols of words that were printed by this policy.
 
         What is printed of a symbol is printed of no other, however it is spelled: the
@@ -219,15 +219,15 @@ class PolicyLookup:
                 start, done = _run_at(gap, flags, len(words))
                 if _is_address(gap, start, done, flags):
                     for i in range(start, min(done + 1, len(words))):
-                        codes[i] = self.symbol_of(words[i], in_address=True)
+                        codes[i] = self.find_symbol(words[i], in_address=True)
 
     def _recode_date(self, words: list[str], codes: Ids, gap: int) -> None:
         """Look up the numbers on both sides of a slash."""
         for i in (gap, gap + 1):
             if i < len(words) and words[i].isascii() and words[i].isdigit():
-                codes[i] = self.symbol_of(words[i], in_date=True)
+                codes[i] = self.find_symbol(words[i], in_date=True)
 
-    def symbol_of(
+    def find_symbol(
         self,
         word: str,
         *,
@@ -258,11 +258,11 @@ class PolicyLookup:
         if not any(map(str.isalpha, folded)):
             return self._shape("code" if has_digit else "sign")
         if has_digit:
-            return self._shape(mixed_shape(folded))
+            return self._shape(find_mixed_shape(folded))
         if len(folded) == 1:
             return self._shape("letter")
         if word.islower():
-            return self.policy.find_group("rest", form_of(folded))
+            return self.policy.find_group("rest", find_form(folded))
         return self.policy.find_group("other_name", "s")
 
     def _capital(self, word: str, folded: str, known: int, *, starts: bool) -> int:

@@ -101,7 +101,7 @@ class Grid:
     Examples
     --------
     >>> grid = Grid(0, 6, per_decade=10)
-    >>> [grid.cell_of(word) for word in ("0", "1", "30", "12,000", "9" * 50, "2019")]
+    >>> [grid.find_cell(word) for word in ("0", "1", "30", "12,000", "9" * 50, "2019")]
     [0, 0, 15, 41, 60, None]
     >>> [grid.print(cell) for cell in (0, 15, 41, 60)]
     ['1', '32', '13,000', '1,000,000']
@@ -125,7 +125,7 @@ class Grid:
         """Number of cells, J."""
         return self.per_decade * (self.high - self.low) + 1
 
-    def cell_of(self, word: str) -> int | None:
+    def find_cell(self, word: str) -> int | None:
         """The cell of an amount, by its own spelling; None for all other words."""
         if not _is_amount(word):
             return None
@@ -334,7 +334,7 @@ class AmountLookup:
             for i in _amounts(parts or []):
                 word = words[first + i // 2]
                 if word not in cells:
-                    cells[word] = self.grid.cell_of(word)
+                    cells[word] = self.grid.find_cell(word)
                 cell = cells[word]
                 if cell is not None:
                     found[first + i // 2] = self.first + cell

@@ -134,7 +134,7 @@ class Policy:
     Examples
     --------
     >>> policy = load_policy("sensitive")
-    >>> policy.class_of("the"), policy.class_of("diabetes")
+    >>> policy.find_class("the"), policy.find_class("diabetes")
     ('ordinary', 'health')
     """
 
@@ -208,15 +208,13 @@ class Policy:
                 symbol = len(self.ordinary) + len(found)
                 known.update(dict.fromkeys(band, symbol))
                 self.group_of[kind] = symbol
-                found.append(
-                    Group(*kind, tuple(map(_printed(kind[0]), band)), len(band))
-                )
+                found.append(Group(*kind, tuple(map(_print(kind[0]), band)), len(band)))
         shown = frozenset(self.ordinary)
         for (name, form), hidden in self.lexicon.unprinted.items():
             symbol = self.find_group(name, form)
             known.update((word, symbol) for word in hidden if word not in shown)
         for word in sorted(never):  # an order that every process has
-            known[word] = known.get(word, self.find_group("rest", form_of(word)))
+            known[word] = known.get(word, self.find_group("rest", find_form(word)))
         if not found:
             raise ConfigurationError(
                 "no class of the policy is hidden: use less of --open"
@@ -272,7 +270,7 @@ class Policy:
         self.first: Weights = np.array([0, *accumulate(sizes)][:-1], dtype=np.int64)
         self.output_count = sum(sizes)
         words = [word for group in self.groups for word in group.words]
-        self.words = (*map(_printed(""), self.ordinary), *words)
+        self.words = (*map(_print(""), self.ordinary), *words)
 
     def _make_digest(self, near: float) -> str:
         """SHA-256, in hex, of what decides the symbol of a token, and its outputs."""
@@ -318,7 +316,7 @@ class Policy:
 
     # --- for people
 
-    def class_of(self, word: str) -> str:
+    def find_class(self, word: str) -> str:
         """Name the class of a folded word that the policy knows, or ``unknown``."""
         symbol = self.symbols.get(word)
         return "unknown" if symbol is None else self.describe(symbol)[0]
@@ -338,7 +336,7 @@ class Policy:
         return f"Policy({self.name!r}, {self.digest[:12]})"
 
 
-def opened_by(name: str) -> frozenset[str]:
+def list_opened(name: str) -> frozenset[str]:
     """Return the classes that a shipped policy shows."""
     return _OPEN[name]
 
@@ -376,12 +374,12 @@ def load_policy(
     )
 
 
-def policy_of(settings: Settings) -> Policy | None:
+def find_policy(settings: Settings) -> Policy | None:
     """Make the policy that resolved settings name; None where every word is sensitive.
 
-    >>> policy_of(Settings(policy="names", epsilon=12.0).resolve())
+    >>> find_policy(Settings(policy="names", epsilon=12.0).resolve())
     Policy('names', ...)
-    >>> policy_of(Settings(policy="all", epsilon=10.0).resolve()) is None
+    >>> find_policy(Settings(policy="all", epsilon=10.0).resolve()) is None
     True
     """
     if settings.policy in (None, "all"):
@@ -403,10 +401,10 @@ def policy_of(settings: Settings) -> Policy | None:
     )
 
 
-def form_of(word: str) -> str:
+def find_form(word: str) -> str:
     """The grammatical form that the ending of an unknown word shows.
 
-    >>> [form_of(word) for word in ("blorping", "blorps", "glass", "blorp")]
+    >>> [find_form(word) for word in ("blorping", "blorps", "glass", "blorp")]
     ['g', 'p', 's', 's']
     """
     for ending, form in UNKNOWN_FORMS:
@@ -470,7 +468,7 @@ def _merge_into_one(found: dict[Kind, list[str]], keys: list[Kind], least: int) 
             found[target] = found[target] + found.pop(key)
 
 
-def _printed(kind: str) -> Any:
+def _print(kind: str) -> Any:
     """How words of a class are printed: by public statistics, names with a capital."""
     cases = public_cases()
     if kind in (*_NAMES, "origin"):

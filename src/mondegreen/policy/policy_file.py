@@ -125,7 +125,7 @@ def _read_sources(
         data = read_bytes(path, LARGEST + 1)
         sha = hashlib.sha256(data).hexdigest()
         origins.append({"file": Path(path).name, "sha256": sha})
-        for row, kind, word in _words_of(path, data):
+        for row, kind, word in _iterate_words(path, data):
             if owners.setdefault(word, kind) != kind:
                 raise SourceError(path, f"the word {word!r} is in two lists", row=row)
     return owners, origins
@@ -174,7 +174,9 @@ def _marks(
     yield "cased", sorted(cased.union(unchanged))
 
 
-def _words_of(path: str | Path, data: bytes) -> Iterator[tuple[int, Kind | None, str]]:
+def _iterate_words(
+    path: str | Path, data: bytes
+) -> Iterator[tuple[int, Kind | None, str]]:
     """The words of a source: their row, and their class or None for ordinary ones."""
     try:
         lines = data.decode("utf-8-sig").split("\n")
@@ -185,7 +187,7 @@ def _words_of(path: str | Path, data: bytes) -> Iterator[tuple[int, Kind | None,
     for row, line in enumerate(lines, 1):
         line = line.partition("#")[0].strip()
         if line.startswith("["):
-            kind, is_under = _kind_of(path, row, line), True
+            kind, is_under = _find_kind(path, row, line), True
             continue
         for word in line.split():
             if not is_under:
@@ -196,7 +198,7 @@ def _words_of(path: str | Path, data: bytes) -> Iterator[tuple[int, Kind | None,
             yield row, kind, canonical(word)
 
 
-def _kind_of(path: str | Path, row: int, line: str) -> Kind | None:
+def _find_kind(path: str | Path, row: int, line: str) -> Kind | None:
     """Read a heading of a source."""
     found = _HEADING.fullmatch(line)
     name, form = (found[1], found[2] or "s") if found else ("", "")

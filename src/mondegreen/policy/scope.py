@@ -427,7 +427,7 @@ class Surrogates:
         found = self._originals.get(canonical(surrogate))
         return None if found is None else found[0]
 
-    def code_of(self, surrogate: str) -> int | None:
+    def find_code(self, surrogate: str) -> int | None:
         """Return the output number of a surrogate; None for other words."""
         found = self._originals.get(canonical(surrogate))
         return None if found is None else found[1]
@@ -458,7 +458,7 @@ class Surrogates:
 
     def to_bytes(self, key: bytes) -> bytes:
         """Write the map, encrypted under the user's key: see :func:`seal`."""
-        spellings = [self._original_of(code) for code in self._codes.values()]
+        spellings = [self._find_original(code) for code in self._codes.values()]
         entities = [
             [*entity, spelling, code]
             for (entity, code), spelling in zip(
@@ -499,7 +499,7 @@ class Surrogates:
             found._members.mark(policy.symbol_at(code), code)
         return found
 
-    def _original_of(self, code: int) -> str:
+    def _find_original(self, code: int) -> str:
         return self._originals[canonical(self._policy.print(code))][0]
 
     def __len__(self) -> int:

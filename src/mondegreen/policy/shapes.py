@@ -127,10 +127,10 @@ def number_shape(digits: str, *, in_date: bool) -> str:
     return f"{count} digits"
 
 
-def mixed_shape(folded: str) -> str:
+def find_mixed_shape(folded: str) -> str:
     """Name the format of a token with digits and other characters.
 
-    >>> [mixed_shape(word) for word in ("21st", "7pm", "80s", "5kg", "de89x")]
+    >>> [find_mixed_shape(word) for word in ("21st", "7pm", "80s", "5kg", "de89x")]
     ['ordinal', 'time of day', 'decade', 'measure', 'code']
     """
     found = (name for pattern, name in _MIXED if pattern.fullmatch(folded))

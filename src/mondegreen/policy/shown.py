@@ -103,8 +103,8 @@ class PolicyView:
     def _word(self, word: str, symbol: int) -> ShownWord:
         start = symbol
         # A part of an address or of a date is one at the start of a sentence too.
-        if symbol == self._lookup.symbol_of(word):
-            start = self._lookup.symbol_of(word, starts=True)
+        if symbol == self._lookup.find_symbol(word):
+            start = self._lookup.find_symbol(word, starts=True)
         return ShownWord(
             word=word,
             is_known=_fold(word) in self.policy.symbols,
@@ -113,9 +113,9 @@ class PolicyView:
             examples=self.examples(symbol),
         )
 
-    def class_of(self, word: str) -> str:
+    def find_class(self, word: str) -> str:
         """Name the class of a token inside a sentence."""
-        return self.describe(self._lookup.symbol_of(word), word).class_name
+        return self.describe(self._lookup.find_symbol(word), word).class_name
 
     def describe(self, symbol: int, word: str = "") -> ShownSymbol:
         """Describe a symbol: its class, its group, and how many words are in it.
@@ -187,7 +187,7 @@ def compare(one: Policy, other: Policy) -> dict[tuple[str, str], list[str]]:
     found: dict[tuple[str, str], list[str]] = {}
     for word in (*words, *sorted(known - words.keys())):
         for spelled in dict.fromkeys((word, word.capitalize())):
-            kinds = first.class_of(spelled), second.class_of(spelled)
+            kinds = first.find_class(spelled), second.find_class(spelled)
             if kinds[0] != kinds[1]:
                 found.setdefault(kinds, []).append(spelled)
     return found

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from mondegreen.errors import InvalidParameterError, MissingColumnError
-from mondegreen.passes import METADATA_KEY, Pass, from_json, stated_in, to_json
+from mondegreen.passes import METADATA_KEY, Pass, find_stated, from_json, to_json
 from mondegreen.sampling.records import SeenIds, record_ids
 from mondegreen.text.columns import (
     Steps,
@@ -72,7 +72,7 @@ def replace_in_batch(
     Where names are ``dotted``, ``msg.body`` is a field of a struct too.
     """
     names = logical_names(columns)
-    located = {name: _located(batch.schema, name, dotted) for name in names}
+    located = {name: _locate(batch.schema, name, dotted) for name in names}
     records = None
     if id_column is not None:
         records = record_ids_in(batch, id_column, dotted=dotted)
@@ -81,7 +81,7 @@ def replace_in_batch(
     words = np.zeros(batch.num_rows, dtype=np.int64)
     for name, (index, *steps) in located.items():
         array, what = batch.column(index), f"column {name!r}"
-        column, count = _replaced(
+        column, count = _replace(
             replace, array, tuple(steps), what, names[name], records
         )
         field = batch.schema.field(index).with_type(column.type)
@@ -104,7 +104,7 @@ def replace_in_array(
     if isinstance(ids, pa.Array | pa.ChunkedArray):
         ids = read_ids(_whole(ids))
     records = record_ids(ids, len(array), SeenIds() if unique_ids else None)
-    released, _ = _replaced(replace, _whole(array), (), "array", column, records)
+    released, _ = _replace(replace, _whole(array), (), "array", column, records)
     if isinstance(array, pa.Array):
         return released
     ends = np.cumsum([0, *map(len, array.chunks)]).tolist()
@@ -114,14 +114,14 @@ def replace_in_array(
 
 def with_passes(batch: pa.RecordBatch, passes: Sequence[Pass]) -> pa.RecordBatch:
     """Add passes to those that the metadata states; all other metadata goes."""
-    stated = stated_in(batch.schema.metadata)
+    stated = find_stated(batch.schema.metadata)
     if passes:
         stated = to_json([*from_json(stated), *passes]).encode()
     kept = None if stated is None else {_METADATA: stated}
     return batch.cast(pa.schema([bare(each) for each in batch.schema], kept))
 
 
-def _replaced(
+def _replace(
     replace: Replace,
     array: pa.Array,
     steps: Steps,
@@ -151,7 +151,7 @@ def _replaced(
     return rebuild(array, steps, released), by_row
 
 
-def _located(schema: pa.Schema, name: str, dotted: bool) -> Steps:
+def _locate(schema: pa.Schema, name: str, dotted: bool) -> Steps:
     """Find a column, or a field of a struct."""
     whole: list[Steps] = [(index,) for index in schema.get_all_field_indices(name)]
     found = find_paths(list(schema), name) if dotted else whole
@@ -167,7 +167,7 @@ def record_ids_in(
     batch: pa.RecordBatch, id_column: str, *, dotted: bool = True
 ) -> list[str]:
     """Read the ids of the rows."""
-    steps = _located(batch.schema, id_column, dotted)
+    steps = _locate(batch.schema, id_column, dotted)
     array = batch.column(steps[0])
     for step in steps[1:]:
         if is_list(array.type):

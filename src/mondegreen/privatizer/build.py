@@ -9,7 +9,7 @@ from typing import Any, Final
 from mondegreen.errors import ConfigurationError, LanguageError, SpaceIntegrityError
 from mondegreen.mechanisms import mechanism
 from mondegreen.mechanisms.base import AbstractMechanism, Progress, no_progress
-from mondegreen.policy.policy import policy_of
+from mondegreen.policy.policy import find_policy
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.privatizer.reading import find_language_name, open_models
 from mondegreen.privatizer.spec import Kept, canonical_json, find_space, read_spec
@@ -80,7 +80,7 @@ def _build(
 ) -> Privatizer:
     chosen = settings.resolve()
     law = build_mechanism(chosen)
-    policy = policy_of(chosen)
+    policy = find_policy(chosen)
     if policy is not None:
         if space is not None:
             raise ConfigurationError(

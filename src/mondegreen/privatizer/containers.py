@@ -104,16 +104,16 @@ def privatize(
     )
     own = space if isinstance(space, Space) else None
     privatizer = build_privatizer(given, noise, space=own)
-    return contained(privatizer, texts, ids, column)
+    return wrap_like(privatizer, texts, ids, column)
 
 
-def contained(privatizer: Privatizer, texts: Any, ids: Any, column: str) -> Any:
+def wrap_like(privatizer: Privatizer, texts: Any, ids: Any, column: str) -> Any:
     """Privatize what a container holds, into one of its kind."""
     if isinstance(texts, str) or is_null(texts):
         one = None if ids is None else [ids]
-        return _listed(privatizer, [texts], one, column)[0]
+        return _to_list(privatizer, [texts], one, column)[0]
     if isinstance(texts, list | tuple):
-        return _listed(privatizer, texts, ids, column)
+        return _to_list(privatizer, texts, ids, column)
     for library, name, privatized in _CONTAINERS:
         # Whoever holds a series has loaded its library; none is loaded here.
         kind = getattr(sys.modules.get(library), name, None)
@@ -134,7 +134,7 @@ def check_index(holder: Any, names: Iterable[Any]) -> None:
         )
 
 
-def _listed(
+def _to_list(
     privatizer: Privatizer, texts: Sequence[Any], ids: Any, column: str
 ) -> list[Any]:
     """Privatize texts into a list, nulls as they are."""
@@ -153,7 +153,7 @@ def _listed(
 def _pandas(privatizer: Privatizer, series: Any, ids: Any, *, column: str) -> Any:
     """Privatize a pandas Series, with the same index, name and type."""
     check_index(series, [series.name])
-    texts = _listed(privatizer, list(series), ids, column)
+    texts = _to_list(privatizer, list(series), ids, column)
     # The categories of a column are its texts, and the release has others.
     is_category = type(series.dtype).__name__ == "CategoricalDtype"
     kind: Any = type(series)

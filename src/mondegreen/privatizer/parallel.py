@@ -55,7 +55,7 @@ def privatize_batches(
     """
     names = logical_names(columns)
     if unique_ids:
-        batches = _checked(batches, id_column)
+        batches = _check(batches, id_column)
     if jobs == 1:
         for number, batch in enumerate(batches):
             yield privatizer.arrow_with_count(
@@ -74,7 +74,7 @@ def privatize_batches(
             yield _collect(*waiting.popleft(), names)
 
 
-def _checked(
+def _check(
     batches: Iterable[pa.RecordBatch], id_column: str | None
 ) -> Iterator[pa.RecordBatch]:
     """Pass batches on while no id occurs twice."""
@@ -124,7 +124,7 @@ class _Worker:
         try:
             self._tasks.send_bytes(message)
         except OSError:  # a broken pipe; that of standard output is something else
-            raise _died() from None
+            raise _report_death() from None
 
     def ask(self, task: object) -> Any:
         """Hand over a task and wait for its answer."""
@@ -133,7 +133,7 @@ class _Worker:
         try:
             return self._answers.recv()
         except (EOFError, OSError):
-            raise _died() from None
+            raise _report_death() from None
 
     def end(self) -> None:
         """Kill the process: it holds nothing that could be left half done."""
@@ -153,7 +153,7 @@ def _workers(
     """Start workers, each with a thread that talks to it; end them however we leave."""
     _check_importable(type(privatizer.mechanism))
     settings = pickle.dumps(privatizer)
-    shared = _shared_by(privatizer, context)
+    shared = _find_shared(privatizer, context)
     idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
     workers: list[_Worker] = []
 
@@ -198,11 +198,11 @@ def _check_importable(cls: type) -> None:
         )
 
 
-def _died() -> MondegreenError:
+def _report_death() -> MondegreenError:
     return MondegreenError("a worker process died; its batch was not released")
 
 
-def _shared_by(privatizer: Privatizer, context: BaseContext) -> _Shared | None:
+def _find_shared(privatizer: Privatizer, context: BaseContext) -> _Shared | None:
     """Make memory in which workers compute laws for each other, if there are any.
 
     Laws that each of two workers computes for itself take them half as long again.
@@ -231,11 +231,11 @@ def _serve(tasks: Connection, answers: Connection, shared: _Shared | None) -> No
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, OSError):  # the parent has gone
-        settings = _guarded(_restored, tasks.recv_bytes(), shared)
+        settings = _guard(_restore, tasks.recv_bytes(), shared)
         while True:
             task, answer = tasks.recv(), settings
             if isinstance(settings, Privatizer):  # and not the error of restoring it
-                answer = _guarded(_work, settings, *task)
+                answer = _guard(_work, settings, *task)
             answers.send(answer)
 
 
@@ -247,14 +247,14 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _restored(settings: bytes, shared: _Shared | None) -> Privatizer:
+def _restore(settings: bytes, shared: _Shared | None) -> Privatizer:
     privatizer: Privatizer = pickle.loads(settings)  # noqa: S301  (from the parent)
     if shared is not None:
         privatizer.state.share(*shared)
     return privatizer
 
 
-def _guarded(work: Callable[..., Any], *arguments: Any) -> Any:
+def _guard(work: Callable[..., Any], *arguments: Any) -> Any:
     """Do some work; an error is returned, and holds no text when it leaves."""
     try:
         return work(*arguments)

@@ -24,20 +24,20 @@ from mondegreen.passes import Pass
 from mondegreen.policy.detection import Detector, DetectorLookup
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import Policy as SymbolPolicy
-from mondegreen.policy.policy import policy_of
+from mondegreen.policy.policy import find_policy
 from mondegreen.policy.printing import PolicyPrinter
 from mondegreen.policy.scope import Scope, make_scope, scope_class
 from mondegreen.privatizer.reading import Language, Reading, find_language_name
 from mondegreen.privatizer.release import (
     Release,
+    build_guarantee,
     draw,
-    guarantee_of,
+    list_texts,
     releases,
-    texts_of,
 )
 from mondegreen.privatizer.spec import (
+    build_scope,
     find_space_name,
-    scope_of,
     settings_digest,
     write_spec,
 )
@@ -211,7 +211,7 @@ class Privatizer:
         self.mechanism = mechanism
         self.noise: NoiseSource = OSNoise() if noise is None else noise
         chosen = self._settings
-        self._policy = policy_of(chosen)
+        self._policy = find_policy(chosen)
         if self._policy is not None:
             if space is not None:
                 raise ConfigurationError("a policy has its own words: leave space out")
@@ -273,7 +273,7 @@ class Privatizer:
                 has_policy = self._policy is not None
                 same = scope_class(self._settings.same) if has_policy else None
                 parts = (self._lookup, self._detokenizer, self.reading, same)
-                stated = guarantee_of(self.state, *parts)
+                stated = build_guarantee(self.state, *parts)
                 self._stated.append(self.mechanism.sign(stated))
             self._guarantee = self._stated[0].with_noise(
                 self.noise.describe(), is_secret=self.noise.is_secret
@@ -643,7 +643,7 @@ class Privatizer:
         """Cut the texts into tokens, and draw the codes that replace them."""
         same = self._same  # which may lack its key: nothing is drawn then
         scope, number = self._scope(column), self._numbers.next(number)
-        batch = Batch(number, scope, texts_of(texts), records, places)
+        batch = Batch(number, scope, list_texts(texts), records, places)
         tokens, codes = draw(self.state, self._lookup, self.noise, batch, same)
         if self._policy is not None:  # sensitive places are printed as they were drawn
             return tokens, codes
@@ -692,7 +692,7 @@ class Privatizer:
 
     def _scope(self, column: str) -> bytes:
         """Digest the settings and the logical column."""
-        return scope_of(self.digest, column)
+        return build_scope(self.digest, column)
 
     def __repr__(self) -> str:
         return (

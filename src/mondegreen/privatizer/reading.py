@@ -14,7 +14,7 @@ from mondegreen.mechanisms.base import Progress, State, no_progress
 from mondegreen.settings import DEFAULT_LANGUAGE, Read, Structure
 from mondegreen.text.lookup import DROP
 from mondegreen.text.plain import SentenceEnds, last_alone
-from mondegreen.text.sentences import ends_of
+from mondegreen.text.sentences import find_ends
 from mondegreen.text.tokenizer import TokenizedBatch
 
 if TYPE_CHECKING:
@@ -54,12 +54,12 @@ class Reading:
         """Make the decoder, once: soon for a tree, in a minute for other laws."""
         if self._decoder is not None:
             return self._decoder
-        from mondegreen.decode.channel import kept_channel
+        from mondegreen.decode.channel import load_channel
         from mondegreen.decode.decoder import CANDIDATES, Decoder
 
         if self.language is None:
             raise InvalidParameterError("read", self.read, "words or sentence")
-        channel = kept_channel(self._state, self.language, CANDIDATES, progress)
+        channel = load_channel(self._state, self.language, CANDIDATES, progress)
         self._decoder = Decoder(channel, self.language)
         return self._decoder
 
@@ -70,7 +70,7 @@ class Reading:
         from mondegreen.decode.released import Released
 
         if structure == "keep":
-            return self._read(Released(codes, ends_of(batch)))
+            return self._read(Released(codes, find_ends(batch)))
         # Where a word was dropped is not shown, so the reader must not know it.
         shown, found = codes != DROP, codes.copy()
         text = np.repeat(np.arange(len(batch.parts)), batch.counts())[shown]
@@ -83,16 +83,18 @@ class Reading:
             return self.decoder.words(released)
         if self.judge is None:
             return self.decoder.sentence(released)
-        from mondegreen.decode.rescoring import rescored
+        from mondegreen.decode.rescoring import rescore
 
         words = self._state.space.words
-        return rescored(self.decoder, released, self.judge, words)
+        return rescore(self.decoder, released, self.judge, words)
 
-    def recovered(self, codes: Ids, batch: TokenizedBatch, inputs: Ids) -> float:
+    def compute_recovered(
+        self, codes: Ids, batch: TokenizedBatch, inputs: Ids
+    ) -> float:
         """Tell which share of PUBLIC inputs a reader of sentences guesses right."""
         from mondegreen.decode.released import Released
 
-        guess = self.decoder.guesses(Released(codes, ends_of(batch)))
+        guess = self.decoder.guesses(Released(codes, find_ends(batch)))
         return float(np.mean((guess == inputs)[codes >= 0]))
 
     @property
@@ -156,7 +158,7 @@ def open_models(read: Read, language: Language | None) -> Models:
             raise InvalidParameterError("language", "a model", allowed)
         return None, None
     if language in (None, DEFAULT_LANGUAGE):
-        return _embedded(), None
+        return _load_embedded(), None
     from mondegreen.language.ngrams import NGrams
     from mondegreen.language.scorer import TransformersScorer
     from mondegreen.language.store import language_names, load_language
@@ -170,11 +172,11 @@ def open_models(read: Read, language: Language | None) -> Models:
     if read != "sentence":
         allowed = "an n-gram model, to read words: a folder judges sentences"
         raise InvalidParameterError("language", "a folder", allowed)
-    return _embedded(), language
+    return _load_embedded(), language
 
 
 @functools.cache
-def _embedded() -> NGrams:
+def _load_embedded() -> NGrams:
     from mondegreen.language.store import load_language
 
     return load_language()

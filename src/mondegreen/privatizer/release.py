@@ -130,7 +130,7 @@ def releases(
     ]
 
 
-def guarantee_of(
+def build_guarantee(
     state: State,
     lookup: Lookup | PolicyLookup | DetectorLookup,
     detokenizer: Detokenizer | PolicyPrinter,
@@ -142,7 +142,7 @@ def guarantee_of(
     return state.guarantee.with_text(
         sum(
             (part.disclosed for part in parts),
-            lookup.disclosed_in(detokenizer.structure),
+            lookup.list_disclosed(detokenizer.structure),
         ),
         sum((part.conditions for part in parts), lookup.conditions),
         sum((part.assumptions for part in (*parts, lookup)), reading.assumptions),
@@ -165,10 +165,10 @@ def is_null(value: object) -> bool:
     )
 
 
-def texts_of(given: Sequence[Any]) -> Sequence[str | None]:
+def list_texts(given: Sequence[Any]) -> Sequence[str | None]:
     """Put None for each null; errors name the type alone.
 
-    >>> texts_of(["a", float("nan"), None])
+    >>> list_texts(["a", float("nan"), None])
     ['a', None, None]
     """
     if isinstance(given, str):
@@ -208,7 +208,7 @@ def draw(
     out: Any = np.full(len(codes), _NOT_DRAWN, dtype=kind)
 
     def sample(ids: Ids, rng: np.random.Generator) -> Ids:
-        return _sampled(state, ids, rng)
+        return _sample(state, ids, rng)
 
     for covered, rng in noise.streams(batch):
         span = slice(ends[covered.start], ends[covered.stop])
@@ -226,7 +226,7 @@ def draw(
     return tokens, out
 
 
-def _sampled(state: State, ids: Ids, rng: np.random.Generator) -> Ids:
+def _sample(state: State, ids: Ids, rng: np.random.Generator) -> Ids:
     """Let the mechanism draw, and check that all of it is outputs of its law.
 
     A negative number, such as a search returns that found nothing, would be read

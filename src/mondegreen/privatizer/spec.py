@@ -98,7 +98,10 @@ def settings_digest(
     """
     law = mechanism.to_dict()
     shaping = {
-        "mechanism": {**law, "parameters": mechanism.digested(law["parameters"])},
+        "mechanism": {
+            **law,
+            "parameters": mechanism.collect_digested(law["parameters"]),
+        },
         "space": words_digest,
         **dict.fromkeys(("codes", "tree", "law")),
         **state.digests,
@@ -110,7 +113,7 @@ def settings_digest(
     return hashlib.sha256(canonical_json(shaping).encode()).digest()
 
 
-def scope_of(settings: bytes, column: str) -> bytes:
+def build_scope(settings: bytes, column: str) -> bytes:
     """Digest settings and a logical column: the scope of keyed noise."""
     if not isinstance(column, str):
         raise InvalidParameterError("column", type(column).__name__, "a string")

@@ -84,10 +84,12 @@ def term_frequencies(
         "release": "term frequencies",
         "size": int(size),
         "column": column,
-        "parameters": mechanism_class(given.mechanism).digested(given.parameters),
+        "parameters": mechanism_class(given.mechanism).collect_digested(
+            given.parameters
+        ),
     }
     out = np.empty((len(texts), state.space.vocab_size), dtype=np.int64)
-    drawn = _drawn(state, texts, noise, ids, scope, number)
+    drawn = _iterate_drawn(state, texts, noise, ids, scope, number)
     for row, (words, rng) in zip(out, drawn, strict=True):
         row[:] = draw_term_frequencies(state, words, size, rng)
     return out
@@ -141,11 +143,11 @@ def word_vectors(
         "column": column,
         "parameters": dict(state.guarantee.parameters),
     }
-    drawn = _drawn(state, texts, noise, ids, scope, number)
+    drawn = _iterate_drawn(state, texts, noise, ids, scope, number)
     return [state.vectors(words, rng) for words, rng in drawn]
 
 
-def _drawn(
+def _iterate_drawn(
     state: State,
     texts: Sequence[str],
     noise: NoiseSource | None,

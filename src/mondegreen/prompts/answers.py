@@ -250,7 +250,7 @@ class AnswerRestorer:
 
     def _feed(self, key: tuple[Any, ...], text: str) -> str:
         if key not in self._pieces:
-            self._pieces[key] = self._begin(_form_of(key))
+            self._pieces[key] = self._begin(_find_form(key))
         return self._pieces[key].feed(text)
 
     def _close(self, key: tuple[Any, ...]) -> str:
@@ -258,11 +258,11 @@ class AnswerRestorer:
         if piece is None:
             return ""
         rest = piece.end()
-        self._note(_form_of(key), piece)
+        self._note(_find_form(key), piece)
         return rest
 
 
-def _form_of(key: tuple[Any, ...]) -> str:
+def _find_form(key: tuple[Any, ...]) -> str:
     return "arguments" if "arguments" in str(key[1]) + str(key[-1]) else "text"
 
 

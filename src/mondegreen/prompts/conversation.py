@@ -105,7 +105,7 @@ class Conversation:
             hide_among=hide_among,
         )
         self._in_links = in_links
-        self._lookup = _lookup_of(self._policy)
+        self._lookup = _build_lookup(self._policy)
         self._sample = _sampler(self._policy, epsilon)
         words = tokenize(list(public)).words()
         self._surrogates = Surrogates.new(
@@ -301,7 +301,7 @@ def settings_of_policy(settings: Settings) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=8)
-def _lookup_of(policy: Policy) -> PolicyLookup:
+def _build_lookup(policy: Policy) -> PolicyLookup:
     return PolicyLookup(policy)
 
 

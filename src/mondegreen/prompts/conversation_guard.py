@@ -11,13 +11,13 @@ from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.prompts.answers import AnswerRestorer
 from mondegreen.prompts.conversation import Conversation
 from mondegreen.prompts.guard import PUBLIC_ROLES, public_values
-from mondegreen.prompts.messages import REQUESTS, disclosed_form
+from mondegreen.prompts.messages import REQUESTS, find_disclosed_form
 from mondegreen.prompts.rules import (
     ASSISTANT,
     RefusedRequestError,
     Walk,
     canonical,
-    filled,
+    fill,
 )
 from mondegreen.prompts.turns import Turns
 
@@ -101,7 +101,10 @@ class ConversationGuard:
         self._texts, self._objects, self._tools = public_values(public)
         self._public = [*self._texts, *self._objects]
         self._in_links, self._in_tools = in_links, in_tools
-        self.guarantee = (*self.begin().conversation.guarantee, *self._disclosed())
+        self.guarantee = (
+            *self.begin().conversation.guarantee,
+            *self._iterate_disclosed(),
+        )
 
     @property
     def digest(self) -> str:
@@ -159,7 +162,7 @@ class ConversationGuard:
             in_links=self._in_links,
             in_tools=self._in_tools,
         )
-        return filled(rows, hidden), restorer
+        return fill(rows, hidden), restorer
 
     def _hide(self, walk: Walk, conversation: Conversation) -> list[str]:
         conversation.bar(walk.passed)
@@ -175,8 +178,8 @@ class ConversationGuard:
             for i, (text, _) in enumerate(texts)
         ]
 
-    def _disclosed(self) -> Iterator[str]:
-        yield disclosed_form(self._models)
+    def _iterate_disclosed(self) -> Iterator[str]:
+        yield find_disclosed_form(self._models)
         for role in sorted(self._roles):
             yield f"{role} messages: declared public, they pass unchanged"
         if self._texts or self._objects:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, final
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError, PrivacyError
-from mondegreen.prompts.messages import REQUESTS, chat_message, disclosed_form
-from mondegreen.prompts.rules import RefusedRequestError, Walk, canonical, filled
+from mondegreen.prompts.messages import REQUESTS, chat_message, find_disclosed_form
+from mondegreen.prompts.rules import RefusedRequestError, Walk, canonical, fill
 from mondegreen.sampling.noise import KeyedNoise, OSNoise
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class PromptGuard:
         noise = OSNoise() if fresh else KeyedNoise(os.urandom(32))
         self.privatizer = privatizer if is_keyed else privatizer.with_noise(noise)
         self.guarantee: Guarantee = self.privatizer.guarantee.with_text(
-            tuple(self._disclosed()), assumptions=(_FRESH,) if fresh else ()
+            tuple(self._iterate_disclosed()), assumptions=(_FRESH,) if fresh else ()
         )
 
     @property
@@ -145,7 +145,7 @@ class PromptGuard:
         if kind not in REQUESTS:
             raise RefusedRequestError("", "requests of this kind cannot be read")
         walk = self._walk()
-        made: dict[str, Any] = self._filled(
+        made: dict[str, Any] = self._fill(
             REQUESTS[kind](body, "", walk), walk, _identity(client, body)
         )
         return made
@@ -158,14 +158,14 @@ class PromptGuard:
         rows = [
             chat_message(row, f"messages[{i}]", walk) for i, row in enumerate(messages)
         ]
-        made: list[dict[str, Any]] = self._filled(rows, walk, _identity(client, {}))
+        made: list[dict[str, Any]] = self._fill(rows, walk, _identity(client, {}))
         return made
 
     def texts(self, texts: Sequence[str], client: str = "") -> list[str]:
         """Privatize texts that stand alone."""
         walk = self._walk()
         slots = [walk.text(each, f"texts[{i}]") for i, each in enumerate(texts)]
-        made: list[str] = self._filled(slots, walk, _identity(client, {}))
+        made: list[str] = self._fill(slots, walk, _identity(client, {}))
         return made
 
     def is_public(self, definition: object) -> bool:
@@ -176,7 +176,7 @@ class PromptGuard:
         public = self._roles, self._texts, self._objects, self._tools
         return Walk(self._models, *public)
 
-    def _filled(self, value: Any, walk: Walk, identity: str) -> Any:
+    def _fill(self, value: Any, walk: Walk, identity: str) -> Any:
         seen: Counter[str] = Counter()
         ids = []
         for text in walk.texts:
@@ -186,10 +186,10 @@ class PromptGuard:
         released, _ = self.privatizer.texts(walk.texts, named, "text")
         if len(released) != len(walk.texts) or None in released:
             raise PrivacyError("a text has no release")
-        return filled(value, [str(each) for each in released])
+        return fill(value, [str(each) for each in released])
 
-    def _disclosed(self) -> Iterator[str]:
-        yield disclosed_form(self._models)
+    def _iterate_disclosed(self) -> Iterator[str]:
+        yield find_disclosed_form(self._models)
         if not self._is_fresh:
             yield _REPEATS
         for role in sorted(self._roles):

@@ -15,14 +15,14 @@ from mondegreen.prompts.rules import (
     RefusedRequestError,
     Rule,
     Walk,
+    allow_list,
+    allow_object,
+    allow_one,
+    allow_set,
     canonical,
     flag,
-    left_out,
-    list_of,
+    leave_out,
     matching,
-    object_of,
-    one_of,
-    set_of,
     symbols,
     text,
     texts,
@@ -40,15 +40,15 @@ _RESPONSE_ID: Final = matching(
     rf"resp_[0-9a-f]{{32}}(?:[0-9a-f]{{16}}|[0-9a-f]{{{_RESPONSE_DIGITS - 32}}})?",
     "the id of a response: resp_ and 32, 48 or 50 hexadecimal digits",
 )
-_EFFORT: Final = one_of("none", "minimal", "low", "medium", "high", "xhigh")
-_VERBOSITY: Final = one_of("low", "medium", "high")
-_TIER: Final = one_of("auto", "default", "flex", "priority", "scale")
+_EFFORT: Final = allow_one("none", "minimal", "low", "medium", "high", "xhigh")
+_VERBOSITY: Final = allow_one("low", "medium", "high")
+_TIER: Final = allow_one("auto", "default", "flex", "priority", "scale")
 _TOKENS: Final = "tokens as numbers are text that cannot be read here"
 
 
 def _model(value: Any, at: str, walk: Walk) -> Any:
     if walk.models:
-        return one_of(*sorted(walk.models))(value, at, walk)
+        return allow_one(*sorted(walk.models))(value, at, walk)
     return _MODEL(value, at, walk)
 
 
@@ -106,16 +106,16 @@ def _function(value: Any, at: str, walk: Walk) -> Any:
     name = value.get("name") if isinstance(value, dict) else None
     _tool_name(name, f"{at}.name", walk)
     given = _arguments(walk.tools[str(name)])
-    return object_of({"name": _tool_name, "arguments": given})(value, at, walk)
+    return allow_object({"name": _tool_name, "arguments": given})(value, at, walk)
 
 
 def _choice(chat: bool) -> Rule:
     """A choice of tools: a word, or one tool by its name."""
-    kind = one_of("function")
+    kind = allow_one("function")
     named: dict[str, Rule] = {"type": kind, "name": _tool_name}
     if chat:
-        named = {"type": kind, "function": object_of({"name": _tool_name})}
-    word, one = one_of("none", "auto", "required"), object_of(named)
+        named = {"type": kind, "function": allow_object({"name": _tool_name})}
+    word, one = allow_one("none", "auto", "required"), allow_object(named)
 
     def rule(value: Any, at: str, walk: Walk) -> Any:
         return (word if isinstance(value, str) else one)(value, at, walk)
@@ -123,13 +123,13 @@ def _choice(chat: bool) -> Rule:
     return rule
 
 
-def _said(role: str) -> Rule:
+def _build_said_rule(role: str) -> Rule:
     return lambda value, at, walk: walk.text(value, at, role)
 
 
 def _part(role: str, kinds: Mapping[str, str]) -> Rule:
     """A part of a message: a text, whatever its type is called; nothing else."""
-    extra: dict[str, Rule] = {"annotations": left_out, "logprobs": left_out}
+    extra: dict[str, Rule] = {"annotations": leave_out, "logprobs": leave_out}
 
     def rule(value: Any, at: str, walk: Walk) -> Any:
         kind = value.get("type") if isinstance(value, dict) else None
@@ -137,14 +137,14 @@ def _part(role: str, kinds: Mapping[str, str]) -> Rule:
             raise RefusedRequestError(
                 at, "a part that cannot be read: images, files and the like are no text"
             )
-        fields = {"type": one_of(kind), kinds[kind]: _said(role), **extra}
-        return object_of(fields)(value, at, walk)
+        fields = {"type": allow_one(kind), kinds[kind]: _build_said_rule(role), **extra}
+        return allow_object(fields)(value, at, walk)
 
     return rule
 
 
 def _content(role: str, kinds: Mapping[str, str]) -> Rule:
-    parts = list_of(_part(role, kinds))
+    parts = allow_list(_part(role, kinds))
 
     def rule(value: Any, at: str, walk: Walk) -> Any:
         if isinstance(value, str):
@@ -154,12 +154,12 @@ def _content(role: str, kinds: Mapping[str, str]) -> Rule:
     return rule
 
 
-_CALL: Final = object_of(
+_CALL: Final = allow_object(
     {
         "id": lambda value, at, walk: walk.call(value, at),
-        "type": one_of("function"),
+        "type": allow_one("function"),
         "function": _function,
-        "index": left_out,
+        "index": leave_out,
     }
 )
 
@@ -170,21 +170,21 @@ def chat_message(value: Any, at: str, walk: Walk) -> Any:
         raise RefusedRequestError(f"{at}.role", "a role that is not known here")
     kinds = {"text": "text"} | ({"refusal": "refusal"} if role == "assistant" else {})
     fields: dict[str, Rule] = {
-        "role": one_of(role),
+        "role": allow_one(role),
         "content": _content(role, kinds),
-        "name": left_out,
+        "name": leave_out,
     }
     if role == "tool":
         fields["tool_call_id"] = lambda value, at, walk: walk.call(value, at)
     if role == "assistant":
         fields |= {
-            "refusal": _said(role),
-            "tool_calls": list_of(_CALL),
-            "annotations": left_out,
+            "refusal": _build_said_rule(role),
+            "tool_calls": allow_list(_CALL),
+            "annotations": leave_out,
             "audio": unread("audio cannot be read"),
             "function_call": unread("calls of this old form cannot be read"),
         }
-    return object_of(fields)(value, at, walk)
+    return allow_object(fields)(value, at, walk)
 
 
 _ITEM_PARTS: Final = {
@@ -198,15 +198,15 @@ _ITEM_PARTS: Final = {
 def _item(value: Any, at: str, walk: Walk) -> Any:
     """An item of the input of a response: a message, a call, or what a call gave."""
     kind = value.get("type", "message") if isinstance(value, dict) else None
-    fields: dict[str, Rule] = {"id": left_out, "status": left_out}
+    fields: dict[str, Rule] = {"id": leave_out, "status": leave_out}
     if kind is not None:
-        fields["type"] = one_of(kind)
+        fields["type"] = allow_one(kind)
     if kind == "message":
         role = value.get("role")
         if not isinstance(role, str) or role not in _ITEM_PARTS:
             raise RefusedRequestError(f"{at}.role", "a role that is not known here")
         content = _content(role, _ITEM_PARTS[role])
-        fields |= {"role": one_of(role), "content": content, "phase": left_out}
+        fields |= {"role": allow_one(role), "content": content, "phase": leave_out}
     elif kind == "function_call":
         _tool_name(value.get("name"), f"{at}.name", walk)
         given = _arguments(walk.tools[value["name"]])
@@ -217,7 +217,7 @@ def _item(value: Any, at: str, walk: Walk) -> Any:
         fields["output"] = _content("tool", {"input_text": "text"})
     else:
         raise RefusedRequestError(at, "an item that cannot be read")
-    return object_of(fields)(value, at, walk)
+    return allow_object(fields)(value, at, walk)
 
 
 def _no_tokens(value: Any, at: str, walk: Walk) -> Any:
@@ -254,18 +254,20 @@ _NUMBERS: Final[Mapping[str, Rule]] = {
 _COMMON: Final[Mapping[str, Rule]] = {
     "model": _model,
     "stream": flag,
-    "stream_options": object_of({"include_usage": flag, "include_obfuscation": flag}),
+    "stream_options": allow_object(
+        {"include_usage": flag, "include_obfuscation": flag}
+    ),
     "service_tier": _TIER,
     # They name a person or a conversation; guard.py alone reads them.
-    "user": left_out,
-    "safety_identifier": left_out,
-    "prompt_cache_key": left_out,
-    "metadata": left_out,
+    "user": leave_out,
+    "safety_identifier": leave_out,
+    "prompt_cache_key": leave_out,
+    "metadata": leave_out,
 }
 _CHAT: Final[Mapping[str, Rule]] = {
     **_COMMON,
     **_NUMBERS,
-    "messages": list_of(chat_message),
+    "messages": allow_list(chat_message),
     "max_completion_tokens": _TOKEN_COUNT,
     "logprobs": flag,
     "stop": symbols,
@@ -274,10 +276,10 @@ _CHAT: Final[Mapping[str, Rule]] = {
     "reasoning_effort": _EFFORT,
     "verbosity": _VERBOSITY,
     "modalities": _only_text,
-    "prediction": left_out,  # it makes an answer faster, and no other
-    "prompt_cache_retention": left_out,
+    "prediction": leave_out,  # it makes an answer faster, and no other
+    "prompt_cache_retention": leave_out,
     "logit_bias": unread(_TOKENS),
-    "tools": set_of(_public),
+    "tools": allow_set(_public),
     "tool_choice": _choice(chat=True),
     "response_format": _response_format,
 }
@@ -295,14 +297,14 @@ _COMPLETION: Final[Mapping[str, Rule]] = {
 _EMBEDDING: Final[Mapping[str, Rule]] = {
     "model": _model,
     "input": texts(_no_tokens),
-    "encoding_format": one_of("float", "base64"),
+    "encoding_format": allow_one("float", "base64"),
     "dimensions": Number(1, 8192),
-    "user": left_out,
+    "user": leave_out,
 }
 _RESPONSE: Final[Mapping[str, Rule]] = {
     **_COMMON,
     "input": texts(_item),
-    "instructions": _said("developer"),
+    "instructions": _build_said_rule("developer"),
     "previous_response_id": _RESPONSE_ID,
     **_SAMPLING,
     "max_output_tokens": _TOKEN_COUNT,
@@ -311,15 +313,15 @@ _RESPONSE: Final[Mapping[str, Rule]] = {
     "store": flag,
     "background": unread("answers that are fetched later do not pass here"),
     "parallel_tool_calls": flag,
-    "reasoning": object_of(
-        {"effort": _EFFORT, "summary": one_of("auto", "concise", "detailed")}
+    "reasoning": allow_object(
+        {"effort": _EFFORT, "summary": allow_one("auto", "concise", "detailed")}
     ),
-    "text": object_of({"format": _response_format, "verbosity": _VERBOSITY}),
-    "truncation": one_of("auto", "disabled"),
-    "include": set_of(one_of("message.output_text.logprobs")),
-    "tools": set_of(_public),
+    "text": allow_object({"format": _response_format, "verbosity": _VERBOSITY}),
+    "truncation": allow_one("auto", "disabled"),
+    "include": allow_set(allow_one("message.output_text.logprobs")),
+    "tools": allow_set(_public),
     "tool_choice": _choice(chat=False),
-    "prompt_cache_retention": left_out,
+    "prompt_cache_retention": leave_out,
 }
 
 NUMBER_BITS: Final = math.ceil(
@@ -338,16 +340,16 @@ DISCLOSED: Final = (
 """What of a request passes as it is, for the guarantee."""
 
 
-def disclosed_form(models: frozenset[str]) -> str:
+def find_disclosed_form(models: frozenset[str]) -> str:
     """Say what of a request passes as it is, where these models may be asked for."""
     bits = math.ceil(math.log2(len(models))) if models else MODEL_BITS
     return f"{DISCLOSED} (at most {bits} bits)"
 
 
 REQUESTS: Final[Mapping[str, Rule]] = {
-    "chat/completions": object_of(_CHAT),
-    "completions": object_of(_COMPLETION),
-    "embeddings": object_of(_EMBEDDING),
-    "responses": object_of(_RESPONSE),
+    "chat/completions": allow_object(_CHAT),
+    "completions": allow_object(_COMPLETION),
+    "embeddings": allow_object(_EMBEDDING),
+    "responses": allow_object(_RESPONSE),
 }
 """The rule of each kind of request, by its path behind ``/v1/``."""

@@ -108,7 +108,7 @@ class PrivateSearch:
     passages: tuple[Passage, ...]
     guarantee: Guarantee
 
-    def fetched(self) -> tuple[Any, ...]:
+    def fetch(self) -> tuple[Any, ...]:
         """Return all passages in the order of the server: sending these adds nothing.
 
         They are a function of the released question alone.
@@ -154,7 +154,7 @@ class PrivateSearch:
             raise SecondReleaseError(
                 f"sending {len(chosen)} of {count} passages is a second release: the "
                 "choice depends on the true question, and its loss has no bound. Send "
-                "all of them (fetched()), or pass is_second_release=True"
+                "all of them (fetch()), or pass is_second_release=True"
             )
         passages = sorted((self.passages[r] for r in chosen), key=lambda p: p.place)
         values = tuple(passage.value for passage in passages)
@@ -239,7 +239,7 @@ def private_search(
     elif epsilon is not None or settings:
         raise ConfigurationError("a privatizer is whole: leave out the other settings")
     released = privatizer(query).text
-    values = _checked(search(released, fetch), fetch)
+    values = _check(search(released, fetch), fetch)
     texts = [text_of(value) for value in values]
     scores = _scores(score or tf_idf_cosine, query, texts)
     best = sorted(range(len(values)), key=lambda i: -scores[i])  # ties: server's order
@@ -283,7 +283,7 @@ def _words(text: str) -> list[str]:
     return [canonical(word) for word in tokenize([text]).words()]
 
 
-def _checked(found: Sequence[Any], fetch: int) -> list[Any]:
+def _check(found: Sequence[Any], fetch: int) -> list[Any]:
     if isinstance(found, str):
         raise InvalidParameterError("search", "one string", "a list of passages")
     values = list(found)

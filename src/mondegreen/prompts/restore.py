@@ -189,7 +189,7 @@ class Restorer:
         return len(word), original
 
     def _original(self, word: str) -> str | None:
-        code = self._surrogates.code_of(word)
+        code = self._surrogates.find_code(word)
         if code is None:
             return self._plural(word)
         kind, shape, _ = self._policy.describe(self._policy.symbol_at(code))
@@ -216,7 +216,7 @@ class Restorer:
             return None
         for ending in ("es", "s"):
             stem = word[: -len(ending)]
-            code = self._surrogates.code_of(stem)
+            code = self._surrogates.find_code(stem)
             if code is None or not folded.endswith(ending):
                 continue
             if self._policy.describe(self._policy.symbol_at(code))[0] in _NAMES:

@@ -133,16 +133,16 @@ class Walk:
 Rule = Callable[[Any, str, Walk], Any]
 
 
-def filled(value: Any, released: Sequence[str]) -> Any:
+def fill(value: Any, released: Sequence[str]) -> Any:
     """Put the releases where their texts were."""
     if isinstance(value, Slot):
         return released[value.number]
     if isinstance(value, Encoded):
-        return json.dumps(filled(value.value, released))
+        return json.dumps(fill(value.value, released))
     if isinstance(value, dict):
-        return {name: filled(each, released) for name, each in value.items()}
+        return {name: fill(each, released) for name, each in value.items()}
     if isinstance(value, list):
-        return [filled(each, released) for each in value]
+        return [fill(each, released) for each in value]
     return value
 
 
@@ -196,7 +196,7 @@ class Number:
         return value
 
 
-def left_out(value: Any, at: str, walk: Walk) -> Any:
+def leave_out(value: Any, at: str, walk: Walk) -> Any:
     """Leave out what names a person or serves bookkeeping: an answer needs it not."""
     return LEFT_OUT
 
@@ -220,7 +220,7 @@ def symbols(value: Any, at: str, walk: Walk) -> Any:
     return value
 
 
-def one_of(*allowed: str | bool) -> Rule:
+def allow_one(*allowed: str | bool) -> Rule:
     def rule(value: Any, at: str, walk: Walk) -> Any:
         if value not in allowed or not isinstance(value, str | bool):
             shown = ", ".join(map(str, allowed))
@@ -252,7 +252,7 @@ def unread(why: str) -> Rule:
     return rule
 
 
-def list_of(rule: Rule) -> Rule:
+def allow_list(rule: Rule) -> Rule:
     def each(value: Any, at: str, walk: Walk) -> Any:
         if not isinstance(value, list):
             raise RefusedRequestError(at, "must be a list")
@@ -261,9 +261,9 @@ def list_of(rule: Rule) -> Rule:
     return each
 
 
-def set_of(rule: Rule) -> Rule:
+def allow_set(rule: Rule) -> Rule:
     """A list whose order and repeats say nothing: sorted, each item at most once."""
-    many = list_of(rule)
+    many = allow_list(rule)
 
     def each(value: Any, at: str, walk: Walk) -> Any:
         made = {canonical(item): item for item in many(value, at, walk)}
@@ -274,7 +274,7 @@ def set_of(rule: Rule) -> Rule:
 
 def texts(rule: Rule) -> Rule:
     """A string, or a list of what the rule takes."""
-    many = list_of(rule)
+    many = allow_list(rule)
 
     def either(value: Any, at: str, walk: Walk) -> Any:
         return walk.text(value, at) if isinstance(value, str) else many(value, at, walk)
@@ -282,7 +282,7 @@ def texts(rule: Rule) -> Rule:
     return either
 
 
-def object_of(fields: Mapping[str, Rule]) -> Rule:
+def allow_object(fields: Mapping[str, Rule]) -> Rule:
     """Objects with these fields and no others, in this order; null stays null."""
 
     def rule(value: Any, at: str, walk: Walk) -> Any:

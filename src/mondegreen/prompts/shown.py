@@ -40,14 +40,14 @@ def private_inputs(
     _check_shown(guard, inputs)
     if not rows:
         return {"texts": guard.texts(texts, client)}
-    given = [_said(row) for row in rows]
+    given = [_list_said(row) for row in rows]
     for i, row in enumerate(given):
         if not rows_count and row.keys() - {"role", "content"}:
             raise RefusedRequestError(
                 f"messages[{i}]", "holds more than a text, which is not replaced"
             )
     made = guard.messages(given, client)
-    found = [text for row in made for text in _texts_of(row)]
+    found = [text for row in made for text in _iterate_texts(row)]
     if len(found) != len(texts):  # the texts are of more than these messages
         found = guard.texts(texts, client)
     pairs = zip(made, given, strict=True)
@@ -66,14 +66,14 @@ def _check_shown(guard: PromptGuard, inputs: Mapping[str, Any]) -> None:
         raise RefusedRequestError("tool_calls", "are shown without their messages")
 
 
-def _said(row: object) -> dict[str, Any]:
+def _list_said(row: object) -> dict[str, Any]:
     """A message without the fields that say nothing."""
     if not isinstance(row, Mapping):
         raise RefusedRequestError("messages", "must be objects")
     return {k: v for k, v in row.items() if v is not None or k == "content"}
 
 
-def _texts_of(row: Mapping[str, Any]) -> Iterator[str]:
+def _iterate_texts(row: Mapping[str, Any]) -> Iterator[str]:
     content = row.get("content")
     parts: Sequence[Any] = content if isinstance(content, list) else [{"text": content}]
     for part in parts:

@@ -92,21 +92,21 @@ class Replay:
             self._last = hashlib.blake2b()
         self._is_answer = False
         for each in (self._whole, self._last):
-            each.update(_framed(text))
+            each.update(_frame(text))
         self.place = self._here()
 
     def find(self, form: str, shown: str) -> str | None:
         """Read a turn of the assistant; see :meth:`Turns.find`."""
         found = self._turns.find(self.place, form, shown)
         self._is_answer = True
-        self._whole.update(_framed(_trim(form, shown)))
+        self._whole.update(_frame(_trim(form, shown)))
         return found
 
     def _here(self) -> Place:
         return Place(self._whole.digest(), self._last.digest())
 
 
-def _framed(text: str) -> bytes:
+def _frame(text: str) -> bytes:
     data = text.encode("utf-8", "surrogatepass")
     return len(data).to_bytes(8, "little") + data
 

@@ -40,7 +40,7 @@ def inline(figure: Chart, width: int, height: int, kind: str) -> str:
         f'class="plot {kind}" role="img" aria-labelledby="{figure.key}-title" '
         f'aria-describedby="{figure.key}-says"'
     )
-    with _drawn(figure, width, height) as (drawing, tips):
+    with _draw_figure(figure, width, height) as (drawing, tips):
         return svg.element(drawing, f"{figure.key} {kind}", about, tips)
 
 
@@ -51,7 +51,7 @@ def picture(
     svg.check_drawing("a picture")
     if format not in FORMATS:
         raise InvalidParameterError("format", format, " or ".join(FORMATS))
-    with _drawn(figure, 640, 420, top=30) as (drawing, tips):
+    with _draw_figure(figure, 640, 420, top=30) as (drawing, tips):
         drawing.set(frameon=True, facecolor=CARD)
         width, height = size(drawing)
         look: dict[str, Any] = {"weight": 700, "size": 15, "color": INK}
@@ -96,7 +96,7 @@ def swatch(style: int, dash: int | None = None) -> str:
 
 
 @contextmanager
-def _drawn(
+def _draw_figure(
     figure: Figure, width: int, height: int, top: int = 0
 ) -> Iterator[tuple[Drawing, list[str]]]:
     """Draw a figure; also hand out what its markers tell.
@@ -198,7 +198,7 @@ def _settle(
     width, height = size(drawing)
     axes.autoscale_view()
     rungs = _ticks(axes, "y", y, height / 50)
-    names = [figures.written(rung, y.unit) for rung in rungs]
+    names = [figures.format_number(rung, y.unit) for rung in rungs]
     _place(drawing, axes, (16 + ADVANCE * max(map(len, names)), right, top + 32))
     across = axes.get_yaxis_transform()
     for rung, name in zip(rungs, names, strict=True):
@@ -215,7 +215,7 @@ def _base(drawing: Drawing, axes: Axes, x: Axis) -> None:
     _rule(axes, [(0, 0), (1, 0)], QUIET, axes.transAxes)
     for place in _ticks(axes, "x", x, width / 75):
         _rule(axes, [(place, 0), (place, -4 / axes.bbox.height)], QUIET, up)
-        name = figures.written(place, x.unit)
+        name = figures.format_number(place, x.unit)
         _note(axes, up, (place, 0), name, (0, -17), ha="center")
     drawing.text(axes.bbox.x1 / width, 11 / height, svg.plain(x.label), ha="right")
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, final
 
-from mondegreen.report.study import Study, score_of
+from mondegreen.report.study import Study, find_score
 from mondegreen.scores.definitions import COLUMNS, Unit
 from mondegreen.scores.interval import Interval
 from mondegreen.wording import figure
@@ -187,9 +187,9 @@ def frontier(study: Study) -> Chart | None:
     )
 
 
-def _known(setting: ScoreBounds, name: str) -> Ends | None:
+def _find_known(setting: ScoreBounds, name: str) -> Ends | None:
     """Look up a score; what its logarithmic axis cannot show is not known."""
-    ends = score_of(setting, name)
+    ends = find_score(setting, name)
     is_log = name in COLUMNS and COLUMNS[name].is_log
     return None if ends is None or (is_log and ends[0] <= 0) else ends
 
@@ -201,7 +201,7 @@ def _lines(study: Study, x: str, y: str) -> tuple[tuple[Line, ...], tuple[str, .
         points = tuple(
             Point(across, up, setting.epsilon, study.is_chosen(setting))
             for setting in curve
-            if (across := _known(setting, x)) and (up := _known(setting, y))
+            if (across := _find_known(setting, x)) and (up := _find_known(setting, y))
         )
         if points:
             lines.append(Line(name, style, points))
@@ -213,7 +213,7 @@ def _lines(study: Study, x: str, y: str) -> tuple[tuple[Line, ...], tuple[str, .
 def _limit(study: Study, name: str) -> tuple[str, float] | None:
     """Find the risk before any output is seen, which no mechanism can exceed."""
     prior = name.replace("bayes_risk", "prior_risk")
-    found = (score_of(each, prior) for each in study.settings if prior != name)
+    found = (find_score(each, prior) for each in study.settings if prior != name)
     high = next((ends[1] for ends in found if ends), None)
     return None if high is None else ("before any output is seen", high)
 
@@ -324,10 +324,10 @@ def curve_key(name: str, style: int) -> str:
     return f"{style + 1}-{short}" if short else f"{style + 1}"
 
 
-def written(value: float, unit: Unit = "number") -> str:
+def format_number(value: float, unit: Unit = "number") -> str:
     """Write a number to three digits.
 
-    >>> written(0.6214, "share"), written(33860.0), written(0.00021)
+    >>> format_number(0.6214, "share"), format_number(33860.0), format_number(0.00021)
     ('62.1%', '33,860', '0.00021')
     """
     if unit == "share":
@@ -343,7 +343,7 @@ def in_words(ends: Ends, unit: Unit = "number") -> str:
     >>> in_words((0.25, 0.31), "share"), in_words((12.0, 12.0))
     ('25–31%', '12')
     """
-    low, high = (written(end, unit) for end in ends)
+    low, high = (format_number(end, unit) for end in ends)
     if low == high:
         return low
     return f"{low.removesuffix('%') if unit == 'share' else low}–{high}"
@@ -358,7 +358,7 @@ def at_most(value: float) -> str:
     if value <= 0:
         return "0"
     unit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    return written(math.ceil(value / unit * (1 - 1e-12)) * unit)
+    return format_number(math.ceil(value / unit * (1 - 1e-12)) * unit)
 
 
 def exactly(epsilon: float) -> str:

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any, Final
 from mondegreen.io.target import Target
 from mondegreen.report import figures
 from mondegreen.report.charts import inline, picture, swatch
-from mondegreen.report.figures import AGAINST, Chart, Ends, in_words, written
+from mondegreen.report.figures import AGAINST, Chart, Ends, format_number, in_words
 from mondegreen.report.study import (
     SampleRelease,
     Study,
     command_line,
     curve_name,
+    find_score,
     python_lines,
-    score_of,
 )
-from mondegreen.report.svg import check_drawing, escaped, plain, theme
+from mondegreen.report.svg import check_drawing, escape_plain, plain, theme
 from mondegreen.scores.definitions import COLUMNS, Column
 from mondegreen.wording import amount
 
@@ -116,7 +116,7 @@ def _template() -> Template:
         lstrip_blocks=True,
         finalize=lambda value: value if isinstance(value, Markup) else plain(value),
     )
-    for each in (figures.at_most, amount, figures.exactly, written):
+    for each in (figures.at_most, amount, figures.exactly, format_number):
         page.filters[each.__name__] = each
     page.filters["name"] = curve_name
     page.globals["numbers_of"] = _numbers
@@ -125,7 +125,7 @@ def _template() -> Template:
     def html(function: Callable[..., str]) -> Callable[..., Markup]:
         return lambda *given: Markup(function(*given))  # noqa: S704
 
-    made: tuple[Any, ...] = (symbols, odds, marked, cell, style, swatch, drawn)
+    made: tuple[Any, ...] = (symbols, odds, mark, cell, style, swatch, draw)
     for function in made:
         name = function.__name__
         page.filters[name] = page.globals[name] = html(function)
@@ -147,27 +147,27 @@ def style() -> str:
     return f"{theme()}\n{_file('page.css')}{hidden}"
 
 
-def drawn(figure: Chart, is_wide: bool) -> str:
+def draw(figure: Chart, is_wide: bool) -> str:
     """Draw a figure; one that fills the page also for narrow screens."""
     narrow = inline(figure, *_NARROW, "narrow")
     return narrow + inline(figure, *_WIDE, "for-wide") if is_wide else narrow
 
 
 def symbols(text: str) -> str:
-    return re.sub(r"\b([NS])_w\b", r"\1<sub>w</sub>", escaped(text))
+    return re.sub(r"\b([NS])_w\b", r"\1<sub>w</sub>", escape_plain(text))
 
 
 def _tiles(chosen: ScoreBounds, prior: str) -> dict[str, Any]:
     """Collect the few numbers to read first, as far as they are known."""
-    stay = score_of(chosen, f"n_w_{prior}") or score_of(chosen, "n_w_mean")
-    support = score_of(chosen, "s_w_05")
-    loss = score_of(chosen, f"utility_loss_share_{prior}")
-    near, worst = (score_of(chosen, f"{pair}_loss") for pair in ("near", "worst"))
+    stay = find_score(chosen, f"n_w_{prior}") or find_score(chosen, "n_w_mean")
+    support = find_score(chosen, "s_w_05")
+    loss = find_score(chosen, f"utility_loss_share_{prior}")
+    near, worst = (find_score(chosen, f"{pair}_loss") for pair in ("near", "worst"))
     return {
         "stay": _of_hundred(stay),
-        "risk": _of_hundred(score_of(chosen, f"bayes_risk_{prior}")),
-        "before": _of_hundred(score_of(chosen, f"prior_risk_{prior}")),
-        "support": support and written(support[0]),
+        "risk": _of_hundred(find_score(chosen, f"bayes_risk_{prior}")),
+        "before": _of_hundred(find_score(chosen, f"prior_risk_{prior}")),
+        "support": support and format_number(support[0]),
         "loss": loss and in_words(loss, "share"),
         "near": near and worst and near[1],
         "worst": worst and worst[1],
@@ -209,20 +209,22 @@ def _sentences(study: Study) -> list[tuple[str, dict[str, list[Any]]]]:
     return found
 
 
-def marked(release: str, original: str) -> str:
+def mark(release: str, original: str) -> str:
     """Write a release as HTML, with its unchanged words marked.
 
     Words are compared place by place, without case and punctuation. Where the two have
     unequal numbers of words, which word is which is not known, and none is marked.
 
-    >>> marked("i saw ann.", "I met Ann.")
+    >>> mark("i saw ann.", "I met Ann.")
     '<bdi><mark>i</mark> saw <mark>ann.</mark></bdi>'
     """
     before, after = plain(original).split(), plain(release).split()
     if len(before) != len(after):
-        return f"<bdi>{escaped(release)}</bdi>"
+        return f"<bdi>{escape_plain(release)}</bdi>"
     shown = (
-        f"<mark>{escaped(new)}</mark>" if _bare(old) == _bare(new) else escaped(new)
+        f"<mark>{escape_plain(new)}</mark>"
+        if _bare(old) == _bare(new)
+        else escape_plain(new)
         for old, new in zip(before, after, strict=True)
     )
     return f"<bdi>{' '.join(shown)}</bdi>"
@@ -248,7 +250,7 @@ def _words(study: Study) -> list[tuple[str, list[Chart], list[ScoreBounds], bool
 
 
 def cell(setting: ScoreBounds, score: Column) -> str:
-    ends = score_of(setting, score.name)
+    ends = find_score(setting, score.name)
     unknown = '<span title="not known">–</span>'
     return unknown if ends is None else in_words(ends, score.unit)
 
@@ -271,5 +273,7 @@ def _numbers(chart: Chart) -> tuple[list[str], list[list[str]], int]:
     rows = list(map(list, zip(*columns, strict=True)))
     if chart.limit is not None:
         name, value = chart.limit
-        rows.append([name, *[""] * (len(columns) - 2), written(value, chart.y.unit)])
+        rows.append(
+            [name, *[""] * (len(columns) - 2), format_number(value, chart.y.unit)]
+        )
     return head, rows, 2

@@ -109,7 +109,7 @@ class Study:
 
     def has(self, score: str) -> bool:
         """Tell whether a score is known of any setting."""
-        return any(score_of(each, score) is not None for each in self.settings)
+        return any(find_score(each, score) is not None for each in self.settings)
 
     def is_chosen(self, setting: ScoreBounds | SampleRelease) -> bool:
         return self.chosen is not None and _setting(setting) == _setting(self.chosen)
@@ -138,12 +138,14 @@ class Study:
         return cls(**{**values, **read})
 
 
-def study_of(space: Space, measurements: Sequence[ScoreBounds], **fields: Any) -> Study:
+def build_study(
+    space: Space, measurements: Sequence[ScoreBounds], **fields: Any
+) -> Study:
     """Make a study of what was measured on a space, with the distances of that space.
 
     >>> import mondegreen as mg
     >>> space = mg.Space.from_arrays("line", ["a", "b", "c"], [[0], [1], [3]])
-    >>> study_of(space, [], target="none").neighbours["k"]
+    >>> build_study(space, [], target="none").neighbours["k"]
     [1, 2]
     """
     from mondegreen import __version__
@@ -206,15 +208,15 @@ def curve_name(setting: ScoreBounds | SampleRelease) -> str:
     """
     listed = ", ".join(
         f"{name} = {f'{value:g}' if isinstance(value, float) else value}"
-        for name, value in told_parameters(setting).items()
+        for name, value in list_parameters(setting).items()
     )
     return f"{setting.mechanism} ({listed})" if listed else setting.mechanism
 
 
-def told_parameters(setting: ScoreBounds | SampleRelease) -> dict[str, Any]:
+def list_parameters(setting: ScoreBounds | SampleRelease) -> dict[str, Any]:
     """Find the parameters, but epsilon, that are not what they are by default.
 
-    >>> told_parameters(SampleRelease("tem", {"beta": 0.001, "gamma": 5.0}, 2.0, ()))
+    >>> list_parameters(SampleRelease("tem", {"beta": 0.001, "gamma": 5.0}, 2.0, ()))
     {'gamma': 5.0}
     """
     known = _class(setting.mechanism)
@@ -234,7 +236,7 @@ def command_line(
     return privatize_command(
         chosen.mechanism,
         chosen.epsilon,
-        told_parameters(chosen),
+        list_parameters(chosen),
         columns=columns,
         space=space,
         is_private=_is_private(chosen.mechanism),
@@ -242,7 +244,7 @@ def command_line(
 
 
 def python_lines(study: Study, chosen: ScoreBounds) -> str:
-    given = "".join(f", {k}={v!r}" for k, v in told_parameters(chosen).items())
+    given = "".join(f", {k}={v!r}" for k, v in list_parameters(chosen).items())
     space = "" if study.space == DEFAULT_SPACE else repr(study.space)
     more = "" if _is_private(chosen.mechanism) else ", allow_unproved=True"
     return f"""import mondegreen as mg
@@ -266,7 +268,7 @@ def _is_private(mechanism: str) -> bool:
     return known is None or known.is_private
 
 
-def score_of(measurement: ScoreBounds, name: str) -> tuple[float, float] | None:
+def find_score(measurement: ScoreBounds, name: str) -> tuple[float, float] | None:
     """Look up the ends of a score; None where it is not known or not finite."""
     if name == "epsilon":
         return measurement.epsilon, measurement.epsilon

@@ -112,7 +112,9 @@ def element(drawing: Figure, key: str, about: str, tips: Sequence[str] = ()) -> 
     """
     width, height = size(drawing)
     body = _body(drawing, key, tips)
-    return _themed(f'<svg {about} viewBox="0 0 {width} {height}" {_TEXT}>{body}</svg>')
+    return _apply_theme(
+        f'<svg {about} viewBox="0 0 {width} {height}" {_TEXT}>{body}</svg>'
+    )
 
 
 def svg_file(
@@ -129,12 +131,12 @@ def svg_file(
         '<svg xmlns="http://www.w3.org/2000/svg" '
         'xmlns:xlink="http://www.w3.org/1999/xlink" '
         f'viewBox="0 0 {width} {height}" font-family="system-ui,sans-serif" {_TEXT} '
-        f'role="img" aria-labelledby="t d"><title id="t">{escaped(title)}</title>'
-        f'<desc id="d">{escaped(says)}</desc>{body}</svg>\n'
+        f'role="img" aria-labelledby="t d"><title id="t">{escape_plain(title)}</title>'
+        f'<desc id="d">{escape_plain(says)}</desc>{body}</svg>\n'
     )
     if follows_theme:
         style = f"<style>{theme('svg')}svg{{background:var(--card)}}</style>"
-        whole = _themed(whole).replace("</desc>", f"</desc>{style}", 1)
+        whole = _apply_theme(whole).replace("</desc>", f"</desc>{style}", 1)
     return whole.encode()
 
 
@@ -172,18 +174,18 @@ def _body(drawing: Figure, key: str, tips: Sequence[str]) -> str:
     # Without the prolog, and without a style sheet that would hold for all of a page.
     body = whole[whole.index('<g id="figure_1">') : whole.rindex("</svg>")]
     for place, tip in enumerate(tips):
-        new = f"<g><title>{escaped(tip)}</title>"
+        new = f"<g><title>{escape_plain(tip)}</title>"
         body = body.replace(f'<g id="tip-{place}">', new)
     for pattern, other in _CLEANING:
         body = pattern.sub(other, body)
     return _NUMBERS.sub(lambda found: _LONG.sub(r"\1", found[0]), body)
 
 
-def _themed(body: str) -> str:
+def _apply_theme(body: str) -> str:
     """Replace colours by CSS variables."""
     pattern = "|".join(_NAMES)
     return re.sub(pattern, lambda found: f"var(--{_NAMES[found[0]]})", body)
 
 
-def escaped(text: str) -> str:
+def escape_plain(text: str) -> str:
     return escape(plain(text))

@@ -34,7 +34,7 @@ def flip_threshold(epsilon: float) -> int:
     return min(int(upper.to_integral_value(decimal.ROUND_CEILING)), _ONE // 2)
 
 
-def realised_epsilon(threshold: int) -> float:
+def compute_realized_epsilon(threshold: int) -> float:
     """``ln((2**64 - t) / t)``, what one bit really loses, rounded up."""
     ratio = _EXACT.divide(decimal.Decimal(_ONE - threshold), decimal.Decimal(threshold))
     loss = float(_EXACT.ln(ratio))

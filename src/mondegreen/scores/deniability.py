@@ -43,7 +43,7 @@ def effective_support(law: Floats, eta: float = 0.05) -> Weights:
     return np.asarray(law.shape[1] - dropped, dtype=np.int64)
 
 
-def expected_distinct(law: Floats, runs: int) -> Floats:
+def compute_expected_distinct(law: Floats, runs: int) -> Floats:
     r"""Count the different outputs of R independent runs, on average: from 1 to R.
 
     .. math:: \sum_y 1 - (1 - P(y \mid w))^R
@@ -51,7 +51,7 @@ def expected_distinct(law: Floats, runs: int) -> Floats:
     This is what experiments call :math:`S_w`, without running them. It is censored at R
     and grows with R, so it is another number than :func:`effective_support`.
 
-    >>> expected_distinct(np.array([[0.5, 0.5], [1.0, 0.0]]), runs=2).tolist()
+    >>> compute_expected_distinct(np.array([[0.5, 0.5], [1.0, 0.0]]), runs=2).tolist()
     [1.5, 1.0]
     """
     if runs < 1:
@@ -94,7 +94,7 @@ def renyi_entropy(law: Floats, order: float) -> Floats:
     return np.asarray(sums / (1 - order))
 
 
-def expected_rank(law: Floats, distances: Floats) -> Floats:
+def compute_expected_rank(law: Floats, distances: Floats) -> Floats:
     r"""Count the words that are closer to the input than the output, on average.
 
     .. math:: \sum_y P(y \mid w)\, |\{v : d(w, v) < d(w, y)\}|
@@ -102,7 +102,8 @@ def expected_rank(law: Floats, distances: Floats) -> Floats:
     Larger is more private and less useful. Of words at one distance that with the
     lower id counts as closer, so that all ranks are different.
 
-    >>> expected_rank(np.array([[0.5, 0.25, 0.25]]), np.array([[0.0, 3.0, 1.0]]))
+    >>> distances = np.array([[0.0, 3.0, 1.0]])
+    >>> compute_expected_rank(np.array([[0.5, 0.25, 0.25]]), distances)
     array([0.75])
     """
     order = np.argsort(distances, axis=1, kind="stable")

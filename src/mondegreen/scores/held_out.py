@@ -38,7 +38,7 @@ def table_of_runs(inputs: Ids, outputs: Ids, weights: Floats, size: int) -> Any:
     return table
 
 
-def held_out_errors(learned: Any, asked: Any) -> tuple[float, float]:
+def measure_held_out_errors(learned: Any, asked: Any) -> tuple[float, float]:
     r"""Compute :math:`E_M` and the error of the best guess, by others' posterior.
 
     With the posterior :math:`\hat g(v \mid y)` of the learned runs and the joint
@@ -66,7 +66,7 @@ def held_out_errors(learned: Any, asked: Any) -> tuple[float, float]:
     >>> runs = np.array([0, 0, 0, 1], dtype=np.int32)
     >>> out = np.array([0, 0, 1, 1], dtype=np.int32)
     >>> table = table_of_runs(runs, out, np.ones(4), 2)
-    >>> held_out_errors(table, table)
+    >>> measure_held_out_errors(table, table)
     (0.25, 0.25)
     """
     prior = np.asarray(learned.sum(axis=1)).ravel()
@@ -84,8 +84,11 @@ def held_out_errors(learned: Any, asked: Any) -> tuple[float, float]:
     return round(1.0 - drawn, 12), round(1.0 - named, 12)  # sums are off by less
 
 
-def crossed_errors(first: Any, second: Any) -> tuple[float, float]:
+def measure_crossed_errors(first: Any, second: Any) -> tuple[float, float]:
     """Average the errors of an adversary who learned from each half on the other."""
-    pairs = held_out_errors(first, second), held_out_errors(second, first)
+    pairs = (
+        measure_held_out_errors(first, second),
+        measure_held_out_errors(second, first),
+    )
     inference, bayes = (float(np.mean(each)) for each in zip(*pairs, strict=True))
     return inference, bayes

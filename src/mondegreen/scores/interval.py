@@ -94,7 +94,7 @@ def proportion(hits: int, runs: int, confidence: float = 0.95) -> Interval:
     return Interval(hits / runs, low, high, confidence)
 
 
-def bounded_mean(
+def bound_mean(
     values: Floats, least: float, largest: float, confidence: float = 0.95
 ) -> Interval:
     r"""Estimate the mean of independent values whose range is known beforehand.
@@ -108,7 +108,7 @@ def bounded_mean(
     :math:`[a, b]`: the empirical Bernstein bound of Maurer and Pontil (COLT 2009,
     Theorem 4), which holds for every law and every :math:`n \ge 2`.
 
-    >>> round(bounded_mean([0.5] * 1000, 0.0, 1.0).high, 4)
+    >>> round(bound_mean([0.5] * 1000, 0.0, 1.0).high, 4)
     0.5102
     """
     alpha = check_confidence(confidence)

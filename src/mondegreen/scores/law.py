@@ -156,7 +156,7 @@ def law_scores(
     count = space.vocab_size + 1
     named = {"uniform": uniform_prior(count - 1)} if priors is None else priors
     full = {name: over_inputs(prior, count - 1) for name, prior in named.items()}
-    distances = distances_of(space)
+    distances = compute_distances(space)
     tables = [_Table(state, full, eta) for state in states]
 
     def work(ids: Ids) -> None:
@@ -174,7 +174,7 @@ def law_scores(
 
 
 @functools.lru_cache(maxsize=1)
-def distances_of(space: Space) -> Distances:
+def compute_distances(space: Space) -> Distances:
     """Prepare the distances of a space once, and before threads would each do it."""
     distances = Distances(space)
     distances.rows(np.zeros(1, dtype=np.int32))
@@ -183,7 +183,7 @@ def distances_of(space: Space) -> Distances:
 
 def to_words(space: Space, ids: Ids) -> Floats | None:
     """Distances of inputs (rows) to all words; None where a space has none."""
-    return distances_of(space).rows(ids)
+    return compute_distances(space).rows(ids)
 
 
 def pair_distances(space: Space, first: Ids, second: Ids) -> Floats | None:

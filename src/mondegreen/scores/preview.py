@@ -24,7 +24,7 @@ from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.protection import LEVELS, Protection, protection, worst
 from mondegreen.space.metric import distances
 from mondegreen.space.space import Space
-from mondegreen.space.store import tree_of
+from mondegreen.space.store import load_tree
 from mondegreen.text.lookup import KEEP, Lookup
 from mondegreen.text.tokenizer import tokenize
 
@@ -170,7 +170,7 @@ def preview(
     seconds; without it the attacker is tried only where ``reading`` reads anyway.
     """
     key = preview_key(state, lookup, reading)
-    shipped = _shipped().get(key)
+    shipped = _load_shipped().get(key)
     return shipped or measure(state, lookup, reading, with_attacker=with_attacker)
 
 
@@ -183,12 +183,12 @@ def measure(
         of_sentences = _preview_sentences(state, lookup, reading)
     found = of_sentences or _preview_words(state, lookup)
     if with_attacker and found.recovered is None:
-        return replace(found, recovered=_recovered_by_attacker(state, lookup))
+        return replace(found, recovered=_estimate_recovered(state, lookup))
     return found
 
 
 @functools.cache
-def _shipped() -> Mapping[str, Preview]:
+def _load_shipped() -> Mapping[str, Preview]:
     rows = json.loads(MEASURED.read_text(encoding="utf-8"))
     return {row["key"]: Preview(**row["preview"]) for row in rows}
 
@@ -275,11 +275,11 @@ def _preview_sentences(
         words=len(codes),
         unchanged=float(unchanged.mean()),
         near=near,
-        recovered=reading.recovered(drawn, batch, codes),
+        recovered=reading.compute_recovered(drawn, batch, codes),
     )
 
 
-def _recovered_by_attacker(state: State, lookup: Lookup) -> float | None:
+def _estimate_recovered(state: State, lookup: Lookup) -> float | None:
     """Estimate the share of words of sentences that our language model recovers.
 
     None where that takes long, as for all laws but those of trees, and where the model
@@ -331,7 +331,7 @@ def near_words(state: State, ids: Ids, outputs: Ids) -> NDArray[np.bool_]:
     space = state.space
     near = np.zeros(len(ids), dtype=bool)
     known = ids < space.vocab_size
-    tree = state.tree or tree_of(space)
+    tree = state.tree or load_tree(space)
     if tree is not None and tree.levels > 1:
         group = tree.nodes[1]
         near[known] = group[ids[known]] == group[outputs[known]]

@@ -15,11 +15,11 @@ from mondegreen.mechanisms.base import State
 from mondegreen.scores.deniability import (
     ORDERS,
     check_eta,
+    compute_expected_rank,
     effective_support,
-    expected_rank,
     renyi_entropy,
 )
-from mondegreen.scores.interval import Interval, bounded_mean, proportion
+from mondegreen.scores.interval import Interval, bound_mean, proportion
 from mondegreen.scores.law import to_words
 from mondegreen.scores.word_estimate import bound_entropies, bound_support
 
@@ -164,7 +164,7 @@ def score_word(
         law = np.exp(state.log_prob(ids))
     except LawUnknownError:
         outputs = state.sample(np.full(runs, word, dtype=np.int32), rng)
-        scores, likely = _estimated(state, word, outputs, row, eta, top, confidence)
+        scores, likely = _estimate(state, word, outputs, row, eta, top, confidence)
     else:
         scores, likely = _exact(word, law, row, eta, top)
     return WordScores(
@@ -176,7 +176,7 @@ def score_word(
             )
             for i, share in likely
         ),
-        odds=_odds_of(state, ids, row, is_closed=scores["runs"] is None),
+        odds=_compute_odds(state, ids, row, is_closed=scores["runs"] is None),
         document=_document_loss(state, document, delta),
         **scores,
     )
@@ -209,11 +209,11 @@ def _exact(
     }
     if row is not None:
         scores["distance"] = float(np.einsum("ij,ij->i", law, row)[0])
-        scores["rank"] = float(expected_rank(law, row)[0])
+        scores["rank"] = float(compute_expected_rank(law, row)[0])
     return scores, [(int(i), float(law[0, i])) for i in likeliest]
 
 
-def _estimated(
+def _estimate(
     state: State,
     word: int,
     outputs: Ids,
@@ -238,8 +238,8 @@ def _estimated(
         diameter = state.space.geometry.diameter
         ranks = np.empty(size)
         ranks[np.argsort(row[0], kind="stable")] = np.arange(size)
-        distance = bounded_mean(row[0][outputs], 0.0, diameter, confidence)
-        rank = bounded_mean(ranks[outputs], 0.0, size - 1.0, confidence)
+        distance = bound_mean(row[0][outputs], 0.0, diameter, confidence)
+        rank = bound_mean(ranks[outputs], 0.0, size - 1.0, confidence)
     scores: dict[str, Any] = {
         "runs": runs,
         "stay": proportion(int((outputs == word).sum()), runs, confidence),
@@ -252,7 +252,7 @@ def _estimated(
     return scores, likely
 
 
-def _odds_of(
+def _compute_odds(
     state: State, ids: Ids, row: Floats | None, *, is_closed: bool
 ) -> tuple[Odds, ...]:
     """What is promised, and what holds, against a near and a far input."""

@@ -15,7 +15,7 @@ _ONE_SITE: Final = 64
 """Bits of an IPv6 address that one site has: it chooses among all with these bits."""
 
 
-def ip_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def parse_ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """Read an IP address; None for a name."""
     try:
         found = ipaddress.ip_address(host)
@@ -26,17 +26,17 @@ def ip_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine reaches a host."""
-    found = ip_of(host)
+    found = parse_ip(host)
     return host == "localhost" if found is None else found.is_loopback
 
 
-def client_of(host: str) -> str:
+def find_client(host: str) -> str:
     """Name the client behind an address, as far as addresses tell clients apart.
 
-    >>> client_of("127.0.0.2"), client_of("192.0.2.7"), client_of("2001:db8::1:2:3:4")
-    ('this machine', '192.0.2.7', '2001:db8::/64')
+    >>> [find_client(f) for f in ("127.0.0.2", "192.0.2.7", "2001:db8::1:2:3:4")]
+    ['this machine', '192.0.2.7', '2001:db8::/64']
     """
-    found = ip_of(host)
+    found = parse_ip(host)
     if found is not None and found.is_loopback:
         return "this machine"
     if isinstance(found, ipaddress.IPv6Address):
@@ -44,7 +44,7 @@ def client_of(host: str) -> str:
     return host if found is None else str(found)
 
 
-def allowed_hosts(names: Iterable[str]) -> frozenset[str]:
+def list_allowed_hosts(names: Iterable[str]) -> frozenset[str]:
     """Add the names of this machine to those that clients may use.
 
     Raises
@@ -72,4 +72,4 @@ def host_in(header: str) -> str | None:
     if found is None:
         return None
     host = found[1] or found[2].removesuffix(".")
-    return str(ip_of(host) or host.lower())
+    return str(parse_ip(host) or host.lower())

@@ -67,7 +67,7 @@ def error_answer(refused: Refused) -> Response:
     return found
 
 
-def refusal_of(error: Exception) -> Refused:
+def find_refusal(error: Exception) -> Refused:
     """Say what is wrong, in words of ours alone."""
     if isinstance(error, Refused):
         return error

@@ -15,7 +15,7 @@ from mondegreen.serve.conversation_paths import (
     ServiceConversations,
     add_conversations,
 )
-from mondegreen.serve.explained import explained
+from mondegreen.serve.explained import explain_text
 from mondegreen.serve.forms import (
     ExplainAnswer,
     ExplainRequest,
@@ -81,7 +81,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     async def explain(request: Request) -> Response:
         """Show what the setting means for a public word, as the command does."""
         word = read(ExplainRequest, await request.body()).word
-        return answer(await batcher.run(lambda: explained(privatizer, word)))
+        return answer(await batcher.run(lambda: explain_text(privatizer, word)))
 
     @app.get("/healthz")
     async def healthz() -> Response:

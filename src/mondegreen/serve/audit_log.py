@@ -118,7 +118,7 @@ def _check_line(path: str | Path, number: int, line: bytes, previous: str) -> st
 
 
 @contextlib.contextmanager
-def logged(log: AuditLog | None, guarantee: str) -> Iterator[None]:
+def log_request(log: AuditLog | None, guarantee: str) -> Iterator[None]:
     """Write down when a service starts and stops, and close the log."""
     if log is None:
         yield

@@ -15,7 +15,7 @@ import numpy as np
 
 from mondegreen.errors import ConfigurationError, DataError, PrivacyError
 from mondegreen.privatizer.privatizer import Privatizer
-from mondegreen.privatizer.release import texts_of
+from mondegreen.privatizer.release import list_texts
 from mondegreen.sampling.noise import Batch, KeyedNoise, NoiseSource
 from mondegreen.sampling.records import record_ids
 from mondegreen.text.tokenizer import tokenize
@@ -157,10 +157,10 @@ class Batcher:
         MondegreenError
             What :meth:`Privatizer.texts` raises.
         """
-        texts = texts_of(texts)
+        texts = list_texts(texts)
         if any(text and len(text) > self._words for text in texts):
             await self.run(lambda: self._check_words(texts))
-        return await _value_of(self.submit(texts, ids, column))
+        return await _get_value(self.submit(texts, ids, column))
 
     def submit(
         self,
@@ -183,7 +183,7 @@ class Batcher:
 
     async def run(self, work: Callable[[], _Value]) -> _Value:
         """Do other work in the same thread: two would only take turns."""
-        return await _value_of(self._thread.submit(_tried, work))
+        return await _get_value(self._thread.submit(_try, work))
 
     def close(self) -> None:
         """Finish what waits, and end the thread; later requests fail."""
@@ -210,7 +210,7 @@ class Batcher:
             self._release(pieces)
 
     def _release(self, pieces: list[_Piece]) -> None:
-        for (request, _), outcome in zip(pieces, self._drawn(pieces), strict=True):
+        for (request, _), outcome in zip(pieces, self._draw(pieces), strict=True):
             request.released += outcome.value or ()
             is_whole = request.taken == len(request.texts)
             if is_whole or outcome.error is not None:
@@ -234,24 +234,26 @@ class Batcher:
                     self._waiting.append(request)
         return pieces
 
-    def _drawn(self, pieces: list[_Piece]) -> list[Outcome[_Texts]]:
+    def _draw(self, pieces: list[_Piece]) -> list[Outcome[_Texts]]:
         """Privatize pieces in one call; if it fails, each in its own."""
-        together = _tried(lambda: self._together(pieces))
+        together = _try(lambda: self._together(pieces))
         if together.value is not None:
             return [Outcome(texts) for texts in together.value]
         if len(pieces) == 1:
             return [Outcome(None, together.error)]
-        return [outcome for piece in pieces for outcome in self._drawn([piece])]
+        return [outcome for piece in pieces for outcome in self._draw([piece])]
 
     def _together(self, pieces: list[_Piece]) -> list[_Texts]:
         """Privatize pieces; those of one logical column share a call."""
         found: dict[int, _Texts] = {}
         for column in {request.column for request, _ in pieces}:
             mine = [i for i, (each, _) in enumerate(pieces) if each.column == column]
-            found |= zip(mine, self._released([pieces[i] for i in mine]), strict=True)
+            found |= zip(
+                mine, self._release_texts([pieces[i] for i in mine]), strict=True
+            )
         return [found[i] for i in range(len(pieces))]
 
-    def _released(self, pieces: list[_Piece]) -> list[_Texts]:
+    def _release_texts(self, pieces: list[_Piece]) -> list[_Texts]:
         """Privatize pieces of one column."""
         texts: _Texts = []
         ids: list[str] = []
@@ -283,14 +285,14 @@ def has_more_words(texts: Iterable[str], most: int) -> bool:
     return words > most
 
 
-def _tried(work: Callable[[], _Value]) -> Outcome[_Value]:
+def _try(work: Callable[[], _Value]) -> Outcome[_Value]:
     try:
         return Outcome(work())
     except Exception as error:
         return Outcome(None, error)
 
 
-async def _value_of(future: Future[Outcome[_Value]]) -> _Value:
+async def _get_value(future: Future[Outcome[_Value]]) -> _Value:
     """Wait for an outcome, and raise its error; who gives up cancels the future."""
     outcome = await asyncio.wrap_future(future)
     if outcome.error is not None:

@@ -73,12 +73,12 @@ class ServiceConversations:
         await self._run(lambda: check_texts(texts, self._limits))
         _, dialog = kept.open(form.conversation, _owner(request))
 
-        def shown(text: str | None) -> str | None:
+        def show(text: str | None) -> str | None:
             if text is None:
                 return None
             return dialog.conversation.restore(text, is_json=form.json_texts)
 
-        return answer({"texts": await self._run(lambda: list(map(shown, form.texts)))})
+        return answer({"texts": await self._run(lambda: list(map(show, form.texts)))})
 
     async def delete(self, token: str, request: Request) -> Response:
         """Forget a conversation."""

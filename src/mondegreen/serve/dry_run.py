@@ -57,13 +57,13 @@ class DryRun:
 def side_by_side(original: Any, private: Any, width: int) -> list[str]:
     """Set two JSON values in two columns, or below each other where it is narrow."""
     if width < _NARROW:
-        below = ["YOU SENT", *_written(original), "WOULD LEAVE", *_written(private)]
+        below = ["YOU SENT", *_write(original), "WOULD LEAVE", *_write(private)]
         return below
     half = (width - len(_BETWEEN)) // 2
     rows = [("YOU SENT", "WOULD LEAVE"), ("-" * half, "-" * half)]
-    pairs = itertools.zip_longest(_written(original), _written(private), fillvalue="")
+    pairs = itertools.zip_longest(_write(original), _write(private), fillvalue="")
     for left, right in pairs:
-        cells = _wrapped(left, half), _wrapped(right, half)
+        cells = _wrap(left, half), _wrap(right, half)
         rows += itertools.zip_longest(*cells, fillvalue="")
     return [f"{left:<{half}}{_BETWEEN}{right}".rstrip() for left, right in rows]
 
@@ -72,16 +72,16 @@ def _parse(data: bytes) -> Any:
     return json.loads(data)
 
 
-def _written(value: Any) -> list[str]:
+def _write(value: Any) -> list[str]:
     """Write JSON with sorted keys, one value a line, for a terminal."""
     text = json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False)
-    return ["".join(map(_shown, line)) for line in text.split("\n")]
+    return ["".join(map(_show, line)) for line in text.split("\n")]
 
 
-def _shown(sign: str) -> str:
+def _show(sign: str) -> str:
     """Escape what could command a terminal or turn the line around."""
     return sign if sign.isprintable() else f"\\u{ord(sign):04x}"
 
 
-def _wrapped(line: str, width: int) -> list[str]:
+def _wrap(line: str, width: int) -> list[str]:
     return [line[i : i + width] for i in range(0, len(line), width)] or [""]

@@ -39,7 +39,7 @@ class EventReader:
             if found.end() == len(self._rest) and found[0].endswith("\r"):
                 break
             event, self._rest = self._rest[: found.start()], self._rest[found.end() :]
-            yield _data_of(event)
+            yield _get_data(event)
         if len(self._rest) > _LONGEST:
             raise Refused(502, "upstream", "An event of the upstream is too long.")
 
@@ -47,10 +47,10 @@ class EventReader:
         """Return the data of what is left."""
         event, self._rest = self._rest, ""
         if event.strip():
-            yield _data_of(event)
+            yield _get_data(event)
 
 
-def _data_of(event: str) -> str:
+def _get_data(event: str) -> str:
     fields = (line.partition(":") for line in _LINE.split(event))
     return "\n".join(v.removeprefix(" ") for name, _, v in fields if name == "data")
 

@@ -16,7 +16,7 @@ _RUNS: Final = 2000
 """Outputs that are drawn where probabilities cannot be computed: a second or less."""
 
 
-def explained(privatizer: Privatizer, word: str) -> dict[str, Any]:
+def explain_text(privatizer: Privatizer, word: str) -> dict[str, Any]:
     """Say what ``mondegreen explain --json`` prints, without the word itself.
 
     It is a function of the word and of public things alone: no noise of a release has
@@ -29,7 +29,7 @@ def explained(privatizer: Privatizer, word: str) -> dict[str, Any]:
             privatizer.settings.same, is_ordinary=found.is_ordinary
         )
         return {**stated, **found.to_dict(), "printed": printed}
-    code, _ = Lookup(privatizer.space, keep=privatizer.keep).code_of(word)
+    code, _ = Lookup(privatizer.space, keep=privatizer.keep).find_code(word)
     if code == KEEP:
         return {"is_kept": True, "guarantee": None, "stay": 1.0}
     rng = np.random.default_rng()

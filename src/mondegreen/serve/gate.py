@@ -15,8 +15,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
-from mondegreen.serve.addresses import client_of, host_in, ip_of
-from mondegreen.serve.answers import Refused, raise_again, refusal_of
+from mondegreen.serve.addresses import find_client, host_in, parse_ip
+from mondegreen.serve.answers import Refused, find_refusal, raise_again
 from mondegreen.serve.api_keys import ApiKeys
 from mondegreen.serve.limits import Limits
 from mondegreen.serve.metrics import Metrics
@@ -124,20 +124,20 @@ class Gate:
         started, outgoing = time.perf_counter(), _Outgoing(send)
         body = _Body(receive, self._rules.limits.body)
         try:
-            await self._answered(scope, body, outgoing)
+            await self._answer(scope, body, outgoing)
         except Exception as error:
-            refused = refusal_of(error)
+            refused = find_refusal(error)
             self._metrics.count_refusal(refused.reason)
             if not outgoing.status:
                 found = self._rules.answer(refused)
-                if not await body.drained(scope):
+                if not await body.drain(scope):
                     found.headers["connection"] = "close"
                 await found(scope, receive, outgoing)
-        path = _route_of(scope) or "other"
+        path = _find_route(scope) or "other"
         seconds = time.perf_counter() - started
         self._metrics.count_request(path, outgoing.status or 500, seconds)
 
-    async def _answered(self, scope: Message, body: _Body, send: _Outgoing) -> None:
+    async def _answer(self, scope: Message, body: _Body, send: _Outgoing) -> None:
         path, limits = scope["path"], self._rules.limits
         self._check_host(scope)
         if path not in OPEN:
@@ -150,7 +150,7 @@ class Gate:
             await body.read(limits.seconds)
             if path not in _FREE:
                 client = (scope.get("client") or ("",))[0]
-                stack.enter_context(self._slots.taken(client_of(client)))
+                stack.enter_context(self._slots.take(find_client(client)))
             await self._in_time(scope, body, send)
 
     async def _in_time(self, scope: Message, body: _Body, send: _Outgoing) -> None:
@@ -168,7 +168,7 @@ class Gate:
         given = [value for name, value in scope["headers"] if name == b"host"]
         host = host_in(given[0].decode("latin-1")) if len(given) == 1 else None
         here = (scope.get("server") or ("",))[0]
-        is_here = ip_of(here) is not None and host == host_in(_in_header(here))
+        is_here = parse_ip(here) is not None and host == host_in(_in_header(here))
         if not is_here and host not in self._rules.hosts:
             known = ", ".join(sorted(self._rules.hosts))
             says = f"Host not allowed. Allowed: {known}. Use --allowed-host to add one."
@@ -187,7 +187,7 @@ class Gate:
             raise Refused(429, "rate", says, {"retry-after": "1"})
 
     def _check_path(self, scope: Message) -> None:
-        methods = _methods(scope).get(_route_of(scope))
+        methods = _methods(scope).get(_find_route(scope))
         if methods is None:
             raise Refused(404, "path", f"Unknown path. {self._rules.guide}")
         if scope["method"] not in methods:
@@ -205,7 +205,7 @@ class _Slots:
         self._taken: Counter[str] = Counter()
 
     @contextlib.contextmanager
-    def taken(self, client: str) -> Iterator[None]:
+    def take(self, client: str) -> Iterator[None]:
         """Take a slot while a request is answered, if one is free."""
         soon = {"retry-after": "1"}
         if self._each and self._taken[client] >= self._each:
@@ -226,7 +226,7 @@ def _methods(scope: Message) -> dict[str, set[str]]:
     return {route.path: route.methods for route in scope["app"].routes}
 
 
-def _route_of(scope: Message) -> str:
+def _find_route(scope: Message) -> str:
     """Name the path of a request as the application declares it.
 
     What stands in place of a ``{name}`` may be a secret, which is not counted.
@@ -304,7 +304,7 @@ class _Body:
         data, self._data = self._data, None
         return {"type": "http.request", "body": data, "more_body": False}
 
-    async def drained(self, scope: Message) -> bool:
+    async def drain(self, scope: Message) -> bool:
         """Read the rest and forget it, within reason; tell whether all came.
 
         A client that is still sending would see a broken connection, and no answer.

@@ -46,18 +46,18 @@ def add_guardrail(app: FastAPI, prompts: PromptBatcher) -> None:
         """Privatize what LiteLLM shows of a request; let answers pass."""
         try:
             shown = json.loads(await request.body())
-            made = await prompts.run(lambda guard: _judged(guard, shown))
+            made = await prompts.run(lambda guard: _judge(guard, shown))
         except Refused as error:
-            made = _blocked(error.detail)
+            made = _block(error.detail)
         except MondegreenError as error:
-            made = _blocked(str(error))
+            made = _block(str(error))
         except Exception as error:  # its message may quote a text
             _LOG.error("this is a bug: %s in the guardrail", type(error).__name__)
-            made = _blocked("the request could not be privatized")
+            made = _block("the request could not be privatized")
         return Response(json.dumps(made), media_type="application/json")
 
 
-def _judged(guard: PromptGuard, shown: Any) -> dict[str, Any]:
+def _judge(guard: PromptGuard, shown: Any) -> dict[str, Any]:
     if not isinstance(shown, dict):
         raise RefusedRequestError("", "must be an object")
     if shown.get("input_type") == "response":
@@ -81,5 +81,5 @@ def _client(shown: Mapping[str, Any]) -> str:
     return json.dumps([*(who.get(name) for name in fields), named])
 
 
-def _blocked(why: str) -> dict[str, Any]:
+def _block(why: str) -> dict[str, Any]:
     return {"action": "BLOCKED", "blocked_reason": f"mondegreen: {why}"}

@@ -23,8 +23,8 @@ from mondegreen.prompts.conversations import HEADER, MOST, SECONDS, Conversation
 from mondegreen.prompts.guard import PromptGuard
 from mondegreen.prompts.messages import REQUESTS
 from mondegreen.prompts.rules import RefusedRequestError
-from mondegreen.serve.addresses import allowed_hosts
-from mondegreen.serve.answers import Refused, refusal_of
+from mondegreen.serve.addresses import list_allowed_hosts
+from mondegreen.serve.answers import Refused, find_refusal
 from mondegreen.serve.api_keys import ApiKeys
 from mondegreen.serve.audit_log import AuditLog
 from mondegreen.serve.dry_run import DryRun
@@ -35,9 +35,9 @@ from mondegreen.serve.prompt_batcher import PromptBatcher, privatizing_errors
 from mondegreen.serve.talks import Talk, Talks
 from mondegreen.serve.upstream import (
     Upstream,
+    choose_returned_headers,
+    choose_sent_headers,
     error_codes,
-    returned_headers,
-    sent_headers,
 )
 
 CONVERSATION_PATH: Final = "/v1/conversations/{token}"
@@ -62,8 +62,8 @@ class ProxySettings:
     limits : Limits
         See there.
     hosts : frozenset of str
-        Names that clients may call the proxy by; see :func:`allowed_hosts`. Its own
-        address always is one.
+        Names that clients may call the proxy by; see :func:`list_allowed_hosts`.
+        Its own address always is one.
     conversation_seconds : float
         Time after its last request that a conversation is kept.
     conversations : int
@@ -77,7 +77,7 @@ class ProxySettings:
     guard: PromptGuard | ConversationGuard
     upstream: Upstream
     limits: Limits = field(default_factory=lambda: Limits(words=PROMPT_WORDS))
-    hosts: frozenset[str] = field(default_factory=lambda: allowed_hosts(()))
+    hosts: frozenset[str] = field(default_factory=lambda: list_allowed_hosts(()))
     conversation_seconds: float = SECONDS
     conversations: int = MOST
     audit_log: AuditLog | None = None
@@ -199,29 +199,29 @@ class _Proxy:
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(watch)
-                await self._passed(kind, request, body, outgoing)
+                await self._pass_on(kind, request, body, outgoing)
                 group.cancel_scope.cancel()
         except ExceptionGroup as found:  # of the two tasks; the other one was canceled
             await outgoing.fail(found.exceptions[0])
         if has_gone and not outgoing.is_whole:
             raise ClientDisconnect
 
-    async def _passed(
+    async def _pass_on(
         self, kind: str, request: Request, body: bytes, send: _Outgoing
     ) -> None:
         if request.scope["query_string"]:
             raise RefusedRequestError("", "a query string is not sent")
-        headers = sent_headers(request.headers)
+        headers = choose_sent_headers(request.headers)
         if request.method != "POST":
             self._check_leaving(kind)
             with _upstream_errors():
-                await self._relayed(kind, "GET", headers, None, send)
+                await self._relay(kind, "GET", headers, None, send)
             return
         talk = None
         if self.talks is not None:
             given = request.headers
             talk = await self.talks.begin(
-                kind, lambda: _parsed(body), given.get(HEADER), _owner(given)
+                kind, lambda: _parse(body), given.get(HEADER), _owner(given)
             )
             private = json.dumps(talk.sent).encode()
         else:
@@ -230,7 +230,7 @@ class _Proxy:
             self._dry_run(body, private)
         self._check_leaving(kind, private, talk)
         with _upstream_errors():
-            await self._relayed(kind, "POST", headers, private, send, talk)
+            await self._relay(kind, "POST", headers, private, send, talk)
 
     def _check_leaving(
         self, kind: str, private: bytes = b"", talk: Talk | None = None
@@ -264,15 +264,15 @@ class _Proxy:
         conversation = headers.get(HEADER, "")
         client = json.dumps([*_credentials(headers), conversation])
 
-        def made(guard: PromptGuard) -> bytes:
-            return json.dumps(guard.request(kind, _parsed(body), client)).encode()
+        def make(guard: PromptGuard) -> bytes:
+            return json.dumps(guard.request(kind, _parse(body), client)).encode()
 
         if self._prompts is None:
             raise PrivacyError("there is no guard")
         with privatizing_errors():
-            return await self._prompts.run(made)
+            return await self._prompts.run(make)
 
-    async def _relayed(
+    async def _relay(
         self,
         kind: str,
         method: str,
@@ -288,10 +288,10 @@ class _Proxy:
             own = {**self.headers, **({HEADER: talk.token} if talk else {})}
             if not answer.is_success:
                 await _refuse(answer, own)
-            returned = returned_headers(answer.headers.items())
+            returned = choose_returned_headers(answer.headers.items())
             parts, first = answer.aiter_bytes(), b""
             if talk is not None:
-                parts = talk.restored(parts, returned.get("content-type", ""))
+                parts = talk.restore_stream(parts, returned.get("content-type", ""))
                 # Before the status, since the answer may not be readable.
                 first = await anext(parts, b"")
             await send.start(answer.status_code, {**returned, **own})
@@ -314,7 +314,7 @@ async def _refuse(answer: httpx.Response, headers: Mapping[str, str]) -> NoRetur
         if len(body) > _LONGEST_ERROR:
             break
     says = f"The upstream answered with status {status}."
-    returned = returned_headers(answer.headers.items())
+    returned = choose_returned_headers(answer.headers.items())
     kept = {k: v for k, v in returned.items() if k.lower() != "content-type"}
     kept |= headers
     raise Refused(status, "upstream", says, kept, **error_codes(body))
@@ -355,7 +355,7 @@ class _Outgoing:
 
     async def fail(self, error: Exception) -> NoReturn:
         """Raise an error; where events have begun to flow, it is the last of them."""
-        refused = refusal_of(error)
+        refused = find_refusal(error)
         if self._is_begun and self._is_events:
             event = json.dumps(_error_body(refused)).encode()
             await self.part(b"\n\ndata: " + event + b"\n\n", more=False)
@@ -372,7 +372,7 @@ def _owner(headers: Mapping[str, str]) -> str:
     return hashlib.blake2b(data, digest_size=32).hexdigest()
 
 
-def _parsed(data: bytes) -> dict[str, Any]:
+def _parse(data: bytes) -> dict[str, Any]:
     try:
         values = json.loads(data)
     except (ValueError, RecursionError):

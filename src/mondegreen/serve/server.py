@@ -24,7 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError
 from mondegreen.processes import SPAWN, one_thread, without_interrupts
-from mondegreen.serve.addresses import client_of, is_loopback
+from mondegreen.serve.addresses import find_client, is_loopback
 from mondegreen.serve.log import set_up_log
 from mondegreen.serve.metrics import FOLDER
 
@@ -164,7 +164,7 @@ def _serve_by_workers(
     asked: list[int] = []
     _on_signals(lambda number, frame: asked.append(number))
 
-    def started() -> SpawnProcess:
+    def start() -> SpawnProcess:
         worker = SPAWN.Process(target=_work, args=(app, listen, listening))
         with without_interrupts(), one_thread():
             worker.start()
@@ -172,12 +172,12 @@ def _serve_by_workers(
 
     with tempfile.TemporaryDirectory(prefix="mondegreen-") as folder:
         os.environ[FOLDER] = folder
-        workers = [started() for _ in range(listen.workers)]
+        workers = [start() for _ in range(listen.workers)]
         while not asked:
             wait([worker.sentinel for worker in workers], _LOOK_SECONDS)
             if not all(each.is_alive() for each in workers):
                 time.sleep(_LOOK_SECONDS)  # one that cannot start dies again
-                workers = [each if each.is_alive() else started() for each in workers]
+                workers = [each if each.is_alive() else start() for each in workers]
         listening.close()  # else callers would queue here, for nobody
         for worker in workers:
             worker.terminate()
@@ -247,7 +247,7 @@ class PatientProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
-        self._client = client_of((self.client or ("",))[0])
+        self._client = find_client((self.client or ("",))[0])
         self._since = self.loop.time()
         self._seen: Any = self  # no request, and not the absence of one
         self._look()

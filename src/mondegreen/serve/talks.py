@@ -97,7 +97,7 @@ class Talk:
     restorer: AnswerRestorer
     has_text: bool = True
 
-    async def restored(
+    async def restore_stream(
         self, parts: AsyncIterator[bytes], content_type: str
     ) -> AsyncIterator[bytes]:
         """Restore an answer, which comes at once or as a stream of events."""

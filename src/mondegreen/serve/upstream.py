@@ -73,7 +73,7 @@ class Upstream:
     answer_seconds: float = 3600.0
 
     def __post_init__(self) -> None:
-        host = _host_of(self.url)
+        host = _find_host(self.url)
         if host is None:
             raise ConfigurationError(
                 "The upstream must be a URL such as https://host:8443/v1: http or "
@@ -111,7 +111,7 @@ class Upstream:
         return f"{base}{'' if urlsplit(base).path else '/v1'}/{kind}"
 
 
-def _host_of(url: str) -> str | None:
+def _find_host(url: str) -> str | None:
     """Find the host of a URL; None if the URL holds more than a base may."""
     try:
         parts = urlsplit(url)
@@ -121,7 +121,7 @@ def _host_of(url: str) -> str | None:
     return parts.hostname if _URL.fullmatch(url) and port != 0 else None
 
 
-def sent_headers(given: Mapping[str, str]) -> dict[str, str]:
+def choose_sent_headers(given: Mapping[str, str]) -> dict[str, str]:
     """Pass on who pays; all other headers of a client may hold text."""
     headers = {
         "content-type": "application/json",
@@ -137,7 +137,7 @@ def sent_headers(given: Mapping[str, str]) -> dict[str, str]:
     return headers
 
 
-def returned_headers(given: Iterable[tuple[str, str]]) -> dict[str, str]:
+def choose_returned_headers(given: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {name: value for name, value in given if _RETURNED.fullmatch(name.lower())}
 
 

@@ -10,7 +10,7 @@ from typing import Final, final
 import numpy as np
 
 from mondegreen.arrays import Floats, Ids, Vectors, in_blocks, slices
-from mondegreen.space.geometry import Neighbours, misstated
+from mondegreen.space.geometry import Neighbours, report_misstated
 from mondegreen.space.metric import distances, relative_error
 from mondegreen.space.space import Space
 
@@ -63,7 +63,7 @@ class Distances:
     def stripes(self, ids: Ids, size: int) -> Iterator[tuple[Ids, Floats | None]]:
         """Yield some inputs at a time with their distances to all words."""
         # One large product for all of them, then roots while a stripe is in the cache.
-        squared = self._squared(ids) if self._is_euclidean else None
+        squared = self._compute_squared(ids) if self._is_euclidean else None
         for part in slices(len(ids), size):
             some = ids[part]
             if squared is not None:
@@ -151,7 +151,7 @@ class Distances:
         table[:, -2] = np.einsum("ij,ij->i", words, words)
         return table
 
-    def _squared(self, ids: Ids) -> Floats:
+    def _compute_squared(self, ids: Ids) -> Floats:
         """Squared distances to all words, up to rounding."""
         queries = np.ones((len(ids), self.space.dim + 2))
         points, queries[:, -1] = self._at(ids)
@@ -182,7 +182,7 @@ class Distances:
             least = float(table.min(where=table > 0, initial=math.inf))
         most = float(table.max())
         if least * margin < stated.closest or most > stated.diameter * margin:
-            raise misstated(self.space.name)
+            raise report_misstated(self.space.name)
 
     def _check_averages(self, words: Neighbours) -> None:
         r"""Refuse a space whose stated averages are not those of its words.
@@ -211,7 +211,7 @@ class Distances:
             low * (1 - share) <= stated.nearest <= high * (1 + share)
             and abs(stated.mean - words.mean) <= margin
         ):
-            raise misstated(self.space.name)
+            raise report_misstated(self.space.name)
 
 
 def stripes(rows: int) -> Iterator[slice]:

@@ -18,7 +18,7 @@ from mondegreen.errors import InvalidParameterError, SpaceError, SpaceIntegrityE
 from mondegreen.space.codes import Codes
 from mondegreen.space.geometry import Geometry
 from mondegreen.space.metric import METRICS
-from mondegreen.space.space import CODES_FORMAT, FORMAT, Space, WordSpace, checked_name
+from mondegreen.space.space import CODES_FORMAT, FORMAT, Space, WordSpace, check_name
 from mondegreen.space.tree import WordTree
 from mondegreen.tensors import HeaderError, Tensor, is_text, require, write_tensors
 from mondegreen.tensors import read_header as read_any_header
@@ -201,7 +201,7 @@ def _metadata(found: dict[str, str]) -> dict[str, str]:
     missing = {*_METADATA, "checksum"} - found.keys()
     require(not missing, f"the metadata has no {', '.join(sorted(missing))}")
     require(not found["format"].endswith("/1"), _REBUILD)
-    checked_name(found["name"])
+    check_name(found["name"])
     metrics = {FORMAT: set(METRICS), CODES_FORMAT: {"hamming"}}
     require(found["format"] in metrics, "another format or version")
     require(found["metric"] in metrics[found["format"]], "an unknown metric")
@@ -239,7 +239,7 @@ def _checksum(metadata: dict[str, str]) -> str:
     return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
 
 
-def _reopened(path: Path, digest: str) -> Space:
+def _reopen(path: Path, digest: str) -> Space:
     """Read a space that was pickled by its path; it must not have changed since."""
     space = read_space(path)
     if space.digest != digest:
@@ -247,13 +247,13 @@ def _reopened(path: Path, digest: str) -> Space:
     return space
 
 
-def _reduced(space: Space) -> Any:
+def _reduce(space: Space) -> Any:
     """Pickle a space that lies in a file as its path, and map it again where needed."""
     if space.path is None:
         return space.__reduce__()
-    return _reopened, (space.path, space.digest)
+    return _reopen, (space.path, space.digest)
 
 
 # The format knows spaces; a space does not know its format.
-copyreg.pickle(Space, _reduced)
-copyreg.pickle(WordSpace, _reduced)  # type: ignore[arg-type]
+copyreg.pickle(Space, _reduce)
+copyreg.pickle(WordSpace, _reduce)  # type: ignore[arg-type]

@@ -195,7 +195,7 @@ def check_geometry(
         and stated.closest <= positive * (1 + error)
         and max(largest, *values) <= stated.diameter
     ):
-        raise misstated(name)
+        raise report_misstated(name)
 
 
 def check_measured(stated: Geometry, now: Geometry, name: str) -> None:
@@ -206,10 +206,10 @@ def check_measured(stated: Geometry, now: Geometry, name: str) -> None:
     was, found = stated.to_dict(), now.to_dict()
     is_safe = stated.closest <= now.closest * (1 + 1e-9)
     if not is_safe or not np.allclose([*was.values()], [*found.values()], rtol=1e-4):
-        raise misstated(name)
+        raise report_misstated(name)
 
 
-def misstated(name: str) -> SpaceIntegrityError:
+def report_misstated(name: str) -> SpaceIntegrityError:
     return SpaceIntegrityError(
         f"space {name!r}: its distances are misstated; build it again from its vectors"
     )
@@ -238,7 +238,7 @@ def estimate(vectors: Vectors, unknown: Vectors, transform: Vectors) -> Geometry
     )
 
 
-def scaled_covariance(vectors: Vectors) -> Vectors:
+def scale_covariance(vectors: Vectors) -> Vectors:
     """The sample covariance of public vectors, scaled to trace n.
 
     The identity where all vectors are equal, since then every scale is as good.

@@ -31,7 +31,7 @@ Points = NDArray[np.float32]
 Labels = NDArray[np.int64]
 
 
-def balanced_groups(points: Points, count: int) -> Labels:
+def build_balanced_groups(points: Points, count: int) -> Labels:
     r"""Divide points into groups of equal size, but for 1; their numbers, shape (m,).
 
     Minimises :math:`\sum_x \lVert x - c_{g(x)} \rVert^2` locally: halves along
@@ -44,16 +44,16 @@ def balanced_groups(points: Points, count: int) -> Labels:
     differences between processors vanish.
 
     >>> points = np.array([[0], [9], [1], [8]], dtype=np.float32)
-    >>> balanced_groups(points, 2).tolist()
+    >>> build_balanced_groups(points, 2).tolist()
     [0, 1, 0, 1]
     """
     if count <= 1:
         return np.zeros(len(points), dtype=np.int64)
     points = np.ascontiguousarray(points, dtype=np.float32)
-    labels = _halved(points, count)
-    sizes = balanced_sizes(len(points), count)
+    labels = _halve(points, count)
+    sizes = balance_sizes(len(points), count)
     for _ in range(_ROUNDS):
-        labels = _assigned(points, centroids(points, labels), sizes)
+        labels = _assign(points, centroids(points, labels), sizes)
     for _ in range(_SWEEPS):
         if not _exchange(points, labels, count):
             break
@@ -96,7 +96,7 @@ class Worth:
     cap: float = 1.0
 
 
-def shared_groups(points: Points, labels: Labels, worth: Worth) -> Labels:
+def share_groups(points: Points, labels: Labels, worth: Worth) -> Labels:
     """Swap points between near groups while that makes the groups worth more.
 
     Each group meets the 16 around it, in order; two groups swap the two points that
@@ -106,7 +106,7 @@ def shared_groups(points: Points, labels: Labels, worth: Worth) -> Labels:
     >>> points = np.array([[0], [1], [2], [9], [10], [11]], dtype=np.float32)
     >>> often = np.array([0.4, 0.4, 0.05, 0.05, 0.05, 0.05])
     >>> worth = Worth(np.zeros(6), often)
-    >>> shared_groups(points, np.array([0, 1, 0, 1, 1, 0]), worth).tolist()
+    >>> share_groups(points, np.array([0, 1, 0, 1, 1, 0]), worth).tolist()
     [1, 1, 0, 0, 1, 0]
     """
     groups = _Groups(points.astype(np.float64), labels, worth)
@@ -202,7 +202,7 @@ class _Groups:
         return saved
 
 
-def balanced_sizes(total: int, count: int) -> Labels:
+def balance_sizes(total: int, count: int) -> Labels:
     """Sizes that sum to ``total`` and differ by at most 1."""
     return total // count + (np.arange(count) < total % count).astype(np.int64)
 
@@ -216,7 +216,7 @@ def centroids(points: Points, labels: Labels) -> Points:
     return means
 
 
-def _halved(points: Points, count: int) -> Labels:
+def _halve(points: Points, count: int) -> Labels:
     """Groups by halving again and again along the first principal direction."""
     labels = np.zeros(len(points), dtype=np.int64)
     pending = [(np.arange(len(points)), count, 0)]
@@ -230,15 +230,15 @@ def _halved(points: Points, count: int) -> Labels:
         for _ in range(_POWER_STEPS):
             axis = centred.T @ (centred @ axis)
             axis /= np.linalg.norm(axis) or 1.0
-        sorted_mine = mine[np.argsort(_rounded(centred @ axis), kind="stable")]
+        sorted_mine = mine[np.argsort(_round(centred @ axis), kind="stable")]
         half = groups // 2
-        cut = int(balanced_sizes(len(mine), groups)[:half].sum())
+        cut = int(balance_sizes(len(mine), groups)[:half].sum())
         pending.append((sorted_mine[:cut], half, offset))
         pending.append((sorted_mine[cut:], groups - half, offset + half))
     return labels
 
 
-def _assigned(points: Points, middles: Points, sizes: Labels) -> Labels:
+def _assign(points: Points, middles: Points, sizes: Labels) -> Labels:
     """A stable assignment: points ask the nearest group that may take them.
 
     A group keeps the nearest of those that ask, as many as its size; the others ask
@@ -312,10 +312,10 @@ def _exchange(points: Points, labels: Labels, count: int) -> int:
 
 def _costs(points: Points, middles: Points) -> Labels:
     """Squared distances less that of the point to 0, in units of 2**-16."""
-    return _rounded((middles**2).sum(axis=1) - 2 * (points @ middles.T))
+    return _round((middles**2).sum(axis=1) - 2 * (points @ middles.T))
 
 
-def _rounded(values: Vectors) -> Labels:
+def _round(values: Vectors) -> Labels:
     """Integers, so that what processors round apart is mostly equal."""
     units: Labels = np.rint(values * 65536.0).astype(np.int64)
     return units

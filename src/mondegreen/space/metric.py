@@ -41,7 +41,7 @@ def distances(metric: str, points: Vectors, vectors: Vectors) -> Floats:
     left = points.astype(np.float64)
     for part in slices(len(vectors), _CHUNK_ROWS):
         columns = np.ascontiguousarray(vectors[part].T, dtype=np.float64)
-        table[:, part] = squared_gaps(left, columns)
+        table[:, part] = compute_squared_gaps(left, columns)
     if metric == "poincare":
         # An outer product is symmetric to the last bit.
         table /= np.outer(one_minus_norm2(points), one_minus_norm2(vectors))
@@ -51,7 +51,7 @@ def distances(metric: str, points: Vectors, vectors: Vectors) -> Floats:
     return np.sqrt(table, out=table)
 
 
-def squared_gaps(
+def compute_squared_gaps(
     points: Vectors, columns: Floats, scale: Floats | None = None
 ) -> Floats:
     """Squared Euclidean distances from differences, to vectors given by coordinate.

@@ -60,7 +60,7 @@ class WordSpace:
     metric = "hamming"
 
     def __post_init__(self) -> None:
-        checked_name(self.name)
+        check_name(self.name)
         check_words(self.name, self.words)
         count = len(self.words)
         if self.codes is not None and (codes := len(self.codes.table)) != count:
@@ -80,7 +80,7 @@ class WordSpace:
         """The id of every word."""
         return {word: i for i, word in enumerate(self.words)}
 
-    def id_of(self, word: str) -> int:
+    def get_id(self, word: str) -> int:
         """Return the id of a word, or ``vocab_size`` where it is unknown."""
         return self.index.get(word, self.vocab_size)
 
@@ -170,7 +170,7 @@ class Space(WordSpace):
     Examples
     --------
     >>> space = Space.from_arrays("line", ["cold", "cool", "warm"], [[0], [1], [3]])
-    >>> space.vocab_size, space.dim, space.id_of("warm"), space.id_of("Oslo")
+    >>> space.vocab_size, space.dim, space.get_id("warm"), space.get_id("Oslo")
     (3, 1, 2, 3)
     """
 
@@ -212,7 +212,7 @@ class Space(WordSpace):
         given = np.asarray(vectors)
         half = given.dtype == np.float16
         array: Vectors = given.astype(np.float16 if half else np.float32)
-        return measured_space(name, words, array, about, metric)
+        return measure_space(name, words, array, about, metric)
 
     @classmethod
     def from_codes(
@@ -265,7 +265,7 @@ class Space(WordSpace):
         return facts, (self.unknown.astype("<f8"), self.vectors)
 
 
-def measured_space(
+def measure_space(
     name: str,
     words: Sequence[str],
     vectors: Vectors,
@@ -282,7 +282,7 @@ def measured_space(
     return Space(name, words, vectors, unknown, found, about=facts, metric=metric)
 
 
-def checked_name(name: str) -> str:
+def check_name(name: str) -> str:
     """Return a name of a space if it can also be the name of a file."""
     if not _NAME.fullmatch(name):
         allowed = "letters, digits, dots, hyphens and underscores, not a mark first"
@@ -290,10 +290,10 @@ def checked_name(name: str) -> str:
     return name
 
 
-def problem_of(word: str) -> str | None:
+def find_problem(word: str) -> str | None:
     """Why a string can be no word of a space; None where it can.
 
-    >>> problem_of("naïve"), problem_of("New York")
+    >>> find_problem("naïve"), find_problem("New York")
     (None, 'the word holds white space or a control character (U+0020)')
     """
     if not word.strip():
@@ -310,7 +310,7 @@ def check_words(name: str, words: Sequence[str]) -> None:
     if len(set(words)) != len(words):
         raise SpaceError(f"space {name!r}: a word occurs twice")
     for i, word in enumerate(words):
-        if problem := problem_of(word):
+        if problem := find_problem(word):
             raise SpaceError(f"space {name!r}, word {i}: {problem}")
 
 

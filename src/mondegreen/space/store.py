@@ -82,7 +82,7 @@ def save_space(space: Space, path: str | Path, *, force: bool = False) -> None:
         raise SpaceError(f"{path}: cannot be written: {error.strerror}") from error
 
 
-def codes_of(space: Space) -> Codes:
+def load_codes(space: Space) -> Codes:
     """The codes of a space: its own, or those that come with the package."""
     if space.codes is not None:
         return space.codes
@@ -101,7 +101,7 @@ def codes_of(space: Space) -> Codes:
     return codes
 
 
-def tree_of(space: Space, digest: str = "") -> WordTree | None:
+def load_tree(space: Space, digest: str = "") -> WordTree | None:
     """The word tree of a space: its own, or one of the package, if any.
 
     Of several of the package, the one whose digest begins with ``digest``; the default
@@ -110,7 +110,7 @@ def tree_of(space: Space, digest: str = "") -> WordTree | None:
     known = {} if space.tree else _BUNDLED_TREES.get(space.digest, {})
     for name, whole in known.items():
         if whole.startswith(digest):
-            return _bundled_tree(space, name, whole)
+            return _load_bundled_tree(space, name, whole)
     if known or (space.tree and not space.tree.digest.startswith(digest)):
         names = known.values() if space.tree is None else [space.tree.digest]
         raise UnknownNameError("tree", digest, {each[:12] for each in names})
@@ -119,7 +119,7 @@ def tree_of(space: Space, digest: str = "") -> WordTree | None:
 
 def tree_for(space: Space, digest: str = "") -> WordTree:
     """The tree of a space; a small one gets a tree when it has none."""
-    found = tree_of(space, digest)
+    found = load_tree(space, digest)
     if found is not None:
         return found
     if space.vocab_size > _SMALL:
@@ -136,7 +136,7 @@ def tree_for(space: Space, digest: str = "") -> WordTree:
     return built
 
 
-def _bundled_tree(space: Space, name: str, digest: str) -> WordTree:
+def _load_bundled_tree(space: Space, name: str, digest: str) -> WordTree:
     """A tree of the package, if it is the one promised."""
     try:
         tree = WordTree.from_bytes((_BUNDLED / name).read_bytes())

@@ -18,9 +18,9 @@ from mondegreen.space.groups import (
     Labels,
     Points,
     Worth,
-    balanced_groups,
+    build_balanced_groups,
     centroids,
-    shared_groups,
+    share_groups,
 )
 from mondegreen.space.space import Space
 from mondegreen.space.tree import WordTree
@@ -61,7 +61,7 @@ def build_tree(
     ``contrast`` times :func:`opposites_directions` of ``opposites``, pairs of ids that
     should not share a group. Within each class, groups of ``leaf`` words to twice as
     many, and branches of at least ``branch`` groups, are
-    :func:`~mondegreen.space.groups.balanced_groups`.
+    :func:`~mondegreen.space.groups.build_balanced_groups`.
 
     ``classes`` gives each word a public class (:mod:`mondegreen.space.word_classes`);
     one of fewer words than a group (a family, if there are any) joins the class whose
@@ -73,7 +73,7 @@ def build_tree(
 
     With ``worth``, for the words of the space and of *public* frequencies, groups then
     swap words until none owns its group
-    (:func:`~mondegreen.space.groups.shared_groups`);
+    (:func:`~mondegreen.space.groups.share_groups`);
     this takes the place of ``frequency``. With ``family`` above 1 as many groups of one
     class are a node of the level above the groups, and so are the words of the joined
     classes: a draw from there is as near in meaning as can be, and takes from the
@@ -102,7 +102,7 @@ def build_tree(
     point = canonical_ids(space.vectors)
     kept = np.unique(point)
     apart = joined if family > 1 else ()
-    names = _merged(classes, points, kept, leaf * family, apart)
+    names = _merge(classes, points, kept, leaf * family, apart)
     groups, families, branches, by_class = np.zeros(
         (4, space.vocab_size), dtype=np.int64
     )
@@ -112,7 +112,7 @@ def build_tree(
         progress(str(name))
         mine = kept[names[kept] == name]
         group, near, over = _levels(
-            points[mine], _of(worth, mine), leaf, family, branch
+            points[mine], _find_worth(worth, mine), leaf, family, branch
         )
         groups[mine] = made[0] + group
         families[mine] = made[1] + near[group]
@@ -160,24 +160,24 @@ def _levels(
     points: Points, worth: Worth | None, leaf: int, family: int, branch: int
 ) -> tuple[Labels, Labels, Labels]:
     """The group of every word of a class, the family of these, and their branch."""
-    group = balanced_groups(points, max(1, len(points) // leaf))
+    group = build_balanced_groups(points, max(1, len(points) // leaf))
     if worth is not None:
-        group = shared_groups(points, group, worth)
+        group = share_groups(points, group, worth)
     middles = centroids(points, group)
     near = np.arange(len(middles))
     if family > 1:
-        near = balanced_groups(middles, max(1, len(middles) // family))
+        near = build_balanced_groups(middles, max(1, len(middles) // family))
     if family > 1 and worth is not None:
         often = np.zeros(len(middles))
         np.maximum.at(often, group, worth.frequencies)
         weights = np.bincount(group, worth.weights).astype(np.float64)
         whole = replace(worth, weights=weights, frequencies=often)
-        near = shared_groups(middles, near, whole)
+        near = share_groups(middles, near, whole)
     upper = centroids(middles, near)
-    return group, near, balanced_groups(upper, max(1, len(middles) // branch))
+    return group, near, build_balanced_groups(upper, max(1, len(middles) // branch))
 
 
-def _of(worth: Worth | None, mine: NDArray[np.integer]) -> Worth | None:
+def _find_worth(worth: Worth | None, mine: NDArray[np.integer]) -> Worth | None:
     """What some of the words are worth."""
     if worth is None:
         return None
@@ -202,7 +202,7 @@ def _features(
     return np.hstack(columns).astype(np.float32)
 
 
-def _merged(
+def _merge(
     classes: Sequence[str] | None,
     points: Points,
     kept: NDArray[np.integer],

@@ -112,7 +112,7 @@ def word_classes(words: Sequence[str], vectors: Vectors, net: WordNet) -> list[s
     WordNet, weighed by its counts; a word that none of them has takes the class that
     most of its 10 nearest words have. Only public lists decide, and no text.
     """
-    found = [_class_of(word, net) for word in words]
+    found = [_find_class(word, net) for word in words]
     known = np.array([i for i, name in enumerate(found) if name], dtype=np.int64)
     open_ended = np.array([i for i, name in enumerate(found) if not name])
     if not len(known):
@@ -131,7 +131,7 @@ def word_classes(words: Sequence[str], vectors: Vectors, net: WordNet) -> list[s
     return found
 
 
-def _class_of(word: str, wordnet: WordNet) -> str:
+def _find_class(word: str, wordnet: WordNet) -> str:
     """The class that the lists give a word; empty where they give none."""
     if any(letter.isdigit() for letter in word):
         return "number"

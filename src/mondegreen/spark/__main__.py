@@ -81,11 +81,11 @@ def privatize(
     """  # noqa: D301, E501
     from mondegreen.cli.render import show_promise
 
-    with _told():
+    with _tell():
         privatizer = prepare_privatizer(settings, quiet=quiet)
         form = format or ("csv" if ".csv" in input else "parquet")
         how: Any = {"id_column": id_column, "key_env": key_env, "unkeyed": unkeyed}
-        table = _stated(_read(_session(), input, form), columns[0], earlier)
+        table = _state(_read(_session(), input, form), columns[0], earlier)
         released = spark.privatize(table, columns, spec=privatizer, drop=drop, **how)
         show_promise(privatizer.guarantee, privatizer.preview(), quiet=quiet)
         mode = "overwrite" if force else "errorifexists"
@@ -119,20 +119,20 @@ def _read(session: Any, path: str, form: str) -> DataFrame:
     return reader.load(path).where(whole).drop(_BROKEN)
 
 
-def _stated(table: DataFrame, path: str, earlier: str | None) -> DataFrame:
+def _state(table: DataFrame, path: str, earlier: str | None) -> DataFrame:
     """Let a column state what a report says of earlier runs."""
-    from mondegreen.cli.privatize import reported
+    from mondegreen.cli.privatize import report_pass
 
     names = [n for n in table.columns if path == n or path.startswith(f"{n}.")]
     if earlier is None or not names:
         return table
     given = table.schema[names[0]].metadata or {}
-    passes = [*from_json(given.get(METADATA_KEY)), *reported(earlier)]
+    passes = [*from_json(given.get(METADATA_KEY)), *report_pass(earlier)]
     return table.withMetadata(names[0], {**given, METADATA_KEY: to_json(passes)})
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
+def _tell() -> Iterator[None]:
     """Turn what goes wrong into a message that holds no text."""
     try:
         yield

@@ -44,7 +44,7 @@ def _bare(kind: pa.DataType) -> pa.DataType:
     if types.is_fixed_size_list(kind):
         return pa.list_(bare(kind.value_field), kind.list_size)
     if any(is_kind(kind) for is_kind, _ in _LISTS):
-        return _list_of(bare(kind.value_field), kind)
+        return _make_list_type(bare(kind.value_field), kind)
     return kind
 
 
@@ -187,17 +187,17 @@ def restore(text: pa.Array, kind: pa.DataType) -> pa.Array:
     return coded.cast(kind)
 
 
-def widened(field: pa.Field, steps: Steps) -> pa.Field:
+def widen(field: pa.Field, steps: Steps) -> pa.Field:
     """Make the field with room in its dictionary for more distinct texts.
 
     A category column may count its texts in 8 bits, and a release holds others.
     """
     kind = field.type
     if is_list(kind):
-        kind = _list_of(widened(kind.value_field, steps), kind)
+        kind = _make_list_type(widen(kind.value_field, steps), kind)
     elif steps:
         fields = [kind.field(i) for i in range(kind.num_fields)]
-        fields[steps[0]] = widened(fields[steps[0]], steps[1:])
+        fields[steps[0]] = widen(fields[steps[0]], steps[1:])
         kind = pa.struct(fields)
     elif types.is_dictionary(kind):
         kind = pa.dictionary(pa.int32(), kind.value_type, ordered=kind.ordered)
@@ -208,7 +208,7 @@ def lists(like: pa.Array, values: pa.Array, kind: pa.DataType) -> pa.Array:
     """Make lists as long as those of ``like``, null where they are null."""
     lengths = _lengths(like)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    kind = _list_of(kind.value_field.with_type(values.type), kind)
+    kind = _make_list_type(kind.value_field.with_type(values.type), kind)
     mask = pc.is_null(like)
     if types.is_list_view(kind):
         starts, sizes = (pa.array(part, pa.int32()) for part in (offsets[:-1], lengths))
@@ -226,5 +226,5 @@ def _lengths(like: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return lengths.astype(np.int64)
 
 
-def _list_of(field: pa.Field, kind: pa.DataType) -> pa.DataType:
+def _make_list_type(field: pa.Field, kind: pa.DataType) -> pa.DataType:
     return next(build for is_kind, build in _LISTS if is_kind(kind))(field)

@@ -148,7 +148,7 @@ class Detokenizer:
         may stand for a word of the keep-list only.
         """
         counts = batch.counts()
-        flat = self._checked(codes, sum(counts))
+        flat = self._check(codes, sum(counts))
         everything, printed = self._printing(batch.parts, counts, codes, flat)
         has_sentinels = bool(flat) and min(flat) < 0
         texts: list[str | None] = []
@@ -169,7 +169,7 @@ class Detokenizer:
 
         With the words of the input in them, the spans are private.
         """
-        flat = self._checked(codes, len(parts) // 2)
+        flat = self._check(codes, len(parts) // 2)
         (given,), printed = self._printing([parts], [len(flat)], codes, flat)
         pieces = self._pieces(given or [], printed, flat)
         ends = list(accumulate(map(len, pieces)))
@@ -184,7 +184,7 @@ class Detokenizer:
         )
         return "".join(pieces), spans
 
-    def _checked(self, codes: Codes, count: int) -> list[int]:
+    def _check(self, codes: Codes, count: int) -> list[int]:
         """List the codes, every one of which can be printed."""
         if codes.shape != (count,):
             allowed = f"one code for each of {count} words"

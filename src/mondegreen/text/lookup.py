@@ -64,13 +64,13 @@ class Memo(dict[str, int]):
     It is bounded, and holds no long word: see the threat model on time.
     """
 
-    __slots__ = ("_code_of",)
+    __slots__ = ("_find_code",)
 
     def __init__(self, code_of: Callable[[str], int]) -> None:
-        self._code_of = code_of
+        self._find_code = code_of
 
     def __missing__(self, word: str) -> int:
-        code = self._code_of(word)
+        code = self._find_code(word)
         if len(word) <= _MEMO_LONGEST:
             if len(self) >= _MEMO_ENTRIES:
                 self.clear()
@@ -118,7 +118,7 @@ class Lookup:
         self.keep = _spellings(keep)
         self._index = space.index
         self._absent = {"mask": MASK, "drop": DROP}.get(unknown, space.vocab_size)
-        self._memo = Memo(self._code_of)
+        self._memo = Memo(self._find_code)
 
     def codes(self, batch: TokenizedBatch) -> Ids:
         """Look up all words of all texts, flat and in order."""
@@ -129,7 +129,7 @@ class Lookup:
         # n't has the code of `not`, and so narrows the search to one word in a hundred.
         for i in np.flatnonzero(codes[1:] == self._memo["n't"]).tolist():
             if is_negation(words[i + 1]):
-                codes[i] = self._code_of(words[i], words[i + 1])
+                codes[i] = self._find_code(words[i], words[i + 1])
         if self.unknown == "fail" and (codes == self.vocab_size).any():
             # Neither which word nor where nor how many: functions of private words.
             raise OutOfVocabularyError(
@@ -139,7 +139,7 @@ class Lookup:
             )
         return codes
 
-    def code_of(self, text: str) -> tuple[int, str]:
+    def find_code(self, text: str) -> tuple[int, str]:
         """Return the code of the one PUBLIC word of a text, and its canonical form."""
         batch = tokenize([text])
         found = batch.words()
@@ -152,9 +152,9 @@ class Lookup:
     @property
     def disclosed(self) -> tuple[str, ...]:
         """What passes in clear under this policy, each as ``name: explanation``."""
-        return self.disclosed_in("keep")
+        return self.list_disclosed("keep")
 
-    def disclosed_in(self, structure: Structure) -> tuple[str, ...]:
+    def list_disclosed(self, structure: Structure) -> tuple[str, ...]:
         """What passes in clear where this structure is printed."""
         disclosed = list(IN_CLEAR[structure])
         unknown = {
@@ -193,7 +193,7 @@ class Lookup:
         lines = "\n".join(sorted(self.keep.values()))
         return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()
 
-    def _code_of(self, word: str, following: str = "") -> int:
+    def _find_code(self, word: str, following: str = "") -> int:
         plain = canonical(word, following)
         if plain in self.keep:
             return KEEP
@@ -214,7 +214,7 @@ class Lookup:
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
-        self._memo = Memo(self._code_of)
+        self._memo = Memo(self._find_code)
 
 
 def _spellings(entries: Iterable[str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from mondegreen.arrays import Ids
 from mondegreen.errors import ConfigurationError
 from mondegreen.space.metric import distances
 from mondegreen.space.space import Space
-from mondegreen.space.store import tree_of
+from mondegreen.space.store import load_tree
 from mondegreen.space.tree import WordTree
 
 _LIST: Final = Path(__file__).parent / "data" / "never_printed.txt"
@@ -73,7 +73,7 @@ def replacements(space: Space) -> dict[int, int]:
     others = _places(lowered, _NO_STAND_IN)
     if is_free.sum() > len(others):
         is_free[others] = False
-    tree = tree_of(space)
+    tree = load_tree(space)
     if tree is not None:
         return {word: _in_group(tree, word, is_free) for word in mine}
     free = np.flatnonzero(is_free)[:_COMMON].astype(np.int32)

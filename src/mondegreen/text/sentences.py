@@ -45,7 +45,7 @@ def sentence_ends(structures: list[str]) -> list[bool]:
     return ends
 
 
-def ends_of(batch: TokenizedBatch) -> NDArray[np.bool_]:
+def find_ends(batch: TokenizedBatch) -> NDArray[np.bool_]:
     """Tell after which words of a batch a sentence ends, flat over its texts."""
     texts = (sentence_ends(parts[2::2]) for parts in batch.parts if parts)
     return np.fromiter(chain.from_iterable(texts), np.bool_)

@@ -11,7 +11,7 @@ from typing import Final, final
 import regex
 
 from mondegreen.text.structure import CURRENCY, GAP, LISTED, cut_gaps
-from mondegreen.text.unicode import folded, has_later, with_stand_ins
+from mondegreen.text.unicode import fold, has_later, with_stand_ins
 
 APOSTROPHES: Final = "'’"
 """Characters that join an ending to a word: ASCII and typographic."""
@@ -201,7 +201,7 @@ def canonical(word: str, following: str = "") -> str:
     if not word.isascii():
         if any(sign in word for sign in APOSTROPHES):
             word = word.translate(_STRAIGHTEN)
-        word = folded(word)
+        word = fold(word)
     else:
         word = word.lower()
     if is_negation(following):

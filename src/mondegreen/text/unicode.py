@@ -107,29 +107,29 @@ def with_old_case(text: str) -> str:
     return without_later(text).translate(_SIGMA_CONTEXT)
 
 
-def folded(word: str) -> str:
+def fold(word: str) -> str:
     """NFKC, no format characters, small letters, and NFC, all of Unicode 14.0.
 
-    >>> folded("ＯＳＬＯ"), folded("ΟΔΟΣ"), folded(chr(0x1E030)) == chr(0x1E030)
+    >>> fold("ＯＳＬＯ"), fold("ΟΔΟΣ"), fold(chr(0x1E030)) == chr(0x1E030)
     ('oslo', 'οδος', True)
     """
     # A character that is not assigned composes with none, and ends what is sorted and
     # what a final sigma looks at. So what is between two of them is folded by itself.
     pieces = _later().pattern.split(word)
-    pieces[::2] = map(_folded, pieces[::2])
+    pieces[::2] = map(_fold, pieces[::2])
     return "".join(pieces)
 
 
-def _folded(word: str) -> str:
+def _fold(word: str) -> str:
     word = unicodedata.normalize("NFKC", word)
     word = "".join(c for c in word if unicodedata.category(c) != "Cf")
-    return unicodedata.normalize("NFC", lowered(word))
+    return unicodedata.normalize("NFC", lower(word))
 
 
-def lowered(word: str) -> str:
+def lower(word: str) -> str:
     """Small letters, where a final sigma is what it is in Unicode 14.0.
 
-    >>> lowered("ΟΔΟΣ"), lowered(chr(0x295) + "Σ").endswith("ς")
+    >>> lower("ΟΔΟΣ"), lower(chr(0x295) + "Σ").endswith("ς")
     ('οδος', True)
     """
     found = word.lower()

@@ -97,4 +97,4 @@ def guess_word(reader, row, place, index):
     """Return the word of a place where the first guess is right."""
     ids, scores = reader.scores(row, place, index % 2)
     best = int(ids[scores.argmax()])
-    return row.words[place] if best == reader.id_of(row.words[place]) else ""
+    return row.words[place] if best == reader.get_id(row.words[place]) else ""

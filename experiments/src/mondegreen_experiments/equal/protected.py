@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from mondegreen.arrays import Floats, Ids
-from mondegreen.attacks.adversary import ALONE, readers_of
+from mondegreen.attacks.adversary import ALONE, build_readers
 from mondegreen.attacks.outputs import IMPOSSIBLE, has_closed_law, pass_over
 from mondegreen.attacks.reader import Reader
 from mondegreen.errors import InvalidParameterError
@@ -78,7 +78,7 @@ def _exact_loss(state: State) -> float:
 def readers_at(kind: Kind, law: str, epsilon: float) -> Readers:
     """Prepare a mechanism and its readers; the last ones are kept."""
     state = prepared(law, epsilon, kind.space)
-    return state, readers_of(state, kind.language)
+    return state, build_readers(state, kind.language)
 
 
 def recovered(

@@ -24,7 +24,7 @@ from mondegreen.mechanisms.noise.vickrey import (
     choose_neighbour,
     nearest_words,
 )
-from mondegreen.scores.held_out import crossed_errors, table_of_runs
+from mondegreen.scores.held_out import measure_crossed_errors, table_of_runs
 from mondegreen.space.space import Space
 
 NOISES: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -162,6 +162,6 @@ class Neighbours:
             )
             for half in halves
         ]
-        inference, bayes = crossed_errors(*tables)
+        inference, bayes = measure_crossed_errors(*tables)
         stays = float(np.mean([table.diagonal().sum() for table in tables]))
         return inference, min(bayes, 1 - stays)

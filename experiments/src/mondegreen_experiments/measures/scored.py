@@ -15,7 +15,7 @@ from mondegreen.errors import LawUnknownError
 from mondegreen.files import read_lines
 from mondegreen.mechanisms.base import State
 from mondegreen.scores.corpus import CorpusScorer
-from mondegreen.scores.deniability import expected_distinct
+from mondegreen.scores.deniability import compute_expected_distinct
 from mondegreen.text.detokenizer import Detokenizer
 from mondegreen.text.lookup import Lookup
 from mondegreen.text.tokenizer import TokenizedBatch, tokenize
@@ -73,7 +73,7 @@ def counted(state: State, words: Ids, rng: Generator) -> dict[str, float]:
         different = np.array([len(np.unique(row)) for row in outputs], float)
     else:
         stays = law[np.arange(len(words)), words]
-        different = expected_distinct(law, _RUNS)
+        different = compute_expected_distinct(law, _RUNS)
     return {
         "n_w": 100 * float(stays.mean()),
         "s_w": 100 * float(different.mean()) / _RUNS,

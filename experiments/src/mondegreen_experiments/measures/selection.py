@@ -13,7 +13,7 @@ from mondegreen.calibration.plan import T_GRID, calibrate_vickrey
 from mondegreen.calibration.score_bounds import ScoreBounds
 from mondegreen.calibration.search import Attempt, Calibration, calibrate
 from mondegreen.calibration.targets import Target
-from mondegreen.scores.interval import bounded_mean
+from mondegreen.scores.interval import bound_mean
 from mondegreen_experiments.measures.neighbours import Choice, Neighbours
 
 LOOK: Final = 0
@@ -98,7 +98,7 @@ class Chooser:
         self, near: Neighbours, t: float, epsilon: float, attempt: Attempt
     ) -> ScoreBounds:
         """The loss with its interval; and the error, where it is no look."""
-        ends = bounded_mean(self.losses(near, t), 0.0, 1.0, attempt.confidence).ends
+        ends = bound_mean(self.losses(near, t), 0.0, 1.0, attempt.confidence).ends
         scores = {f"utility_loss_share_{_PRIOR}": ends}
         if not attempt.is_rough:
             error = near.errors(Choice(t))[0]

@@ -72,12 +72,12 @@ def single_out(rows: Sequence[Row]) -> Attack | None:
     owners: dict[str, set[int]] = defaultdict(set)
     for index, row in enumerate(rows):
         for unit in row.units:
-            owners[_printed(row, unit.first, unit.last)].add(index)
+            owners[_format_share(row, unit.first, unit.last)].add(index)
     hits = np.zeros(len(rows))
     singled = 0
     for index, row in enumerate(rows):
         left = [
-            owners[_printed(row, unit.first, unit.last)]
+            owners[_format_share(row, unit.first, unit.last)]
             for unit in row.units
             if row.is_left(unit)
         ]
@@ -99,7 +99,7 @@ def single_out(rows: Sequence[Row]) -> Attack | None:
     )
 
 
-def _printed(row: Row, first: int, last: int) -> str:
+def _format_share(row: Row, first: int, last: int) -> str:
     return " ".join(row.words[first:last])
 
 
@@ -143,7 +143,7 @@ def _by_features(
         for feature in sorted(set(theirs(row)) & postings.keys(), key=repr):
             scores[lists[feature]] += weights[feature]
         hits[index] = _share(scores / lengths, index)
-    return _summed(name, hits)
+    return _sum_up(name, hits)
 
 
 def _by_lengths(rows: Sequence[Row]) -> dict[str, Any]:
@@ -152,7 +152,7 @@ def _by_lengths(rows: Sequence[Row]) -> dict[str, Any]:
     hits = np.zeros(len(rows))
     for index, row in enumerate(rows):
         hits[index] = _share(-np.abs(counts - len(row.released.keys)), index)
-    return _summed("number of words", hits)
+    return _sum_up("number of words", hits)
 
 
 def _share(scores: Floats, own: int) -> float:
@@ -162,7 +162,7 @@ def _share(scores: Floats, own: int) -> float:
     return float(is_best[own] / is_best.sum())
 
 
-def _summed(name: str, hits: Floats) -> dict[str, Any]:
+def _sum_up(name: str, hits: Floats) -> dict[str, Any]:
     low, high = by_texts(hits, np.ones(len(hits)))
     shares = {"value": float(hits.mean()), "low": low, "high": high}
     return {"by": name, **shares, "chance": 1 / len(hits), "n": len(hits)}

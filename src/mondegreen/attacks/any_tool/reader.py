@@ -114,7 +114,7 @@ class PublicReader:
         self._language, self._space, self._rows = language, space, rows
         self._index = space.index
         self._strangers: dict[str, int] = {}
-        names = _classes_of(space.words)
+        names = _list_classes(space.words)
         self._names = sorted(set(names) | {c for row in rows for c in row.classes})
         number = {name: i for i, name in enumerate(self._names)}
         self._number = number
@@ -133,12 +133,12 @@ class PublicReader:
         hidden: dict[str, Counter[int]] = {}
         for row in rows:
             for i, (name, fate) in enumerate(zip(row.classes, row.fate, strict=True)):
-                number, word = self._number[name], self.id_of(row.words[i])
+                number, word = self._number[name], self.get_id(row.words[i])
                 totals[number] += 1
                 words[word] += 1
                 own_class[word] = number
                 if fate > MOVED:
-                    mark = mark_of(row, i)
+                    mark = find_mark(row, i)
                     marks.setdefault(mark, np.zeros(len(totals)))[number] += 1
                     hidden.setdefault(mark, Counter())[word] += 1
         size = self._language.vocab_size
@@ -176,7 +176,7 @@ class PublicReader:
         same release or in texts of the other half.
         """
         model, size = self._language, self._language.vocab_size
-        domain, mark = self._domains[half], mark_of(row, place)
+        domain, mark = self._domains[half], find_mark(row, place)
         u, v, x, y = self._visible(row, place)
         share = (
             np.exp(self._forward(u, v)) * (1 - _FREQUENT) + _FREQUENT * domain.shares
@@ -216,12 +216,12 @@ class PublicReader:
     def _copies(self, row: Row) -> dict[int, int]:
         """Find the telling words in the release of a row, and their class."""
         return {
-            self.id_of(row.words[i]): self._number[row.classes[i]]
+            self.get_id(row.words[i]): self._number[row.classes[i]]
             for i, fate in enumerate(row.fate)
             if fate <= MOVED and row.classes[i] != "ordinary"
         }
 
-    def id_of(self, word: str) -> int:
+    def get_id(self, word: str) -> int:
         """Number a word; one outside the vocabulary has a number of its own."""
         own = self._index.get(word)
         if own is None:
@@ -282,7 +282,7 @@ class PublicReader:
             _raise_to(scores, model.triple_words[own], model.triple_log[own], size)
         return scores
 
-    def expected(self, ids: Sequence[int], mark: str, half: int) -> list[float]:
+    def compute_expected(self, ids: Sequence[int], mark: str, half: int) -> list[float]:
         """Tell how often each word is expected under a mark among all words read."""
         domain, size = self._domains[half], self._language.vocab_size
         rates = domain.by_class.get(mark)
@@ -311,12 +311,12 @@ class PublicReader:
         """Rank the truth at a hidden place of a row."""
         row = self._rows[index]
         ids, scores = self.scores(row, place, index % 2)
-        mark, truth = mark_of(row, place), self.id_of(row.words[place])
+        mark, truth = find_mark(row, place), self.get_id(row.words[place])
         strengths = _STRENGTHS if mark == _REPLACEMENT else (0.0,)
         if len(strengths) > 1:
             printed = row.released.keys[row.target[place]]
             like = self.likeness(printed, ids)
-            scores = np.where(ids == self.id_of(printed), -np.inf, scores)
+            scores = np.where(ids == self.get_id(printed), -np.inf, scores)
         else:
             like = np.zeros(len(ids))
         is_truth = ids == truth
@@ -330,7 +330,7 @@ class PublicReader:
         return Guess(index, place, mark, tuple(ranks))
 
 
-def mark_of(row: Row, place: int) -> str:
+def find_mark(row: Row, place: int) -> str:
     """Name what a reader sees at a hidden place; masks without their numbers."""
     if row.fate[place] == MASKED:
         return re.sub(r"[\d_\W]+", " ", row.released.keys[row.target[place]]).strip()
@@ -377,12 +377,12 @@ def read_hidden(rows: Sequence[Row], reader: PublicReader, unit: str) -> Attack:
         shares.value,
         low,
         high,
-        chance_of(rows[:used]),
+        compute_chance(rows[:used]),
         shares.total,
         f"share of {unit}",
         {
             "texts": used,
-            "hidden_words": _ranked(ranks),
+            "hidden_words": _rank(ranks),
             "by_kind": {
                 name: {"value": hits / count, "n": count}
                 for name, (hits, count) in sorted(kinds.items())
@@ -420,7 +420,7 @@ def _strongest(guesses: Any, half: int) -> int:
     return int(hits.argmax())
 
 
-def _ranked(ranks: Weights) -> dict[str, Any]:
+def _rank(ranks: Weights) -> dict[str, Any]:
     """Say how hidden words rank among all that the reader can name."""
     count = len(ranks)
     if not count:
@@ -435,7 +435,7 @@ def _ranked(ranks: Weights) -> dict[str, Any]:
     return found
 
 
-def chance_of(rows: Sequence[Row]) -> float | None:
+def compute_chance(rows: Sequence[Row]) -> float | None:
     """Guess the most frequent unit everywhere, without a release."""
     units = Counter(
         " ".join(row.words[unit.first : unit.last])
@@ -445,7 +445,7 @@ def chance_of(rows: Sequence[Row]) -> float | None:
     return max(units.values()) / units.total() if units else None
 
 
-def _classes_of(words: Sequence[str]) -> list[str]:
+def _list_classes(words: Sequence[str]) -> list[str]:
     """Name the class of each word of a vocabulary, or of the first part of it."""
     batch = tokenize(words)
     starts = np.cumsum([0, *batch.counts()])[:-1]

@@ -109,7 +109,7 @@ def _row(given: Given, classes: list[str]) -> Row:
             Unit(name, i, i + 1) for i, name in enumerate(classes) if name not in _PLAIN
         ]
     else:
-        units = list(_annotated(given.annotations, original))
+        units = list(_iterate_annotated(given.annotations, original))
     in_units = {i for unit in units for i in range(unit.first, unit.last)}
     fate = _fates(original.keys, classes, released, target, in_units)
     return Row(
@@ -125,7 +125,9 @@ def _row(given: Given, classes: list[str]) -> Row:
     )
 
 
-def _annotated(annotations: Sequence[Annotation], original: Tokens) -> Iterator[Unit]:
+def _iterate_annotated(
+    annotations: Sequence[Annotation], original: Tokens
+) -> Iterator[Unit]:
     """Find the words that an annotation touches; one without words is left out."""
     starts, ends = np.array(original.starts), np.array(original.ends)
     for start, end, kind in annotations:

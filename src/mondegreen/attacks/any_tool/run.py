@@ -10,7 +10,7 @@ import numpy as np
 
 from mondegreen.attacks.any_tool.labels import infer_labels
 from mondegreen.attacks.any_tool.linkage import link, single_out
-from mondegreen.attacks.any_tool.reader import PublicReader, chance_of, read_hidden
+from mondegreen.attacks.any_tool.reader import PublicReader, compute_chance, read_hidden
 from mondegreen.attacks.any_tool.rows import Given, Row, read_rows
 from mondegreen.attacks.any_tool.surrogates import solve_surrogates
 from mondegreen.attacks.any_tool.survivors import Survivors
@@ -100,7 +100,7 @@ def attack_release(
     survivors = Survivors(unit)
     tell("survivors")
     rows = _sample(given, survivors, sample, seed)
-    found = {"survivors": survivors.attack(chance_of(rows))}
+    found = {"survivors": survivors.attack(compute_chance(rows))}
     tell("reader")
     reader = PublicReader(language, space, rows)
     found["reader"] = read_hidden(rows, reader, unit)

@@ -19,7 +19,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from mondegreen.attacks.any_tool.reader import PublicReader, mark_of
+from mondegreen.attacks.any_tool.reader import PublicReader, find_mark
 from mondegreen.attacks.any_tool.rows import MASKED, REPLACED, Row
 from mondegreen.attacks.any_tool.survivors import Shares
 from mondegreen.attacks.attack import Attack
@@ -69,7 +69,7 @@ def solve_surrogates(rows: Sequence[Row], reader: PublicReader) -> Attack | None
         word = _solve(group, rows, reader, taken, len(used) / len(places))
         if scope == "all rows":
             taken.add(word)
-        hits = sum(reader.id_of(place.word) == word for place in group)
+        hits = sum(reader.get_id(place.word) == word for place in group)
         shares.add(hits, len(group))
     low, high = shares.ends()
     frequent = Counter(place.word for place in used).most_common(1)[0][1]
@@ -157,10 +157,10 @@ def _solve(
         least = float(scores.min())
         for word, score in zip(ids.tolist(), scores.tolist(), strict=True):
             totals[word] += score - least
-    own = {reader.id_of(place.surrogate) for place in some}
+    own = {reader.get_id(place.surrogate) for place in some}
     first = group[0]
-    expected = reader.expected(
-        [*totals], mark_of(rows[first.row], first.at), first.row % 2
+    expected = reader.compute_expected(
+        [*totals], find_mark(rows[first.row], first.at), first.row % 2
     )
     # As many contexts as are looked at count as much as so many occurrences.
     weight = share * len(some) / len(group) if len(group) > 1 else 0.0

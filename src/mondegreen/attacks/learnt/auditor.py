@@ -53,12 +53,13 @@ def by_ranks(
     return scores
 
 
-def judged(scores: Floats, member: NDArray[np.bool_]) -> dict[str, float]:
+def judge_user(scores: Floats, member: NDArray[np.bool_]) -> dict[str, float]:
     """Precision, recall, accuracy and area of scores that name members above 0.
 
     Precision is 0 where no user is named.
 
-    >>> judged(np.array([2.0, -1.0, 1.0, -3.0]), np.array([True, True, False, False]))
+    >>> member = np.array([True, True, False, False])
+    >>> judge_user(np.array([2.0, -1.0, 1.0, -3.0]), member)
     {'precision': 0.5, 'recall': 0.5, 'accuracy': 0.5, 'auc': 0.75}
     """
     decided = scores > 0

@@ -57,7 +57,7 @@ class Ranking:
         auc = float((below + ties / 2).mean() / len(others))
         reach = _Z * _deviation(auc, len(members), len(others))
         found = {
-            share: _found_at(share, members, ordered)
+            share: _share_within(share, members, ordered)
             for share in at
             if share * len(others) >= 1
         }
@@ -72,7 +72,7 @@ def _deviation(auc: float, members: int, others: int) -> float:
     return math.sqrt(max(spread, 0.25 / max(members, others)) / (members * others))
 
 
-def _found_at(
+def _share_within(
     share: float, members: Floats, ordered: NDArray[np.float64]
 ) -> tuple[float, float, float]:
     """Members above a threshold that at most this share of the others exceed."""

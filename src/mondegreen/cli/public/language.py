@@ -195,7 +195,7 @@ def adapt(
     from mondegreen.decode.adapt import Adapter
     from mondegreen.decode.released import Released
     from mondegreen.io.open import open_source
-    from mondegreen.language.build import released_words
+    from mondegreen.language.build import release_words
     from mondegreen.language.store import load_language, save_language
     from mondegreen.privatizer.build import build_mechanism
     from mondegreen.privatizer.spec import find_space
@@ -214,9 +214,9 @@ def adapt(
     model = load_language(language)
     state = mechanism.prepare(loaded)
     with open_source(release, format=format, columns=columns, missing="pass") as source:
-        known = _known(source, state, allow_unproved=settings.allow_unproved)
-        words = released_words(_texts(source, quiet), loaded)
-    found = Adapter(state, model).adapted(Released(*words), known)
+        known = _check_known(source, state, allow_unproved=settings.allow_unproved)
+        words = release_words(_texts(source, quiet), loaded)
+    found = Adapter(state, model).adapt(Released(*words), known)
     save_language(found.model, output, force=force)
     if found.weight == 1:
         say(f"Nothing was learned: {output} is the public model as it was.")
@@ -257,7 +257,7 @@ def _texts(source: AbstractSource, quiet: bool) -> Iterator[list[str]]:
             advance()
 
 
-def _known(release: AbstractSource, state: State, *, allow_unproved: bool) -> str:
+def _check_known(release: AbstractSource, state: State, *, allow_unproved: bool) -> str:
     """Say how the setting of a release is known; refuse what its guarantee forbids."""
     from mondegreen.cli.attack import check_stated
 

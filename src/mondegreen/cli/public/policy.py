@@ -216,13 +216,13 @@ def build(
     """  # noqa: D301
     from mondegreen.files import whole_file
     from mondegreen.policy.lexicon import load_lexicon
-    from mondegreen.policy.policy import Policy, opened_by
+    from mondegreen.policy.policy import Policy, list_opened
     from mondegreen.policy.policy_file import build_policy_file, check_policy_file
 
     if output.exists() and not force:
         raise DataError(f"{output}: exists; use --force to replace it")
     lexicon = load_lexicon() if base == "english" else None
-    inherited = opened_by(like).intersection(lexicon.classes if lexicon else ())
+    inherited = list_opened(like).intersection(lexicon.classes if lexicon else ())
     data = build_policy_file(
         sources,
         name=output.stem if name is None else name,
@@ -252,9 +252,9 @@ for _verb in (list_policies, info, show, diff, build, export):
 
 def _load(settings: Settings) -> Policy:
     """Make the policy that the options choose; ``all`` has no words of its own."""
-    from mondegreen.policy.policy import policy_of
+    from mondegreen.policy.policy import find_policy
 
-    found = policy_of(settings.resolve())
+    found = find_policy(settings.resolve())
     if found is None:
         raise ConfigurationError(
             "policy 'all' replaces every word by the word tree, and has no classes: "

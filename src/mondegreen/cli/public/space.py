@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from mondegreen.cli.options import JSON, SpaceName, argument, command, option
-from mondegreen.cli.public.space_build import binarize, build, facts_of, fetch, tree
+from mondegreen.cli.public.space_build import (
+    binarize,
+    build,
+    collect_facts,
+    fetch,
+    tree,
+)
 from mondegreen.cli.public.space_export import export
 from mondegreen.cli.render import echo_facts, echo_table
 from mondegreen.errors import SpaceError, SpaceIntegrityError
@@ -68,7 +74,9 @@ def info(
 
     path = locate(name)
     loaded = read_space(path)
-    about = facts_of(read_header(path)) if branch is None else _around(loaded, branch)
+    about = (
+        collect_facts(read_header(path)) if branch is None else _around(loaded, branch)
+    )
     echo_facts(about, as_json=as_json)
 
 
@@ -111,13 +119,13 @@ for _verb in (list_spaces, info, verify, binarize, build, export, fetch, tree):
 
 def _around(space: Space, word: str) -> dict[str, object]:
     """The nodes around a word, so that a person can judge the tree."""
-    from mondegreen.space.store import tree_of
+    from mondegreen.space.store import load_tree
 
-    found = tree_of(space)
+    found = load_tree(space)
     if found is None:
         advice = "make one with space tree"
         raise SpaceError(f"space {space.name!r} has no word tree: {advice}")
-    word_id = space.id_of(word)
+    word_id = space.get_id(word)
     if word_id == space.vocab_size:
         raise SpaceError(f"space {space.name!r} has no such word")
     facts: dict[str, object] = {"word": word, "tree": found.digest}

@@ -140,7 +140,7 @@ def _save(
     from mondegreen.space.store import save_space
 
     save_space(space, output, force=force)
-    echo_facts({**facts_of(read_header(output)), **more}, as_json=as_json)
+    echo_facts({**collect_facts(read_header(output)), **more}, as_json=as_json)
 
 
 def _build(
@@ -185,7 +185,7 @@ def _build(
     _save(built.space, output, force=force, as_json=as_json, **dropped)
 
 
-def facts_of(header: SpaceHeader) -> dict[str, object]:
+def collect_facts(header: SpaceHeader) -> dict[str, object]:
     """Flatten what a header says."""
     return {
         "name": header.name,
@@ -292,7 +292,7 @@ def tree(
         database = WordNet(wordnet)
         classes = word_classes(loaded.words, loaded.vectors, database)
         about["classes"] = "WordNet 3.0"
-        pairs += [(loaded.id_of(a), loaded.id_of(b)) for a, b in database.antonyms()]
+        pairs += [(loaded.get_id(a), loaded.get_id(b)) for a, b in database.antonyms()]
     built = build_tree(
         loaded,
         leaf=leaf,
@@ -319,5 +319,5 @@ def _pairs(space: Space, path: Path) -> list[tuple[int, int]]:
         if len(words) not in (0, 2):
             raise SpaceError(f"{path}, line {number}: two words a line are needed")
         if words:
-            pairs.append((space.id_of(words[0]), space.id_of(words[1])))
+            pairs.append((space.get_id(words[0]), space.get_id(words[1])))
     return pairs

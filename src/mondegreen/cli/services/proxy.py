@@ -150,8 +150,8 @@ def proxy(
     from mondegreen.prompts.conversation import conversation_settings
     from mondegreen.prompts.conversation_guard import ConversationGuard
     from mondegreen.prompts.guard import PromptGuard
-    from mondegreen.serve.addresses import allowed_hosts as hosts_with
-    from mondegreen.serve.audit_log import AuditLog, logged
+    from mondegreen.serve.addresses import list_allowed_hosts as hosts_with
+    from mondegreen.serve.audit_log import AuditLog, log_request
     from mondegreen.serve.banner import banner
     from mondegreen.serve.limits import Limits
     from mondegreen.serve.proxy import ProxySettings, create_proxy
@@ -202,7 +202,7 @@ def proxy(
         for line in () if quiet else guard.guarantee:
             say(line)
     else:
-        noise = options.keyed_noise(key_file, key_env)
+        noise = options.build_keyed_noise(key_file, key_env)
         privatizer = prepare_privatizer(settings, noise, quiet=quiet)
         guard = PromptGuard(privatizer, **declared, fresh=fresh)
         preview = privatizer.preview()
@@ -214,7 +214,7 @@ def proxy(
     lines = banner(
         upstream,
         restores=restore,
-        policy=_policy_of(settings, restore),
+        policy=_describe_policy(settings, restore),
         public_roles=roles,
         is_dry=dry_run,
         audit_log=audit_log,
@@ -224,7 +224,7 @@ def proxy(
     proxied = ProxySettings(
         guard, where, limits, hosts, conversation_ttl, conversations, log, shown
     )
-    with logged(log, guard.digest):
+    with log_request(log, guard.digest):
         run(functools.partial(create_proxy, proxied), listen, say)
 
 
@@ -236,7 +236,7 @@ def _dry_run() -> DryRun:
     )
 
 
-def _policy_of(settings: Settings, restore: bool) -> str:
+def _describe_policy(settings: Settings, restore: bool) -> str:
     """The policy that holds where the options leave it to be chosen."""
     if restore:
         return settings.policy or "names"

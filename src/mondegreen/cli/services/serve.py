@@ -128,7 +128,7 @@ def serve(
     )
     keys = ApiKeys() if api_keys is None else ApiKeys.from_file(api_keys)
     warning = listen.check_exposure(has_keys=bool(keys), allowed=allow_exposed)
-    noise = options.keyed_noise(key_file, key_env)
+    noise = options.build_keyed_noise(key_file, key_env)
     privatizer = prepare_privatizer(settings, noise, quiet=quiet)
     limits = Limits(body, texts, words, seconds, rate, concurrent, per_address)
     guard = None

@@ -103,7 +103,7 @@ class Custext(base.AbstractMechanism):
     def prepare(self, space: Space) -> CustextState:
         """Cluster the words of the space: seconds for a large one."""
         base.check_space(self, space)
-        members = clusters_of(space, self.k)
+        members = build_clusters(space, self.k)
         cluster = np.empty(space.vocab_size + 1, dtype=np.int32)
         for i, words in enumerate(members):
             cluster[words] = i
@@ -164,7 +164,7 @@ class CustextState(RestrictedState):
         return distances / (distances.max() or 1.0)
 
 
-def clusters_of(space: Space, k: int) -> list[Ids]:
+def build_clusters(space: Space, k: int) -> list[Ids]:
     """Part the words into clusters of ``k``, the last one smaller."""
     vectors = space.vectors.astype(np.float64)
     vectors -= space.unknown  # from the centroid products round least

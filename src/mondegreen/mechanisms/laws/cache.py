@@ -118,7 +118,7 @@ class LawCache:
         laws = law.reproducible
         for point, row in law.rows(points):
             if self._shared is not None:
-                self._shared.publish(point, row.packed(_SHARED_NUMBERS))
+                self._shared.publish(point, row.pack(_SHARED_NUMBERS))
             draws = waiting.answer(point, row)
             if laws is not None and row.block_cdf is not None:
                 self._keep_cdf(point, row.block_cdf)
@@ -152,7 +152,7 @@ class LawCache:
                 if numbers is not None and law.blocks is not None:
                     self._keep_cdf(point, numbers)
                 elif numbers is not None:
-                    row = Row.unpacked(numbers, law.space.vocab_size)
+                    row = Row.unpack(numbers, law.space.vocab_size)
                     waiting.answer(point, row)
                     self._keep(point, row)
             self._from_kept(waiting, law)
@@ -181,7 +181,7 @@ def _numbers(law: IntegerLaw) -> int:
 
 @final
 class SharedLaws:
-    """Laws that processes compute for each other, as numbers: see ``Row.packed``.
+    """Laws that processes compute for each other, as numbers: see ``Row.pack``.
 
     A process claims laws, computes them and publishes them; nobody computes what
     another has claimed. What is shared is a public function of a word, but that it is

@@ -44,7 +44,7 @@ def is_certifiable(law: IntegerLaw) -> bool:
     return is_small or has_certificate(law)
 
 
-def certificates_of(
+def compute_certificates(
     laws: Sequence[IntegerLaw], progress: Progress = no_progress
 ) -> list[float]:
     """The certificates of laws of one kind on one space, computing those not at hand.
@@ -66,14 +66,14 @@ def certificates_of(
         if space.vocab_size > _SMALL:
             # The file is written whole or not at all.
             content = {"space": space.digest, **_CODE}
-            content["laws"] = {**_cached(space), **fresh}
+            content["laws"] = {**_load_cached(space), **fresh}
             write_own(_cache(space), json.dumps(content).encode())
     return [value for law in laws if (value := _find(law)) is not None]
 
 
-def shipped_rates(space: Space) -> list[tuple[float, float, float]]:
+def load_shipped_rates(space: Space) -> list[tuple[float, float, float]]:
     """All (rate, cutoff, certificate) shipped for a space, by rate."""
-    shipped = _shipped(space.name, space.digest)
+    shipped = _load_shipped(space.name, space.digest)
     rows = [(*map(float, key.split()), value) for key, value in shipped.items()]
     return sorted(rows)  # type: ignore[arg-type]
 
@@ -81,14 +81,14 @@ def shipped_rates(space: Space) -> list[tuple[float, float, float]]:
 def _find(law: IntegerLaw) -> float | None:
     space, key = law.space, law.key
     found = _computed.get((space.digest, key))
-    return _shipped(space.name, space.digest).get(key) if found is None else found
+    return _load_shipped(space.name, space.digest).get(key) if found is None else found
 
 
 def _take_over(laws: Sequence[IntegerLaw]) -> None:
     """Take certificates from the cache that can be true."""
     if not laws or (space := laws[0].space).vocab_size <= _SMALL:
         return
-    cached = _cached(space)
+    cached = _load_cached(space)
     found = [law for law in laws if law.key in cached and _find(law) is None]
     if not found:
         return
@@ -98,24 +98,24 @@ def _take_over(laws: Sequence[IntegerLaw]) -> None:
 
 
 @functools.lru_cache(maxsize=16)
-def _shipped(name: str, digest: str) -> dict[str, float]:
+def _load_shipped(name: str, digest: str) -> dict[str, float]:
     try:
         data = (_FOLDER / f"{name}.certificates.json").read_bytes()
     except OSError:
         return {}
-    return _parsed(data, digest, {"formula": FORMULA})
+    return _parse(data, digest, {"formula": FORMULA})
 
 
-def _cached(space: Space) -> dict[str, float]:
+def _load_cached(space: Space) -> dict[str, float]:
     """The certificates of a space that this version put into the cache."""
-    return _parsed(read_own(_cache(space)) or b"", space.digest, _CODE)
+    return _parse(read_own(_cache(space)) or b"", space.digest, _CODE)
 
 
 def _cache(space: Space) -> Path:
     return home() / "certificates" / f"{space.digest}.json"
 
 
-def _parsed(data: bytes, digest: str, code: dict[str, Any]) -> dict[str, float]:
+def _parse(data: bytes, digest: str, code: dict[str, Any]) -> dict[str, float]:
     """Read certificates; those of another space or code, or damaged, are none."""
     try:
         content: dict[str, Any] = json.loads(data)

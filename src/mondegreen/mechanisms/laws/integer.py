@@ -221,7 +221,7 @@ class BlockLaws:
             inputs = np.repeat(np.arange(len(block)), [b - a for a, b in spans])
             places = np.concatenate([np.arange(a, b) for a, b in spans])
             stacked = np.stack(list(block_cdfs[part]))
-            out[places] = self._drawn(block, stacked, inputs, draws[places])
+            out[places] = self._draw(block, stacked, inputs, draws[places])
 
     @cached_property
     def is_reproducible(self) -> bool:
@@ -286,7 +286,7 @@ class BlockLaws:
         """Fill in squared distances of inputs to some columns; infinite beyond."""
         words = slice(part.start, min(part.stop, self._space.vocab_size))
         count = words.stop - words.start
-        self._scan.squared(block, queries, words, out[:, :count])
+        self._scan.compute_squared(block, queries, words, out[:, :count])
         out[:, count:] = np.inf
         if self._law.to_unknown is not None and part.stop > words.stop:
             out[:, count] = self._law.to_unknown[block] ** 2
@@ -309,7 +309,7 @@ class BlockLaws:
         weights[here, top[here]] += block_cdfs[here, 2]
         return weights
 
-    def _drawn(
+    def _draw(
         self, block: Ids, block_cdfs: Weights, inputs: NDArray[np.intp], draws: Weights
     ) -> Ids:
         """The words of draws for inputs with these block cdfs."""

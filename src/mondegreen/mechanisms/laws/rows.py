@@ -101,7 +101,7 @@ class Row:
         np.add.at(weights, self.words, np.diff(self.cumulative, prepend=0))
         return weights
 
-    def packed(self, most: int) -> Weights | None:
+    def pack(self, most: int) -> Weights | None:
         """The numbers by which the law is shared; None where that were more than so."""
         if self.block_cdf is not None:
             return self.block_cdf
@@ -111,8 +111,8 @@ class Row:
         return np.concatenate([head, self.cumulative, self.words])
 
     @classmethod
-    def unpacked(cls, numbers: Weights, vocab_size: int) -> Row:
-        """The law that :meth:`packed` has turned into numbers, but for a block cdf."""
+    def unpack(cls, numbers: Weights, vocab_size: int) -> Row:
+        """The law that :meth:`pack` has turned into numbers, but for a block cdf."""
         count = int(numbers[0])
         floors = EqualFloors(numbers[1:2].copy(), vocab_size)
         words = numbers[2 + count : 2 + 2 * count].astype(np.int32)

@@ -28,7 +28,7 @@ class Scan(Protocol):
 
 
 @functools.lru_cache(maxsize=2)
-def scan_of(space: Space) -> EuclideanScan | MetricScan:
+def build_scan(space: Space) -> EuclideanScan | MetricScan:
     """The scan for the metric of a space, which the laws on it share."""
     return EuclideanScan(space) if space.metric == "euclidean" else MetricScan(space)
 
@@ -76,7 +76,7 @@ class EuclideanScan:
         self._words = np.ones((space.vocab_size, space.dim + 2), dtype=np.float32)
         self._norms = np.empty(space.vocab_size)
         for part in _parts(space):
-            wide = _rounded(space.vectors[part].astype(np.float64), self._step)
+            wide = _round(space.vectors[part].astype(np.float64), self._step)
             self._words[part, :-2] = wide
             self._norms[part] = np.einsum("ij,ij->i", wide, wide)
         self._words[:, -2] = self._norms
@@ -100,7 +100,7 @@ class EuclideanScan:
 
     def inputs(self, block: Ids) -> Vectors:
         """The points that inputs have here."""
-        return _rounded(self._space.points(block), self._step)
+        return _round(self._space.points(block), self._step)
 
     def queries(self, block: Ids) -> Vectors:
         """Inputs as ``(-2x, 1, |x|^2)``, in double precision."""
@@ -110,7 +110,9 @@ class EuclideanScan:
         queries[:, -1] = np.einsum("ij,ij->i", points, points)
         return queries
 
-    def squared(self, block: Ids, queries: Vectors, words: slice, out: Vectors) -> None:
+    def compute_squared(
+        self, block: Ids, queries: Vectors, words: slice, out: Vectors
+    ) -> None:
         """Fill in squared distances of canonical inputs to a range of words.
 
         In double precision; 0 exactly for words at the very point of an input.
@@ -164,7 +166,7 @@ class EuclideanScan:
         squared = np.empty((len(block), self._space.vocab_size))
         if len(block):
             for words in _parts(self._space):
-                self.squared(block, queries, words, squared[:, words])
+                self.compute_squared(block, queries, words, squared[:, words])
         return squared
 
 
@@ -188,7 +190,7 @@ def _grid(space: Space) -> float:
     return step if _grid_error(space, step) <= _HARMLESS * closest else 0.0
 
 
-def _rounded(points: Vectors, step: float) -> Vectors:
+def _round(points: Vectors, step: float) -> Vectors:
     """Points with coordinates rounded to multiples of a power of two."""
     if not step:
         return points
@@ -202,13 +204,13 @@ def _rounded(points: Vectors, step: float) -> Vectors:
 def _grid_error(space: Space, step: float) -> float:
     """The most that rounding moves an input from a word, or towards it."""
 
-    def moved(points: Vectors) -> float:
-        gaps = points - _rounded(points, step)
+    def bound_move(points: Vectors) -> float:
+        gaps = points - _round(points, step)
         return float(np.sqrt(np.einsum("ij,ij->i", gaps, gaps).max())) * (1 + 1e-9)
 
     parts = _parts(space)
-    farthest = max(moved(space.vectors[part].astype(np.float64)) for part in parts)
-    return farthest + max(farthest, moved(space.unknown[None]))
+    farthest = max(bound_move(space.vectors[part].astype(np.float64)) for part in parts)
+    return farthest + max(farthest, bound_move(space.unknown[None]))
 
 
 def _parts(space: Space) -> Iterator[slice]:

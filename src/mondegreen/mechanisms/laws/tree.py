@@ -81,17 +81,17 @@ class TreeLaw:
         tree, top = self.tree, self.tree.levels
         rows = np.array(self.by_child(), dtype=object)  # of integers of any size
         child = over = np.arange(len(rows))  # of the root, over each node of a level
-        shares = [_divided(rows[:, -1], tree.vocab_size)]  # F_D, one for each child
+        shares = [_divide(rows[:, -1], tree.vocab_size)]  # F_D, one for each child
         for level in range(top - 1, 0, -1):
             if level < top - 1:
                 over = _parents(tree, level)
             child = child[over]
-            own = _divided(rows[child, level], tree.sizes(level))
+            own = _divide(rows[child, level], tree.sizes(level))
             shares.insert(0, shares[0][over] + own)  # shares[l - 1][node] is F_l
         smallest = tree.sizes(0)
         if top > 1:  # else the words are the children of the root
             smallest = np.minimum.reduceat(smallest, _firsts(tree, 1)[:-1])
-        largest = shares[0] + _divided(rows[child, 0], smallest)  # F_0 below each node
+        largest = shares[0] + _divide(rows[child, 0], smallest)  # F_0 below each node
         found = []
         for level in range(1, top):
             meet = _children(tree, level) > 1
@@ -145,7 +145,7 @@ def _plain_losses(tree: WordTree, weights: tuple[int, ...]) -> tuple[float, ...]
     return TreeLaw(tree, weights)._losses()
 
 
-def _divided(weights: _Fractions, sizes: NDArray[np.int64] | int) -> _Fractions:
+def _divide(weights: _Fractions, sizes: NDArray[np.int64] | int) -> _Fractions:
     """Exact quotients."""
     inverse = [Fraction(1, size) for size in np.atleast_1d(sizes).tolist()]
     quotients: _Fractions = weights * np.array(inverse, dtype=object)
@@ -168,7 +168,7 @@ def _children(tree: WordTree, level: int) -> NDArray[np.int64]:
     return np.diff(_firsts(tree, level))
 
 
-def weights_of(probabilities: Sequence[float]) -> tuple[int, ...]:
+def compute_weights(probabilities: Sequence[float]) -> tuple[int, ...]:
     """Integers for probabilities of levels; what rounding leaves goes up.
 
     More weight on the root makes any two laws more alike.
@@ -194,7 +194,7 @@ def weights_within(tree: WordTree, limits: Sequence[float]) -> tuple[int, ...]:
     """
     limits = [limit * (1 - _MARGIN) for limit in limits]
     sizes, meets = _profiles(tree)
-    shares = _solved(tree, sizes, meets, limits)
+    shares = _solve(tree, sizes, meets, limits)
 
     def within(mix: float) -> bool:
         p = shares * (1 - mix)
@@ -210,14 +210,14 @@ def weights_within(tree: WordTree, limits: Sequence[float]) -> tuple[int, ...]:
         mix = min(1.0, math.exp(high))
     while True:
         mixed = shares * (1 - mix)
-        weights = weights_of([*mixed[:-1].tolist(), 0.0])
+        weights = compute_weights([*mixed[:-1].tolist(), 0.0])
         losses = TreeLaw(tree, weights).losses()
         if mix == 1 or all(x <= c for x, c in zip(losses, limits, strict=True)):
             return weights
         mix = min(1.0, max(mix, _LEAST_MIX) * _STEP)  # a round takes 25 ms
 
 
-def scale_of(tree: WordTree, heights: tuple[float, ...]) -> dict[str, float]:
+def compute_scale(tree: WordTree, heights: tuple[float, ...]) -> dict[str, float]:
     """The distances that give epsilon its meaning."""
     sizes, count = tree.sizes_by_word(), tree.vocab_size
     met = np.array(heights)[(sizes > 1).argmax(axis=0)]
@@ -232,7 +232,7 @@ def scale_of(tree: WordTree, heights: tuple[float, ...]) -> dict[str, float]:
     }
 
 
-def _solved(
+def _solve(
     tree: WordTree, sizes: Floats, meets: NDArray[np.bool_], limits: Sequence[float]
 ) -> Floats:
     """Solve the linear program in floating point."""
@@ -294,7 +294,7 @@ def _profiles(tree: WordTree) -> tuple[Floats, NDArray[np.bool_]]:
     return table[:, :split].astype(np.float64), table[:, split:].astype(bool)
 
 
-def shipped_weights(tree: WordTree, epsilon: float) -> tuple[int, ...] | None:
+def load_shipped_weights(tree: WordTree, epsilon: float) -> tuple[int, ...] | None:
     """The integers that ship with a tree for one epsilon, if there are any.
 
     They were found by :func:`weights_within`, once for all machines, and spare the

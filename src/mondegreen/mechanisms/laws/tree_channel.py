@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mondegreen.arrays import Floats, Ids
-from mondegreen.mechanisms.channel import Channel, ranked
+from mondegreen.mechanisms.channel import Channel, rank
 from mondegreen.mechanisms.laws.tree import TreeLaw
 from mondegreen.sampling.integers import TOTAL
 
@@ -36,7 +36,7 @@ def tree_channel(law: TreeLaw, prior: Floats, count: int) -> Channel:
     shares = np.where(candidates < 0, 0.0, reach[meeting, candidates])
     observation = tree.nodes[lowest, :size].astype(np.int32)
     how = "exact, by the nodes of the tree"
-    return ranked(observation, np.maximum(candidates, 0), shares, prior, count, how)
+    return rank(observation, np.maximum(candidates, 0), shares, prior, count, how)
 
 
 def _reach(law: TreeLaw) -> Floats:

@@ -118,7 +118,7 @@ class NoiseState(base.State):
         base.check_ids(ids, self.space.vocab_size)
         blocks = self.noisy(ids, rng)
         if len(ids) > BLOCK:
-            blocks = drawn_ahead(blocks)
+            blocks = draw_ahead(blocks)
         out = [np.empty(0, dtype=np.int32)]
         with contextlib.closing(blocks):
             out += [self.decode(block, self.search, chance) for block, chance in blocks]
@@ -140,13 +140,13 @@ class NoiseState(base.State):
         return base.space_distances(self.space, first, second, whitening=self.whitening)
 
 
-def drawn_ahead(items: Iterator[Item]) -> Generator[Item]:
+def draw_ahead(items: Iterator[Item]) -> Generator[Item]:
     """Yield the items in order, each made in a thread while the last one is used.
 
     One thread makes them all, so a random generator is consumed in the same order as
     without it. Close the result: then nothing is consumed once the caller goes on.
 
-    >>> list(drawn_ahead(iter([3, 1, 2])))
+    >>> list(draw_ahead(iter([3, 1, 2])))
     [3, 1, 2]
     """
     with ThreadPoolExecutor(1, thread_name_prefix="mondegreen-noise") as thread:

@@ -15,7 +15,7 @@ from mondegreen.mechanisms.noise.base import (
     NoiseState,
     decoder_parameter,
 )
-from mondegreen.space.geometry import estimate, scaled_covariance
+from mondegreen.space.geometry import estimate, scale_covariance
 from mondegreen.space.space import Space
 
 
@@ -99,7 +99,7 @@ def mahalanobis_state(
 ) -> NoiseState:
     """Noise of this shape that the nearest word decodes, under its guarantee."""
     base.check_space(mechanism, space)
-    matrix = regularized_covariance(space, lambda_)
+    matrix = regularize_covariance(space, lambda_)
     root = np.linalg.cholesky(matrix)
     whitening = np.linalg.inv(root)
     smallest = float(np.linalg.eigvalsh(matrix)[0])
@@ -119,7 +119,7 @@ def mahalanobis_state(
     )
 
 
-def regularized_covariance(space: Space, lambda_: float) -> Vectors:
+def regularize_covariance(space: Space, lambda_: float) -> Vectors:
     r""":math:`A = \lambda \Sigma + (1 - \lambda) I_n`, (n, n) float64."""
-    sigma = scaled_covariance(space.vectors)
+    sigma = scale_covariance(space.vectors)
     return lambda_ * sigma + (1 - lambda_) * np.eye(space.dim)

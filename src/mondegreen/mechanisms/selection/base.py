@@ -50,7 +50,7 @@ class SelectionState(base.State):
         """
         if not certified.is_certifiable(self.law):
             return self.stated
-        (found,) = certified.certificates_of([self.law])
+        (found,) = certified.compute_certificates([self.law])
         return replace(
             self.stated,
             certified=min(found, self.stated.epsilon),
@@ -75,7 +75,7 @@ class SelectionState(base.State):
     def certificate(self, progress: base.Progress = base.no_progress) -> float | None:
         if self.law.certify is None:
             return self.stated.certified
-        return certified.certificates_of([self.law], progress)[0]
+        return certified.compute_certificates([self.law], progress)[0]
 
     @classmethod
     def certify(
@@ -85,7 +85,7 @@ class SelectionState(base.State):
         laws = [state.law for state in states if state.law.certify is not None]
         for kind in dict.fromkeys(map(type, laws)):
             some = [law for law in laws if type(law) is kind]
-            certified.certificates_of(some, progress)
+            certified.compute_certificates(some, progress)
 
     @property
     def takes_distances(self) -> bool:  # type: ignore[override]
@@ -109,7 +109,7 @@ class SelectionState(base.State):
         """
         base.check_ids(ids, self.space.vocab_size)
         draws = draw_uniform(rng, len(ids))
-        points = self._law_of(ids)
+        points = self._compute_law(ids)
         order = np.argsort(points, kind="stable")
         waiting = Waiting(points[order], draws[order])
         self._cache.answer(waiting, self.law)
@@ -126,7 +126,7 @@ class SelectionState(base.State):
 
     def log_prob(self, ids: Ids) -> LogProbs:
         base.check_ids(ids, self.space.vocab_size)
-        points, inverse = np.unique(self._law_of(ids), return_inverse=True)
+        points, inverse = np.unique(self._compute_law(ids), return_inverse=True)
         table = np.empty((len(points), self.space.vocab_size))
         for i, (_, row) in enumerate(self.law.rows(points.tolist())):
             table[i] = np.log(row.weights())
@@ -138,12 +138,12 @@ class SelectionState(base.State):
             return base.discrete_distances(first, second)
         return base.State.distances(self, first, second)
 
-    def _law_of(self, ids: Ids) -> Ids:
+    def _compute_law(self, ids: Ids) -> Ids:
         inputs = self.space.canonical if self.inputs is None else self.inputs
         return inputs[ids]
 
 
-def state_of(
+def prepare_state(
     mechanism: base.AbstractMechanism, law: IntegerLaw, **stated: Any
 ) -> SelectionState:
     """Prepare a law; unless stated, its promise is in the metric min(d, cutoff)."""

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
 from mondegreen.mechanisms import base
-from mondegreen.mechanisms.laws.certified import certificates_of, shipped_rates
-from mondegreen.mechanisms.selection.base import SelectionState, state_of
+from mondegreen.mechanisms.laws.certified import (
+    compute_certificates,
+    load_shipped_rates,
+)
+from mondegreen.mechanisms.selection.base import SelectionState, prepare_state
 from mondegreen.mechanisms.selection.exponential import ExponentialLaw
 from mondegreen.space.space import Space
 
@@ -94,7 +97,7 @@ class Calibrated(base.AbstractMechanism):
 
     def prepare(self, space: Space) -> SelectionState:
         """Find the rate of a space and prepare its integer laws."""
-        return state_of(self, self._largest(space))
+        return prepare_state(self, self._largest(space))
 
     def warm_up(self, space: Space, progress: base.Progress = base.no_progress) -> None:
         """Look for the rate, which may take passes over all pairs of words.
@@ -119,7 +122,7 @@ class Calibrated(base.AbstractMechanism):
         base.check_space(self, space)
         cutoff = self.cutoff(self.epsilon / 2, space.vocab_size)
         best = ExponentialLaw.textbook(space, self.epsilon, cutoff)
-        for rate, cutoff, certificate in reversed(shipped_rates(space)):
+        for rate, cutoff, certificate in reversed(load_shipped_rates(space)):
             if certificate <= self.epsilon and best.rate < rate:
                 found = self._law(space, rate)
                 if math.isclose(found.cutoff, cutoff, rel_tol=1e-9):
@@ -132,7 +135,7 @@ class Calibrated(base.AbstractMechanism):
             def advance(share: float, turn: int = turn) -> None:
                 progress((turn + share) / _ROUNDS)
 
-            certificates = certificates_of(laws, advance)
+            certificates = compute_certificates(laws, advance)
             fits = [k for k in range(_RATES) if certificates[k] <= self.epsilon]
             if fits:
                 best = laws[fits[-1]]

@@ -10,8 +10,8 @@ from mondegreen.errors import SpaceError
 from mondegreen.mechanisms import base
 from mondegreen.mechanisms.laws.certificate import exact_epsilons, lower_bounds
 from mondegreen.mechanisms.laws.integer import IntegerLaw
-from mondegreen.mechanisms.laws.scan import scan_of
-from mondegreen.mechanisms.selection.base import SelectionState, state_of
+from mondegreen.mechanisms.laws.scan import build_scan
+from mondegreen.mechanisms.selection.base import SelectionState, prepare_state
 from mondegreen.sampling.integers import TOTAL
 from mondegreen.space.space import Space
 
@@ -75,7 +75,9 @@ class Exponential(base.AbstractMechanism):
     def prepare(self, space: Space) -> SelectionState:
         """Prepare the integer laws of a space; they are computed when needed."""
         base.check_space(self, space)
-        return state_of(self, ExponentialLaw.textbook(space, self.epsilon, math.inf))
+        return prepare_state(
+            self, ExponentialLaw.textbook(space, self.epsilon, math.inf)
+        )
 
 
 @final
@@ -91,7 +93,7 @@ class ExponentialLaw(IntegerLaw):
 
     def __init__(self, space: Space, rate: float, cutoff: float) -> None:
         cutoff = min(cutoff, finest_cutoff(space, rate), space.geometry.diameter)
-        scan = scan_of(space)
+        scan = build_scan(space)
         super().__init__(space, scan, rate, cutoff)
         error = scan.error(min(space.geometry.closest, cutoff), cutoff)
         self.kappa = rounding(space, rate, cutoff, error)

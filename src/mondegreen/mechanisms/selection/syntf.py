@@ -15,7 +15,7 @@ from mondegreen.errors import SpaceError
 from mondegreen.mechanisms import base
 from mondegreen.mechanisms.laws.certificate import discrete_bounds, discrete_epsilons
 from mondegreen.mechanisms.laws.integer import IntegerLaw
-from mondegreen.mechanisms.selection.base import SelectionState, state_of
+from mondegreen.mechanisms.selection.base import SelectionState, prepare_state
 from mondegreen.mechanisms.selection.exponential import finest_cutoff, rounding
 from mondegreen.space.space import Space
 
@@ -95,9 +95,9 @@ class Syntf(base.AbstractMechanism):
     def prepare(self, space: Space) -> SelectionState:
         """Measure the sensitivity of the rating; laws are computed when needed."""
         base.check_space(self, space)
-        law = RatingLaw(rating_of(space, self.vector_share), self.epsilon)
+        law = RatingLaw(build_rating(space, self.vector_share), self.epsilon)
         slope = 2 * law.rate * (1 + 1e-9)
-        state = state_of(
+        state = prepare_state(
             self,
             law,
             metric=self.metric,
@@ -223,7 +223,7 @@ class Rating:
 
 
 @functools.lru_cache(maxsize=2)
-def rating_of(space: Space, vector_share: float) -> Rating:
+def build_rating(space: Space, vector_share: float) -> Rating:
     """A rating that laws at every epsilon share: it takes seconds to measure."""
     return Rating(space, vector_share)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from mondegreen.mechanisms import base
-from mondegreen.mechanisms.selection.base import SelectionState, state_of
+from mondegreen.mechanisms.selection.base import SelectionState, prepare_state
 from mondegreen.mechanisms.selection.exponential import ExponentialLaw
 from mondegreen.space.space import Space
 
@@ -101,4 +101,6 @@ class Tem(base.AbstractMechanism):
         """Prepare the integer laws of a space; they are computed when needed."""
         base.check_space(self, space)
         threshold = self.threshold(space.vocab_size)
-        return state_of(self, ExponentialLaw.textbook(space, self.epsilon, threshold))
+        return prepare_state(
+            self, ExponentialLaw.textbook(space, self.epsilon, threshold)
+        )

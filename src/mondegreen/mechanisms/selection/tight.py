@@ -18,8 +18,8 @@ from mondegreen.mechanisms import base
 from mondegreen.mechanisms.laws.certificate import log_normalisers
 from mondegreen.mechanisms.laws.integer import IntegerLaw
 from mondegreen.mechanisms.laws.rows import OwnFloors, Row
-from mondegreen.mechanisms.laws.scan import scan_of
-from mondegreen.mechanisms.selection.base import SelectionState, state_of
+from mondegreen.mechanisms.laws.scan import build_scan
+from mondegreen.mechanisms.selection.base import SelectionState, prepare_state
 from mondegreen.mechanisms.selection.exponential import (
     SMALLEST_WEIGHT,
     ExponentialLaw,
@@ -100,7 +100,7 @@ class Tight(base.AbstractMechanism):
     def prepare(self, space: Space) -> SelectionState:
         """Solve for the weights of the words, which takes passes over all pairs."""
         base.check_space(self, space)
-        return state_of(
+        return prepare_state(
             self,
             TightLaw(space, self.epsilon),
             certified=self.epsilon,
@@ -130,7 +130,7 @@ class TightLaw(IntegerLaw):
     to_unknown: Floats
 
     def __init__(self, space: Space, epsilon: float) -> None:
-        scan, count = scan_of(space), space.vocab_size
+        scan, count = build_scan(space), space.vocab_size
         resolution = math.log(TOTAL / count / SMALLEST_WEIGHT)
         cutoff = min(resolution / epsilon, space.geometry.diameter)
         closest = min(space.geometry.closest, cutoff)
@@ -215,7 +215,7 @@ def solve_tight(space: Space, rate: float, cutoff: float) -> Floats:
     canonical = space.canonical
     heads, counts = np.unique(canonical, return_counts=True)
     # The rows must sum to one for the very distances that laws are made from.
-    tiles = Distances(space, scan_of(space).inputs)
+    tiles = Distances(space, build_scan(space).inputs)
 
     def of_points(values: Floats) -> Floats:
         spread = np.zeros(len(canonical))

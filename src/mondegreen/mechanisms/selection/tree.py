@@ -20,9 +20,9 @@ from mondegreen.mechanisms import base
 from mondegreen.mechanisms.channel import Channel
 from mondegreen.mechanisms.laws.tree import (
     TreeLaw,
-    scale_of,
-    shipped_weights,
-    weights_of,
+    compute_scale,
+    compute_weights,
+    load_shipped_weights,
     weights_within,
 )
 from mondegreen.mechanisms.laws.tree_channel import tree_channel
@@ -179,13 +179,13 @@ class Tree(base.AbstractMechanism):
         return found
 
     @classmethod
-    def digested(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    def collect_digested(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Return parameters under their first names, without that of the tree.
 
         The digest of settings holds that of the tree itself, so a release repeats
         where its tree is named, and where it is the default.
         """
-        found = super(Tree, cls).digested(parameters)
+        found = super(Tree, cls).collect_digested(parameters)
         found.pop("tree", None)
         return found
 
@@ -203,32 +203,32 @@ class Tree(base.AbstractMechanism):
                 f"these lose {losses[-1]:.4f}",
             )
         heights = self._heights(tree, losses)
-        promise = self._certified(space, law, losses, heights)
+        promise = self._certify(space, law, losses, heights)
         return TreeState(space, law, heights, promise)
 
     def _weights(self, tree: WordTree) -> tuple[int, ...]:
         if (shares := self.level_probabilities) is not None:
             _check_count("level_probabilities", shares, tree.levels + 1)
-            return weights_of(shares)
+            return compute_weights(shares)
         if self.losses is not None:
             _check_count("losses", self.losses, tree.levels - 1)
             return weights_within(tree, (*self.losses, self.epsilon))
         limits = [self.epsilon * h for h in tree.heights[1:]]
-        return shipped_weights(tree, self.epsilon) or weights_within(tree, limits)
+        return load_shipped_weights(tree, self.epsilon) or weights_within(tree, limits)
 
     def _own(self, space: Space, tree: WordTree) -> dict[int, tuple[int, ...]]:
         """The weights of children of the root that have their own."""
         found: dict[int, tuple[int, ...]] = {}
         for word, shares in self.of_class or ():
             _check_count("of_class", shares, tree.levels + 1)
-            place = space.id_of(word)
+            place = space.get_id(word)
             if place == space.vocab_size or tree.levels < _GROUPED:
                 allowed = "words of the space, on a tree with groups"
                 raise InvalidParameterError("of_class", word, allowed)
             node = int(tree.nodes[tree.levels - 1, place])
             if node in found:
                 raise InvalidParameterError("of_class", word, "one word of each class")
-            found[node] = weights_of(shares)
+            found[node] = compute_weights(shares)
         return found
 
     def _heights(self, tree: WordTree, losses: Numbers) -> Numbers:
@@ -246,7 +246,7 @@ class Tree(base.AbstractMechanism):
         inner = [math.nextafter(x / most, 2) if x else 0.0 for x in spent]
         return (0.0, *(min(1.0, height) for height in inner), 1.0)
 
-    def _certified(
+    def _certify(
         self, space: Space, law: TreeLaw, losses: Numbers, heights: Numbers
     ) -> Guarantee:
         """The promise of a law, with its certificate."""
@@ -260,7 +260,7 @@ class Tree(base.AbstractMechanism):
         return self.promise(
             space,
             metric=f"ultrametric of the word tree {tree.digest[:12]} (heights {shown})",
-            scale=scale_of(tree, heights),
+            scale=compute_scale(tree, heights),
             certified=min(certified, self.epsilon),
             certified_how="proof, and exact rational arithmetic over all nodes of the "
             "tree for the integers that are sampled",
@@ -362,7 +362,7 @@ class TreeState(base.State):
             place += self._starts.take(flat)
             out[block] = self.tree.order.take(place)
         for where, levels in again:
-            out[where] = self._drawn_again(ids[where], levels, rng)
+            out[where] = self._draw_again(ids[where], levels, rng)
         return out
 
     def log_prob(self, ids: Ids) -> LogProbs:
@@ -389,7 +389,7 @@ class TreeState(base.State):
             np.copyto(starts, edge, where=passed)
         return levels, draws - starts
 
-    def _drawn_again(
+    def _draw_again(
         self, ids: Ids, levels: NDArray[np.int64], rng: np.random.Generator
     ) -> Ids:
         """Draw places in nodes without bias, by rejection."""

@@ -177,10 +177,10 @@ class ResponseState(base.State):
         table = np.empty((len(ids), self.output_count))
         with np.errstate(divide="ignore"):
             for row, symbol in zip(table, ids.tolist(), strict=True):
-                row[:] = np.log(self._law_of(symbol))
+                row[:] = np.log(self._compute_law(symbol))
         return table
 
-    def _law_of(self, symbol: int) -> Floats:
+    def _compute_law(self, symbol: int) -> Floats:
         """The law of one symbol; that of a cell is a mixture of those of all cells."""
         size, cells, near = self.output_count, self.alphabet.cells, self.alphabet.near
         if near is None or symbol not in cells:

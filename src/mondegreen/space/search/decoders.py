@@ -9,7 +9,7 @@ import numpy as np
 from mondegreen.arrays import Ids, Vectors, slices
 from mondegreen.errors import InvalidParameterError, MondegreenError
 from mondegreen.space.geometry import canonical_ids
-from mondegreen.space.metric import one_minus_norm2, squared_gaps
+from mondegreen.space.metric import compute_squared_gaps, one_minus_norm2
 
 DECODERS: Final = ("exact", "fast", "torch")
 
@@ -180,7 +180,7 @@ class PoincareSearch:
         out = np.empty((len(points), k), dtype=np.int32)
         size = max(1, _BLOCK_WORDS // count)
         for rows in slices(len(points), size):
-            scores = squared_gaps(points[rows], self._columns, self._scale)
+            scores = compute_squared_gaps(points[rows], self._columns, self._scale)
             if k == 1:
                 out[rows, 0] = scores.argmin(axis=1)
             else:

@@ -42,7 +42,7 @@ class HammingSearch:
         ``draws`` are uniform on ``0 .. 2**64 - 1``, one for each code: number ``r``
         takes the word in place ``r * ties >> 64``.
         """
-        nearest = self._tied(codes)
+        nearest = self._find_tied(codes)
         total = self._counts[nearest].cumsum(axis=1)
         # draws * ties >> 64 without overflow: there are fewer than 2**31 ties.
         ties, half = total[:, -1].astype(np.uint64), np.uint64(32)
@@ -58,9 +58,11 @@ class HammingSearch:
     def ties(self, codes: Bits) -> list[Ids]:
         """The words nearest to each code, by class and then by id."""
         classes = np.split(self._members, self._starts[1:])
-        return [np.concatenate([classes[c] for c in row]) for row in self._tied(codes)]
+        return [
+            np.concatenate([classes[c] for c in row]) for row in self._find_tied(codes)
+        ]
 
-    def _tied(self, codes: Bits) -> NDArray[np.int64]:
+    def _find_tied(self, codes: Bits) -> NDArray[np.int64]:
         """The nearest classes, sorted; an empty class fills the rows."""
         size = int(self._index.ntotal)
         k = min(_FIRST, size)

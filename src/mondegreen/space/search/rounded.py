@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mondegreen.arrays import Ids, Vectors, slices
 from mondegreen.errors import MondegreenError
-from mondegreen.space.search.torch import checked_points, import_torch, single_threads
+from mondegreen.space.search.torch import check_points, import_torch, single_threads
 
 Floats32 = NDArray[np.float32]
 Tensor: TypeAlias = Any  # a torch.Tensor; torch is optional
@@ -170,7 +170,7 @@ class CertifiedSearch:
         self._check_products()
 
     def nearest(self, points: Vectors, k: int) -> Ids:
-        narrow = checked_points(self._torch, points)
+        narrow = check_points(self._torch, points)
         k = min(k, self._count)
         out = np.empty((len(points), k), dtype=np.int32)
 

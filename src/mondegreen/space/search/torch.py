@@ -37,7 +37,7 @@ class TorchSearch:
 
     def nearest(self, points: Vectors, k: int) -> Ids:
         torch = self._torch
-        narrow = checked_points(torch, points)
+        narrow = check_points(torch, points)
         count = len(self._shift)
         k = min(k, count)
         out = np.empty((len(narrow), k), dtype=np.int32)
@@ -63,7 +63,7 @@ def import_torch(feature: str) -> Any:
         raise OptionalDependencyError("torch", "torch", feature=feature) from None
 
 
-def checked_points(torch: Any, points: Vectors) -> Vectors:
+def check_points(torch: Any, points: Vectors) -> Vectors:
     """Points in float32; refuses infinite ones, and products in fewer bits."""
     if torch.get_float32_matmul_precision() != "highest":
         raise ConfigurationError(

@@ -14,7 +14,7 @@ import numpy as np
 from mondegreen.arrays import Vectors
 from mondegreen.errors import EmbeddingFormatError, InvalidParameterError, SpaceError
 from mondegreen.space.metric import METRICS
-from mondegreen.space.space import Space, checked_name, measured_space, problem_of
+from mondegreen.space.space import Space, check_name, find_problem, measure_space
 from mondegreen.space.vectors.readers import BadRows, Block
 from mondegreen.space.vectors.source import VectorSource
 
@@ -57,7 +57,7 @@ def build_space(
     memory-mapped from there. ``progress`` gets a stage, ``"read"`` or ``"measure"``,
     and the words done so far.
     """
-    checked_name(name)
+    check_name(name)
     if limit is not None and limit < 1:
         raise InvalidParameterError("limit", limit, "a positive number of words")
     for what, given, allowed in (("dtype", dtype, DTYPES), ("metric", metric, METRICS)):
@@ -65,9 +65,9 @@ def build_space(
             raise InvalidParameterError(what, given, "one of " + ", ".join(allowed))
     kind = np.dtype(dtype or ("float16" if source.dtype.itemsize == 2 else "float32"))
     sieve = _Sieve(source, bad, kind.newbyteorder("<"), only, limit, allow_nbsp)
-    vectors, words = _spooled(sieve, scratch, progress), tuple(sieve.lines)
+    vectors, words = _spool(sieve, scratch, progress), tuple(sieve.lines)
     return Built(
-        measured_space(
+        measure_space(
             name, words, vectors, about, metric, lambda done: progress("measure", done)
         ),
         dict(bad.counts),
@@ -76,7 +76,7 @@ def build_space(
     )
 
 
-def _spooled(
+def _spool(
     sieve: _Sieve, scratch: Path | None, progress: Callable[[str, int], object]
 ) -> Vectors:
     """Map the vectors of all rows to keep from a file without a name."""
@@ -138,7 +138,7 @@ class _Sieve:
                 is_binary = self.source.format in ("npy", _BINARY)
                 line, place = (None, row) if is_binary else (row, None)
                 path = self.source.path
-                self.bad.found(path, problem, line=line, row=place, hint=hint)
+                self.bad.note(path, problem, line=line, row=place, hint=hint)
             elif self._is_good_word(word, row):
                 self.lines[word] = row
                 kept.append(i)
@@ -146,7 +146,7 @@ class _Sieve:
 
     def _is_good_word(self, word: str, row: int) -> bool:
         """Whether a word can be kept; reports it where it cannot."""
-        problem, hint, detail = problem_of(word), _HINT, ""
+        problem, hint, detail = find_problem(word), _HINT, ""
         if problem is None and "\u00a0" in word and not self.allow_nbsp:
             problem = "the word holds a no-break space (U+00A0)"
             hint = "--allow-nbsp keeps such words, --skip-bad drops them"
@@ -156,5 +156,5 @@ class _Sieve:
         if problem is not None:
             path, is_binary = self.source.words_path, self.source.format == _BINARY
             line, place = (None, row) if is_binary else (row, None)
-            self.bad.found(path, problem, detail, line=line, row=place, hint=hint)
+            self.bad.note(path, problem, detail, line=line, row=place, hint=hint)
         return problem is None

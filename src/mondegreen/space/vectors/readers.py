@@ -43,7 +43,7 @@ class BadRows:
     skip: bool = False
     counts: Counter[str] = field(default_factory=Counter)
 
-    def found(
+    def note(
         self,
         path: Path | str,
         problem: str,
@@ -83,7 +83,7 @@ class Reader:
         """
         promised, count = self.promised, 0
         header = 0 if promised is None else 1
-        for lines in self._filled_lines():
+        for lines in self._iterate_filled_lines():
             found = [self._row(*line) for line in lines if line[0] > header]
             count = lines[-1][0] - header
             if promised is not None and count > promised:
@@ -111,15 +111,15 @@ class Reader:
                 try:
                     good.append((row, word.decode(), vector))
                 except UnicodeDecodeError:
-                    self.bad.found(self.path, _NO_TEXT, row=row)
+                    self.bad.note(self.path, _NO_TEXT, row=row)
             values = np.frombuffer(b"".join(row[2] for row in good), "<f4")
             vectors = values.reshape(-1, self.dim)
             yield Block([row[1] for row in good], vectors, [row[0] for row in good])
 
     def _wrong_header(self, detail: str, hint: str, line: int = 1) -> None:
-        self.bad.found(self.path, _WRONG_HEADER, detail, line=line, hint=hint)
+        self.bad.note(self.path, _WRONG_HEADER, detail, line=line, hint=hint)
 
-    def _filled_lines(self) -> Iterator[list[tuple[int, bytes]]]:
+    def _iterate_filled_lines(self) -> Iterator[list[tuple[int, bytes]]]:
         """Yield the lines with their numbers; report blank ones between them."""
         number, blank = 0, 0
         for lines in _lines(self.path, self.stream):
@@ -131,7 +131,7 @@ class Reader:
                     blank = blank or number
                     continue
                 if blank:
-                    self.bad.found(self.path, "a line is blank", line=blank)
+                    self.bad.note(self.path, "a line is blank", line=blank)
                     blank = 0
                 filled.append((number, line))
             if filled:
@@ -145,12 +145,12 @@ class Reader:
             detail = f": more than the {dim} numbers that belong there"
             if spaces < dim:
                 detail = f": {spaces} numbers where {dim} belong"
-            self.bad.found(self.path, "the row is ragged", detail, line=number)
+            self.bad.note(self.path, "the row is ragged", detail, line=number)
             return None
         try:
             return number, b" ".join(words).decode(), tail
         except UnicodeDecodeError:
-            self.bad.found(self.path, _NO_TEXT, line=number)
+            self.bad.note(self.path, _NO_TEXT, line=number)
         return None
 
     def _block(self, rows: list[_Row]) -> Block:
@@ -161,7 +161,7 @@ class Reader:
             for row, value in parsed:
                 if value is None:
                     problem = "a coordinate is not a number"
-                    self.bad.found(self.path, problem, line=row[0])
+                    self.bad.note(self.path, problem, line=row[0])
             rows = [row for row, value in parsed if value is not None]
             good = [value for _, value in parsed if value is not None]
             values = np.concatenate([np.empty((0, self.dim), np.float32), *good])
@@ -184,7 +184,7 @@ class Reader:
                 if cut < 0 and len(buffer) - position >= _LONGEST_WORD:
                     problem, detail = "no word is found", ""
                     hint = "the header may promise a wrong number of dimensions"
-                self.bad.found(self.path, problem, detail, row=row + 1, hint=hint)
+                self.bad.note(self.path, problem, detail, row=row + 1, hint=hint)
                 return
             row += 1
             yield row, buffer[position:cut].lstrip(b"\n"), buffer[cut + 1 : end]
@@ -203,7 +203,7 @@ def read_words(path: Path | str, bad: BadRows) -> list[str | None]:
                 try:
                     words.append(raw.removesuffix(b"\r").decode())
                 except UnicodeDecodeError:
-                    bad.found(path, _NO_TEXT, line=len(words) + 1)
+                    bad.note(path, _NO_TEXT, line=len(words) + 1)
                     words.append(None)
     except OSError as error:
         raise SpaceError(f"{path}: cannot be read: {error.strerror}") from error

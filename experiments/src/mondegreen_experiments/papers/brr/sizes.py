@@ -11,7 +11,7 @@ import numpy as np
 from mondegreen.arrays import Ids
 from mondegreen.space.binarize import with_codes
 from mondegreen.space.search.decoders import decoder_search
-from mondegreen.space.store import codes_of
+from mondegreen.space.store import load_codes
 from mondegreen_experiments.bench import Bench
 from mondegreen_experiments.recipe import Measured, Point, Published, Recipe, Shape
 from mondegreen_experiments.releases import prepared
@@ -30,7 +30,7 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     space = bench.space(str(point["vectors"]))
     if point["codes"] == "trained":
         space = with_codes(space)
-    codes, rng = codes_of(space), np.random.default_rng(seed)
+    codes, rng = load_codes(space), np.random.default_rng(seed)
     count = min(_WORDS, space.vocab_size)
     words = rng.choice(space.vocab_size, count, replace=False).astype(np.int32)
     vectors = 4.0 * space.vectors.size  # as the search holds them, 32 bits a number

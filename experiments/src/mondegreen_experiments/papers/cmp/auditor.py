@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from mondegreen.arrays import Ids
-from mondegreen.attacks.learnt.auditor import by_ranks, judged
+from mondegreen.attacks.learnt.auditor import by_ranks, judge_user
 from mondegreen_experiments.bench import Bench, Labelled
 from mondegreen_experiments.measures.scramblers import SCRAMBLERS, rule_named, scrambled
 from mondegreen_experiments.recipe import (
@@ -57,8 +57,8 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
         adaptive = by_ranks(*shadows, target.ranks(ask(target.users)), seed)
     was = target.users.at(np.flatnonzero(target.member)).flat
     return {
-        **{f"naive_{k}": v for k, v in judged(naive, target.member).items()},
-        **{f"adaptive_{k}": v for k, v in judged(adaptive, target.member).items()},
+        **{f"naive_{k}": v for k, v in judge_user(naive, target.member).items()},
+        **{f"adaptive_{k}": v for k, v in judge_user(adaptive, target.member).items()},
         "chance": 0.5,
         "unchanged": float((target.learned.flat == was).mean()),
     }

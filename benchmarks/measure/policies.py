@@ -289,7 +289,7 @@ def linked(setting: Setting, name: str, release: Any) -> float | None:
         lookup: Any = reader_of(name, setting.policy).lookup
     else:
         lookup = Lookup(release.space)
-    pairs = build_pairs(cut, lookup).drawn(release.state, np.random.default_rng(SEED))
+    pairs = build_pairs(cut, lookup).sample(release.state, np.random.default_rng(SEED))
     return linkage(release.state, pairs).value
 
 

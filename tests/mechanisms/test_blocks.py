@@ -192,7 +192,7 @@ def test_states_that_share_draw_the_same_and_compute_each_law_once(
     )
     assert (two.sample(ids, np.random.default_rng(6)) == expected).all()
     shareable = [
-        row.packed(130) is not None for _, row in rows(one.law, np.unique(ids).tolist())
+        row.pack(130) is not None for _, row in rows(one.law, np.unique(ids).tolist())
     ]
     assert len(asked) <= len(shareable) - sum(shareable) + 2
 
@@ -226,7 +226,7 @@ def test_a_packed_law_is_the_same_law(space):
     state = law_of("tem", space, 12.0)
     found = 0
     for _, row in state.law.rows(list(range(50))):
-        numbers = row.packed(130)
+        numbers = row.pack(130)
         if numbers is None:
             assert len(row.words) > 64
             continue

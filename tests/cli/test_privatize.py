@@ -309,7 +309,7 @@ def test_settings_reach_the_mechanism(run):
         (["in.doc"], 2, "parquet"),
         (["in.csv", "-c", "body"], 3, "2 columns"),
         (["absent.csv"], 3, "No such file"),
-        (["."], 3, "name its files one by one"),
+        (["."], 2, "need a new folder"),
         (["in.csv", "-o", "no/such/folder.csv"], 3, "folder"),
         (["in.csv", "-o", "."], 3, "folder"),
         (["in.csv", "--keep", "absent.txt"], 3, "absent.txt: cannot be read"),

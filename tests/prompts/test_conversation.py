@@ -68,6 +68,27 @@ def test_a_contraction_is_no_form_of_a_name():
     assert shown == "Anna says I don’t, I don't. DON'T! Anna's, Anna'll do"
 
 
+class Initial:
+    """Surrogates that gave out one initial, "S"."""
+
+    def __init__(self, policy):
+        self.code = policy.words.index("Don")
+
+    def find_code(self, word):
+        return self.code if word.casefold() == "s" else None
+
+    def restore(self, word):
+        return "O"
+
+
+def test_an_ending_is_no_form_of_an_initial():
+    policy = load_policy("sensitive")
+    restorer = Restorer(Initial(policy), Units(), policy)
+    answer = "S. Berg: Ann's, ANN'S, Ann’s, 's'"
+    shown = "".join(map(restorer.feed, answer)) + restorer.end()
+    assert shown == "O. Berg: Ann's, ANN'S, Ann’s, 'o'"
+
+
 def test_ordinary_words_pass_as_they_are_and_sensitive_ones_never_leave():
     with mg.conversation() as c:
         sent = c.hide("Please WRITE to Okonkwo, iD 4711-0815-23.")

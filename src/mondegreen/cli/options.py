@@ -80,7 +80,8 @@ def _columns(ctx: click.Context) -> list[str]:
     """Read the columns of the file that is on the line: names, and nothing else."""
     # click leaves arguments unread where the last option on the line lacks its value.
     read = [ctx.params.get(name) for name in ("input", "sample", "original")]
-    path = Path(next(filter(None, [*ctx.args, *read])))
+    several = ctx.params.get("inputs") or ()
+    path = Path(next(filter(None, [*ctx.args, *several, *read])))
     if not path.is_file():  # a pipe has one reader
         return []
     form = ctx.params.get("format") or guess_format(path.name)

@@ -6,32 +6,28 @@ import contextlib
 import functools
 import itertools
 import json
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 import click
 
 from mondegreen.cli import options
 from mondegreen.cli.before_after import MOST_SHOWN, FirstTexts
 from mondegreen.cli.options import Column, File, argument, command, option
-from mondegreen.cli.other_columns import warn_of_other_columns
 from mondegreen.errors import ConfigurationError, InvalidParameterError, SourceError
 from mondegreen.files import read_bytes
 from mondegreen.io.guess import Format
 from mondegreen.settings import Settings
-from mondegreen.wording import amount
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from mondegreen.guarantee import Guarantee
+    from mondegreen.cli.folder import Plan
+    from mondegreen.cli.releaser import Releaser
     from mondegreen.io.base import AbstractSource
     from mondegreen.io.target import Target
     from mondegreen.passes import Pass
     from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.sampling.noise import NoiseSource
-    from mondegreen.scores.preview import Preview
 
 _ABOUT_MAP: Final = (
     "The map and the key undo this release: keep both apart from it. If the key is "
@@ -42,9 +38,9 @@ _LONGEST: Final = 16 << 20  # bytes of an earlier report
 
 @command()
 def privatize(
-    input: File = argument(),
+    inputs: tuple[File, ...] = argument(nargs=-1, required=True, metavar="INPUT..."),
     output: File = option(
-        "In the format of INPUT.",
+        "In the format of INPUT. For several inputs, or a folder: a new folder.",
         "-o --output",
         default="-",
         show_default="standard output",
@@ -127,7 +123,7 @@ def privatize(
     quiet: bool = option("Print warnings alone.", "-q --quiet"),
     verbose: bool = option("Print the whole guarantee.", "-v --verbose"),
 ) -> None:
-    """Privatize the text of INPUT.
+    """Privatize the text of files.
 
     Sensitive words (names, places, numbers, health, family, work, belief, money, crime,
     rare words) are replaced by others of their kind. Ordinary words of a public list
@@ -135,7 +131,8 @@ def privatize(
 
     INPUT is a file or "-". Its name tells the format: .txt (one text a line), .csv,
     .tsv, .json (an array of objects), .jsonl, .parquet. Only the named columns change.
-    The output appears whole or not at all.
+    The output appears whole or not at all. Give several files, or folders, and
+    --output is a new folder with a release of each file.
 
     \b
     mondegreen privatize reviews.csv -o safe.csv --column review --epsilon 12
@@ -145,24 +142,27 @@ def privatize(
     from mondegreen.processes import SPAWN, warm_up
 
     context = warm_up() if jobs > 1 else SPAWN  # first: it goes on by itself
-    from mondegreen import __version__
-    from mondegreen.cli.render import prepare_privatizer, progress
-    from mondegreen.io.open import open_sink, open_source
-    from mondegreen.passes import METADATA_KEY, Pass, build_report, from_json, to_json
+    from mondegreen.cli import folder
+    from mondegreen.cli.releaser import Releaser
+    from mondegreen.io.open import open_source
     from mondegreen.privatizer.parallel import privatize_batches
-    from mondegreen.protection import worst
-    from mondegreen.scores.text_loss import TextLosses
 
     noise = _noise(key_file, key_env, id_column, seed, has_map=map_path is not None)
     _check_detector(detect, detect_model, settings, jobs)
     map_key = _map_key(map_path, key_file, key_env, settings, jobs)
-    first = FirstTexts(show)
     if id_column is None and (unique_ids or logical):
         raise ConfigurationError("--unique-ids and --as need --key-file and --id")
-    if in_place and output == "-":
-        output = input
-    with open_source(
-        input,
+    if folder.has_many(inputs):
+        _refuse_many(
+            {
+                "--map": map_path is not None,
+                "--in-place": in_place,
+                "--earlier": earlier is not None,
+                "--unique-ids": unique_ids,
+            }
+        )
+    open_input = functools.partial(
+        open_source,
         format=format,
         columns=columns,
         id_column=id_column,
@@ -171,73 +171,151 @@ def privatize(
         missing=missing,
         metadata=metadata,
         structure=settings.structure,
-    ) as source:
-        _check_format("missing", missing, "stop", source, "json", "jsonl")
-        _check_format("metadata", metadata, "drop", source, "parquet")
-        _check_earlier(earlier, report, source)
-        names = _logical(source.text_columns, logical)
-        sink = open_sink(output, source, force=force, in_place=in_place)
-        before = [*report_pass(earlier), *from_json(source.earlier)]
+    )
+
+    releaser = Releaser(
+        first=FirstTexts(show),
+        earlier=report_pass(earlier),
+        counts_ids=report is not None,
+        quiet=quiet,
+        verbose=verbose,
+    )
+    run = _Run(
+        releaser=releaser,
+        open=open_input,
+        check=functools.partial(
+            _check_source, missing, metadata, bool(earlier and not report)
+        ),
+        prepare=functools.partial(
+            _prepare, settings, noise, detect, detect_model, quiet=quiet
+        ),
+        privatize=functools.partial(
+            privatize_batches, unique_ids=unique_ids, jobs=jobs, context=context
+        ),
+        logical=logical,
+        report=report,
+        read=(*options.word_files(), *([key_file] if key_file else [])),
+        force=force,
+    )
+    if folder.has_many(inputs):
+        plan = folder.plan_releases(inputs, output, has_format=format is not None)
+        run.release_many(plan, output)
+    else:
+        run.release_one(inputs[0], output, map_path, map_key, in_place=in_place)
+    if map_path is not None and not quiet:
+        click.echo(_ABOUT_MAP, err=True)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """What a run does with each of its files, and what it writes beside them."""
+
+    releaser: Releaser
+    open: Callable[[str], AbstractSource]
+    check: Callable[[AbstractSource], None]
+    prepare: Callable[[], Privatizer]
+    privatize: Callable[..., Any]
+    logical: tuple[str, ...]
+    report: str | None
+    read: tuple[str, ...]
+    force: bool
+
+    def release_one(
+        self,
+        input: str,
+        output: str,
+        map_path: str | None,
+        map_key: bytes,
+        *,
+        in_place: bool,
+    ) -> None:
+        """Release a file or standard input, with a map beside if one is named."""
+        from mondegreen.io.open import open_sink
+
+        if in_place and output == "-":
+            output = input
+        with self.open(input) as source:
+            names = self._survey(source)
+            sink = open_sink(output, source, force=self.force, in_place=in_place)
+            beside = {"--report": self.report, "--map": map_path}
+            _check_paths(input, output, beside, self.read)
+            target = _target(self.report, force=self.force)
+            self.releaser.begin(self.prepare())
+            map_target = _target(map_path, force=self.force)
+            with sink, _map_beside(map_target, map_key, self.privatize) as privatize:
+                self.releaser.release(source, sink, privatize, names)
+                stated = self.releaser.finish(source, names)
+                with _beside(target, self.releaser.report()), _commit(map_target):
+                    sink.commit(stated)
+        self.releaser.say_done(output)
+
+    def release_many(self, plan: Plan, output: str) -> None:
+        """Release several files into a new folder; it appears whole or not at all."""
+        from mondegreen.cli.folder import FILE_NAMES, NewFolder, say_left_out
+        from mondegreen.io.open import open_sink
+
+        folder = NewFolder(output)
+        for each in plan.files:  # all are looked at before one is released
+            _check_paths(each.input, "-", {"--report": self.report}, self.read)
+            with self.open(each.input) as source:
+                self._survey(source)
+        target = _target(self.report, force=self.force)
+        self.releaser.begin(self.prepare(), FILE_NAMES)
+        with folder:
+            for each in plan.files:
+                with self.open(each.input) as source:
+                    names = _logical(source.text_columns, self.logical)
+                    with open_sink(folder.file(each.output), source) as sink:
+                        self.releaser.release(source, sink, self.privatize, names)
+                        sink.commit(self.releaser.finish(source, names))
+            with _beside(target, self.releaser.report()):
+                folder.commit()
+        if left_out := say_left_out(plan):
+            click.echo(left_out, err=True)
+        self.releaser.say_done(output)
+
+    def _survey(self, source: AbstractSource) -> dict[str, str]:
+        """Check a source that is open, and name its columns for a key."""
+        self.check(source)
         for note in source.notes:
             click.echo(note, err=True)
-        read = [*options.word_files(), key_file]
-        _check_paths(input, output, {"--report": report, "--map": map_path}, read)
-        target = _target(report, force=force)
-        privatizer = prepare_privatizer(settings, noise, quiet=quiet)
-        privatizer.check_noise()
-        privatizer = _with_detector(privatizer, detect, detect_model)
-        promise = privatizer.guarantee.with_text(source.disclosed, source.conditions)
-        preview, notice = privatizer.preview(), _what_is_read(privatizer)
-        _announce(promise, preview, before, notice, quiet=quiet, verbose=verbose)
-        batches = warn_of_other_columns(source, first.take_originals(source))
-        counted_by = None if report is None else source.id_column
-        started, words, losses = time.perf_counter(), 0, TextLosses()
-        in_parts = functools.partial(
-            privatize_batches, unique_ids=unique_ids, jobs=jobs, context=context
+        self.releaser.survey(source)
+        return _logical(source.text_columns, self.logical)
+
+
+def _refuse_many(alone: Mapping[str, bool]) -> None:
+    """Refuse options that go with a single file."""
+    for name in (name for name, is_given in alone.items() if is_given):
+        raise ConfigurationError(f"{name} needs a single file as INPUT")
+
+
+def _prepare(
+    settings: Settings,
+    noise: NoiseSource | None,
+    detect: str,
+    detect_model: str | None,
+    *,
+    quiet: bool,
+) -> Privatizer:
+    """Build the privatizer of a run."""
+    from mondegreen.cli.render import prepare_privatizer
+
+    privatizer = prepare_privatizer(settings, noise, quiet=quiet)
+    privatizer.check_noise()
+    return _with_detector(privatizer, detect, detect_model)
+
+
+def _check_source(
+    missing: str, metadata: str, loses_earlier: bool, source: AbstractSource
+) -> None:
+    """Refuse options that this format does not have."""
+    _check_format("missing", missing, "stop", source, "json", "jsonl")
+    _check_format("metadata", metadata, "drop", source, "parquet")
+    if loses_earlier and source.format != "parquet":
+        raise ConfigurationError(
+            f"--earlier needs --report: {source.format} has no place for a guarantee"
         )
-        map_target = _target(map_path, force=force)
-        with (
-            sink,
-            _map_beside(map_target, map_key, in_parts) as release,
-            progress(source, quiet=quiet) as advance,
-        ):
-            by_id = source.id_column
-            released = release(privatizer, batches, names, id_column=by_id)
-            with contextlib.closing(released):
-                for batch, counts in released:
-                    sink.write(batch)
-                    first.take_release(source, batch)
-                    words += int(counts.sum())
-                    losses.add(counts, _ids(batch, counted_by))
-                    advance()
-            # The end of the file tells more: how many records were passed over.
-            disclosed = source.disclosed
-            promise = privatizer.guarantee.with_text(disclosed, source.conditions)
-            passes = [*before, *(Pass(column, promise) for column in names)]
-            # Counts of unknown or changed words are not in the report: they are
-            # functions of the private words. Those of rows and words pass in clear.
-            totals = {"rows": source.rows_read, "words": words}
-            if disclosed:
-                totals["records_without_a_column"] = source.missing_rows
-            told = build_report(passes, __version__)
-            told |= {
-                "protection": worst((told["protection"], preview.level)),
-                "preview": preview.to_dict(),
-                "loss": losses.to_dict(promise.word_loss),
-                "input": {"format": source.format, "columns": list(names)},
-                "counts": totals,
-            }
-            with _beside(target, _as_bytes(told)), _commit(map_target):
-                sink.commit({METADATA_KEY: to_json(passes)})
-    first.show(privatizer, output)
-    if not quiet:
-        _say_about_map(map_path)
-        seconds = time.perf_counter() - started
-        speed = amount(round(words / max(seconds, 1e-9)), "word")
-        done = f"{amount(source.rows_read, 'row')}, {amount(words, 'word')}"
-        click.echo(f"{done} in {seconds:.1f} s ({speed} a second)", err=True)
-    if source.missing_rows:
-        click.echo(f"Warning: {source.disclosed[0]}", err=True)
 
 
 def _noise(
@@ -286,16 +364,6 @@ def _check_format(
         others = f"only {' and '.join(formats)} can have another"
         allowed = f"{harmless} for {source.format}: {others}"
         raise InvalidParameterError(f"--{name}", given, allowed)
-
-
-def _check_earlier(
-    earlier: str | None, report: str | None, source: AbstractSource
-) -> None:
-    """Refuse guarantees of earlier runs where nothing would carry them on."""
-    if earlier and not report and source.format != "parquet":
-        raise ConfigurationError(
-            f"--earlier needs --report: {source.format} has no place for a guarantee"
-        )
 
 
 def _check_paths(
@@ -357,11 +425,6 @@ def _target(path: str | None, *, force: bool) -> Target | None:
     return None if path is None else Target(path, force=force)
 
 
-def _say_about_map(map_path: str | None) -> None:
-    if map_path is not None:
-        click.echo(_ABOUT_MAP, err=True)
-
-
 def _map_key(
     map_path: str | None,
     key_file: str | None,
@@ -415,32 +478,6 @@ def _commit(target: Target | None) -> Iterator[None]:
         target.commit()
 
 
-def _announce(
-    guarantee: Guarantee,
-    preview: Preview,
-    earlier: Sequence[Pass],
-    notice: str,
-    *,
-    quiet: bool,
-    verbose: bool,
-) -> None:
-    """Print the promise before work starts; where it is quiet, its warnings alone."""
-    from mondegreen.cli.render import show_promise
-
-    show_promise(guarantee, preview, quiet=quiet, verbose=verbose)
-    if notice and not quiet:
-        click.echo(notice, err=True)
-    for each in earlier:
-        if not quiet or each.is_void:
-            click.echo(f"Privatized before: {each}", err=True)
-
-
-def _what_is_read(privatizer: Privatizer) -> str:
-    """Say that what is printed is a guess, where it is one."""
-    notice = privatizer.reading.notice
-    return f"{notice} --read none prints the sampled words." if notice else ""
-
-
 def report_pass(report: str | None) -> list[Pass]:
     """The passes that a report tells of."""
     from mondegreen.passes import from_json
@@ -453,16 +490,6 @@ def report_pass(report: str | None) -> list[Pass]:
         problem = "not a report of mondegreen privatize"
         raise SourceError(report, problem, hint="see --report") from None
     return from_json(json.dumps(passes))
-
-
-def _ids(batch: pa.RecordBatch, id_column: str | None) -> list[str] | None:
-    from mondegreen.text.columns import read_ids
-
-    return None if id_column is None else read_ids(batch.column(id_column))
-
-
-def _as_bytes(report: dict[str, Any]) -> bytes:
-    return (json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 @contextlib.contextmanager

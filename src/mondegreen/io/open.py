@@ -52,7 +52,7 @@ def open_source(
     path = str(path)
     chosen = format or ("txt" if path == "-" else guess_format(path))
     if path != "-" and Path(path).is_dir():
-        hint = "name its files one by one, in a loop"
+        hint = "name its files one by one"
         raise SourceError(path, "is a folder", hint=hint)
     if chosen is None or chosen not in get_args(Format):
         raise _unknown_format(path, format)

@@ -19,6 +19,8 @@ _NAMES: Final = (
     "first_name", "surname", "place", "organization", "other_name", "origin",
 )  # fmt: skip
 _SIBILANT: Final = re.compile(r"(?i)(?:s|x|z|ch|sh)\Z")
+_ENDINGS: Final = frozenset("sdmt")  # of "Ann's", "I'd", "I'm", "isn't"
+_APOSTROPHE: Final = re.compile(r"\w['’]\Z")
 _JOINER: Final = ".,-/:"
 _STRING: Final = re.compile(r'(?:[^"\\]|\\u[0-9A-Fa-f]{4}|\\[^u])+')
 _HIGH: Final = re.compile(r"\\u[dD][89abAB][0-9A-Fa-f]{2}\Z")
@@ -177,6 +179,8 @@ class Restorer:
                 return _WAIT, ""
         if following.lower() in ("'t", "’t") and word[-1:] in "nN":
             return len(word), word  # "don't" is no form of the name Don
+        if word.lower() in _ENDINGS and _APOSTROPHE.search(self._behind):
+            return len(word), word  # nor is "Ann's" one of the initial S
         is_address = following[:1] == "@" or (
             following[:1] in (".", ":")
             and (following[1:].isalnum() or following == ":/")

@@ -1,0 +1,197 @@
+"""One run of ``mondegreen privatize``: its promise, its files, its report."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, final
+
+import click
+
+from mondegreen.cli.before_after import FirstTexts
+from mondegreen.cli.other_columns import warn_of_other_columns
+from mondegreen.cli.other_language import warn_of_other_language
+from mondegreen.wording import amount
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from mondegreen.guarantee import Guarantee
+    from mondegreen.io.base import AbstractSink, AbstractSource
+    from mondegreen.passes import Pass
+    from mondegreen.privatizer.privatizer import Privatizer
+
+
+@final
+class Releaser:
+    """Releases the files of a run, one after the other, under one promise.
+
+    The order of calls is :meth:`survey` for each file, :meth:`begin`, then
+    :meth:`release` and :meth:`finish` for each file, :meth:`report`, :meth:`say_done`.
+
+    Parameters
+    ----------
+    first : FirstTexts
+        Which texts a terminal shows, before and after.
+    earlier : sequence of Pass
+        What a report says of earlier runs over the input.
+    counts_ids : bool
+        Whether the report states the loss by record id.
+    quiet, verbose : bool
+        Print warnings alone, or the whole guarantee.
+    """
+
+    privatizer: Privatizer
+
+    def __init__(
+        self,
+        *,
+        first: FirstTexts,
+        earlier: Sequence[Pass],
+        counts_ids: bool,
+        quiet: bool,
+        verbose: bool,
+    ) -> None:
+        from mondegreen.scores.text_loss import TextLosses
+
+        self._first, self._counts_ids = first, counts_ids
+        self._quiet, self._verbose = quiet, verbose
+        self._given = tuple(earlier)
+        self._earlier = list(earlier)
+        # Dictionaries, for the order of their keys.
+        self._disclosed: dict[str, None] = {}
+        self._conditions: dict[str, None] = {}
+        self._columns: dict[str, None] = {}
+        self._formats: dict[str, None] = {}
+        self._losses = TextLosses()
+        self._files = self._rows = self._words = self._rows_without = 0
+        self._says_rows_without = ""
+
+    def survey(self, source: AbstractSource) -> None:
+        """Take from an open source what the promise must say of it."""
+        from mondegreen.passes import from_json
+
+        self._earlier += from_json(source.earlier)
+        self._disclosed |= dict.fromkeys(source.disclosed)
+        self._conditions |= dict.fromkeys(source.conditions)
+
+    def begin(self, privatizer: Privatizer, *disclosed: str) -> None:
+        """Print the promise, before any work; ``disclosed`` belongs to the run."""
+        from mondegreen.cli.render import show_promise
+
+        self.privatizer, self._started = privatizer, time.perf_counter()
+        self._disclosed |= dict.fromkeys(disclosed)
+        self._of_run = disclosed
+        self._preview = privatizer.preview()
+        show_promise(
+            self._promise(tuple(self._disclosed)),
+            self._preview,
+            quiet=self._quiet,
+            verbose=self._verbose,
+        )
+        if (notice := privatizer.reading.notice) and not self._quiet:
+            click.echo(f"{notice} --read none prints the sampled words.", err=True)
+        for each in self._earlier:
+            if not self._quiet or each.is_void:
+                click.echo(f"Privatized before: {each}", err=True)
+        self._disclosed = dict.fromkeys(disclosed)  # the ends of the files tell more
+
+    def release(
+        self,
+        source: AbstractSource,
+        sink: AbstractSink,
+        privatize: Callable[..., Any],
+        names: Mapping[str, str],
+    ) -> None:
+        """Write the releases of all texts of a source, and count them."""
+        from mondegreen.cli.render import progress
+
+        batches = warn_of_other_columns(source, self._first.take_originals(source))
+        batches = warn_of_other_language(source, self.privatizer, batches)
+        by_id = source.id_column
+        released = privatize(self.privatizer, batches, names, id_column=by_id)
+        with (
+            progress(source, quiet=self._quiet) as advance,
+            contextlib.closing(released),
+        ):
+            for batch, counts in released:
+                sink.write(batch)
+                self._first.take_release(source, batch)
+                self._words += int(counts.sum())
+                self._losses.add(counts, self._read_ids(batch, by_id))
+                advance()
+
+    def finish(
+        self, source: AbstractSource, names: Mapping[str, str]
+    ) -> dict[str, str]:
+        """Count a file that has been read to its end; return what it says of passes."""
+        from mondegreen.passes import METADATA_KEY, Pass, from_json, to_json
+
+        self._files += 1
+        self._rows += source.rows_read
+        self._rows_without += source.missing_rows
+        self._columns |= dict.fromkeys(names)
+        self._formats |= dict.fromkeys([source.format])
+        self._disclosed |= dict.fromkeys(source.disclosed)
+        if source.missing_rows:
+            self._says_rows_without = source.disclosed[0]
+        promise = self._promise((*source.disclosed, *self._of_run))
+        own = [Pass(column, promise) for column in names]
+        return {METADATA_KEY: to_json([*self._given, *from_json(source.earlier), *own])}
+
+    def report(self) -> bytes:
+        """Make the report of the run, as JSON."""
+        from mondegreen import __version__
+        from mondegreen.passes import Pass, build_report
+        from mondegreen.protection import worst
+
+        promise = self._promise(tuple(self._disclosed))
+        own = [Pass(column, promise) for column in self._columns]
+        report = build_report([*self._earlier, *own], __version__)
+        # Counts of unknown or changed words are not in the report: they are functions
+        # of the private words. Those of rows and words pass in clear.
+        totals = {"rows": self._rows, "words": self._words}
+        if self._of_run:
+            totals["files"] = self._files
+        if self._disclosed.keys() - set(self._of_run):
+            totals["records_without_a_column"] = self._rows_without
+        report |= {
+            "protection": worst((report["protection"], self._preview.level)),
+            "preview": self._preview.to_dict(),
+            "loss": self._losses.to_dict(promise.word_loss),
+            "input": {
+                "format": ", ".join(self._formats),
+                "columns": list(self._columns),
+            },
+            "counts": totals,
+        }
+        return (json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode()
+
+    def say_done(self, output: str) -> None:
+        """Show the first texts, and say how much was released and how fast."""
+        self._first.show(self.privatizer, output)
+        if not self._quiet:
+            seconds = time.perf_counter() - self._started
+            speed = amount(round(self._words / max(seconds, 1e-9)), "word")
+            done = [amount(self._rows, "row"), amount(self._words, "word")]
+            if self._of_run:
+                done.insert(0, amount(self._files, "file"))
+            click.echo(
+                f"{', '.join(done)} in {seconds:.1f} s ({speed} a second)", err=True
+            )
+        if self._says_rows_without:
+            click.echo(f"Warning: {self._says_rows_without}", err=True)
+
+    def _promise(self, disclosed: tuple[str, ...]) -> Guarantee:
+        return self.privatizer.guarantee.with_text(disclosed, tuple(self._conditions))
+
+    def _read_ids(
+        self, batch: pa.RecordBatch, id_column: str | None
+    ) -> list[str] | None:
+        from mondegreen.text.columns import read_ids
+
+        if id_column is None or not self._counts_ids:
+            return None
+        return read_ids(batch.column(id_column))

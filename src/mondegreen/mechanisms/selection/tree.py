@@ -321,8 +321,6 @@ class TreeState(base.State):
     @property
     def digests(self) -> Mapping[str, str]:
         """The tree, and its integers: what decides a draw."""
-        # The integers come from a linear program in floating point, so another version
-        # or processor may find others at one epsilon.
         tree, law = self.tree.digest, self.law
         own = {str(node): row for node, row in sorted(law.own.items())}
         parts = {"own": own, "tree": tree, "weights": law.weights}

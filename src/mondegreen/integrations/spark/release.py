@@ -21,7 +21,7 @@ from mondegreen.errors import (
     MondegreenError,
 )
 from mondegreen.integrations.keys import Secret, build_noise, check_secret
-from mondegreen.integrations.spark_promises import describe_field
+from mondegreen.integrations.spark.promises import describe_field
 from mondegreen.integrations.spec import Given, Unkeyed, make_privatizer, name_columns
 from mondegreen.passes import Pass
 from mondegreen.privatizer.privatizer import Privatizer

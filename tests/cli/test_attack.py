@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from commands import run_command
 from mondegreen.cli.main import cli
 from strategies import WORDS
 
@@ -39,10 +40,7 @@ def run(folder, space_file):
     def invoke(*arguments, expect=0):
         given = [*arguments, "--space", str(space_file)]
         given += ["--policy", "all"] if arguments[0] in ("attack", "privatize") else []
-        done = CliRunner().invoke(cli, given)
-        assert done.exit_code == expect, (done.output, done.exception)
-        assert SECRET not in done.output
-        return done
+        return run_command(*given, expect=expect, secret=SECRET)
 
     return invoke
 

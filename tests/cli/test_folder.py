@@ -11,9 +11,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
-from mondegreen.cli.main import cli
+from commands import run_command
 from mondegreen.passes import from_json
 
 CANARY = "Okonkwo"
@@ -24,9 +23,7 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments, expect=0):
-        done = CliRunner().invoke(cli, ["privatize", *arguments, "--epsilon", "12"])
-        assert done.exit_code == expect, done.stderr
-        return done
+        return run_command("privatize", *arguments, "-e", "12", expect=expect)
 
     return call
 

@@ -132,7 +132,18 @@ class Guarantee:
         return GROUPED in self.metric
 
     def loss(self, distance: float) -> float:
-        """Bound the log-ratio, in nats, of two words ``distance`` apart: as claimed."""
+        """Bound the log-ratio, in nats, of two words ``distance`` apart: as claimed.
+
+        Parameters
+        ----------
+        distance : float
+            Distance of two words in the metric of the guarantee.
+
+        Returns
+        -------
+        float, nats
+            Bound of the loss.
+        """
         return self.epsilon * distance
 
     def text_loss(
@@ -152,6 +163,20 @@ class Guarantee:
 
         Where the guarantee has conditions, words that do not meet them have no bound:
         say ``within_conditions`` of words that do.
+
+        Parameters
+        ----------
+        words : int
+            Number of words that differ.
+        delta : float in (0, 1), optional
+            Chance with which the bound may fail; 0 if not given.
+        within_conditions : bool
+            Whether the words meet the conditions.
+
+        Returns
+        -------
+        float, nats
+            Bound of the loss; infinite where nothing is promised.
 
         References
         ----------
@@ -179,7 +204,22 @@ class Guarantee:
         conditions: tuple[str, ...] = (),
         assumptions: tuple[str, ...] = (),
     ) -> Guarantee:
-        """Add what a reader of texts leaves in clear; conditions bind all forms."""
+        """Add what a reader of texts leaves in clear; conditions bind all forms.
+
+        Parameters
+        ----------
+        disclosed : tuple of str
+            What else is disclosed.
+        conditions : tuple of str
+            Conditions of the guarantee.
+        assumptions : tuple of str
+            Assumptions of the guarantee.
+
+        Returns
+        -------
+        Guarantee
+            A copy.
+        """
         only = " (only between words that meet the conditions)" if conditions else ""
         return replace(
             self,
@@ -190,19 +230,43 @@ class Guarantee:
         )
 
     def without_proof(self) -> Guarantee:
-        """Promise nothing: the mechanism is declared to have no proof."""
+        """Promise nothing: the mechanism is declared to have no proof.
+
+        Returns
+        -------
+        Guarantee
+            A copy that promises nothing.
+        """
         if not self.is_proved:
             return self
         return replace(self, certified_how=f"{_UNPROVED}{self.mechanism} has no proof")
 
     def with_noise(self, noise: str, *, is_secret: bool) -> Guarantee:
-        """Name the source of randomness; one that can be guessed ends the promise."""
+        """Name the source of randomness; one that can be guessed ends the promise.
+
+        Parameters
+        ----------
+        noise : str
+            Name of the source.
+        is_secret : bool
+            Whether nobody can repeat the noise without a key.
+
+        Returns
+        -------
+        Guarantee
+            A copy.
+        """
         return replace(self, noise=noise, noise_is_secret=bool(is_secret))
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to JSON values; :attr:`protection` is among them.
 
         ``claimed_by`` is there only where somebody else claims the promise.
+
+        Returns
+        -------
+        dict of str to JSON values
+            One entry per field.
         """
         values: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         if not self.claimed_by:
@@ -210,7 +274,13 @@ class Guarantee:
         return {**values, "protection": self.protection}
 
     def to_json(self) -> str:
-        """Write one line of JSON."""
+        """Write one line of JSON.
+
+        Returns
+        -------
+        str
+            JSON without a line break.
+        """
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
     @classmethod
@@ -218,6 +288,21 @@ class Guarantee:
         """Build from what :meth:`to_dict` returned; refuse all else (TypeError).
 
         What the values say of ``protection`` is not believed: it is found again.
+
+        Parameters
+        ----------
+        values : mapping
+            What :meth:`to_dict` returned.
+
+        Returns
+        -------
+        Guarantee
+            The guarantee.
+
+        Raises
+        ------
+        TypeError
+            If a field is absent, unknown or of the wrong type.
         """
         given = {key: value for key, value in values.items() if key != "protection"}
         lists = {key: tuple(v) for key, v in given.items() if isinstance(v, list)}
@@ -264,7 +349,13 @@ class Guarantee:
         return self.noise if self.is_proved else f"{self.mechanism} has no proof"
 
     def summary(self) -> str:
-        """Say the guarantee in three lines, for people: loss, hiding, disclosure."""
+        """Say the guarantee in three lines, for people: loss, hiding, disclosure.
+
+        Returns
+        -------
+        str
+            Three lines.
+        """
         head = f"{self._title()}: {self._odds()}"
         if self.is_void:
             head = f"NOT PRIVATE: {self.reason_not_private}"

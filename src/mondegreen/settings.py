@@ -324,6 +324,11 @@ class Settings:
         chooses its mechanism; a mechanism on a space means policy ``all``. No other
         option chooses either: one that has no meaning under the policy is an error.
 
+        Returns
+        -------
+        Settings
+            A copy in which no default is left open.
+
         Raises
         ------
         ConfigurationError
@@ -398,13 +403,29 @@ class Settings:
             raise ConfigurationError("--near needs --numbers near")
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the settings as JSON values, by the names of the fields."""
+        """Write the settings as JSON values, by the names of the fields.
+
+        Returns
+        -------
+        dict of str to JSON values
+            One entry per field.
+        """
         found = {name: getattr(self, name) for name in list_options()}
         return {name: _as_json(value) for name, value in found.items()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Read settings; those that are absent have their defaults.
+
+        Parameters
+        ----------
+        values : mapping of str to JSON values
+            Settings by the names of the fields.
+
+        Returns
+        -------
+        Settings
+            Not resolved yet.
 
         Raises
         ------
@@ -427,7 +448,13 @@ class Settings:
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """Describe the settings as a JSON Schema."""
+        """Describe the settings as a JSON Schema.
+
+        Returns
+        -------
+        dict
+            JSON Schema of an object, with types, ranges and help of each field.
+        """
         properties = {
             name: {**option.schema, "description": option.help}
             for name, option in list_options().items()

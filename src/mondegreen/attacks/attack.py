@@ -52,7 +52,13 @@ class Attack:
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to JSON values, details beside the others."""
+        """Convert to JSON values, details beside the others.
+
+        Returns
+        -------
+        dict of str to JSON values
+            Value, interval, chance level and details.
+        """
         values: dict[str, Any] = asdict(self)
         details: dict[str, Any] = values.pop("details")
         return values | details

@@ -78,26 +78,80 @@ class Pairs:
         return self.released
 
     def interval(self, hits: Floats | NDArray[np.bool_]) -> Ends:
-        """Bound the mean of a number for each word, by texts, 95 %."""
+        """Bound the mean of a number for each word, by texts, 95 %.
+
+        Parameters
+        ----------
+        hits : array, shape (words,)
+            A number, or whether the attack succeeded, for each word.
+
+        Returns
+        -------
+        tuple of two float
+            Ends of the interval.
+        """
         owners = np.repeat(np.arange(self.texts), self.counts)
         sums: Floats = np.bincount(owners, hits, self.texts).astype(np.float64)
         return by_texts(sums, self.counts)
 
     def as_printed(self) -> Pairs:
-        """Take released words for what they are: printed, and not what was drawn."""
+        """Take released words for what they are: printed, and not what was drawn.
+
+        Returns
+        -------
+        Pairs
+            A copy whose released words are those that are printed.
+        """
         return replace(self, released=None, printed=self.released)
 
     def sample(self, state: State, rng: np.random.Generator) -> Pairs:
-        """Draw a release."""
+        """Draw a release.
+
+        Parameters
+        ----------
+        state : State
+            The law.
+        rng : numpy.random.Generator
+            Source of noise.
+
+        Returns
+        -------
+        Pairs
+            A copy with released words.
+        """
         released = state.sample(self.inputs, rng)
         return replace(self, released=released, shapes=self.structures)
 
     def some(self, words: int) -> Pairs:
-        """Take texts at equal distances, of about so many words in all."""
+        """Take texts at equal distances, of about so many words in all.
+
+        Parameters
+        ----------
+        words : int
+            How many words, about.
+
+        Returns
+        -------
+        Pairs
+            Whole texts.
+        """
         return self.every(max(1, round(len(self.inputs) / words)))
 
     def every(self, step: int, first: int = 0) -> Pairs:
-        """Take every so many texts, from one of the first on."""
+        """Take every so many texts, from one of the first on.
+
+        Parameters
+        ----------
+        step : int
+            Distance between two texts that are taken.
+        first : int
+            Number of the first text.
+
+        Returns
+        -------
+        Pairs
+            Whole texts.
+        """
         chosen = np.zeros(self.texts, dtype=np.bool_)
         chosen[first::step] = True
         words = np.repeat(chosen, self.counts)
@@ -113,7 +167,18 @@ class Pairs:
         )
 
     def frequencies(self, size: int) -> Weights:
-        """Count the inputs, shape (size,)."""
+        """Count the inputs, shape (size,).
+
+        Parameters
+        ----------
+        size : int
+            Number of inputs, the unknown word included.
+
+        Returns
+        -------
+        int64 array, shape (size,)
+            Counts.
+        """
         return np.bincount(self.inputs, minlength=size)
 
     def __repr__(self) -> str:

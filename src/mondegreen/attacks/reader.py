@@ -106,7 +106,25 @@ class Knowledge:
 
     @classmethod
     def of_language(cls, state: State, language: NGrams) -> Knowledge:
-        """Know a public language model, of the words of the same space."""
+        """Know a public language model, of the words of the same space.
+
+        Parameters
+        ----------
+        state : State
+            The law.
+        language : NGrams
+            A public language model.
+
+        Returns
+        -------
+        Knowledge
+            Its word frequencies and transitions.
+
+        Raises
+        ------
+        LanguageError
+            If the model has other words than the space.
+        """
         language.check_space(state.space)
         name = "one" if language.path is None else language.path.stem
         says = f"the public language model {name}"
@@ -117,7 +135,18 @@ class Knowledge:
 
     @classmethod
     def of_texts(cls, counts: Weights) -> Knowledge:
-        """Know the frequencies of the texts attacked; expect other words, if seldom."""
+        """Know the frequencies of the texts attacked; expect other words, if seldom.
+
+        Parameters
+        ----------
+        counts : int64 array, shape (V + 1,)
+            Word counts of the texts.
+
+        Returns
+        -------
+        Knowledge
+            Word frequencies, without transitions.
+        """
         prior = frequency_prior(counts, smoothing=1 / len(counts))
         return cls(prior, "how frequent each word is in these texts", is_public=False)
 

@@ -39,6 +39,11 @@ def vulnerability(law: TreeLaw, prior: Floats) -> float:
     prior : float64 array, shape (V + 1,)
         What the adversary expects; the unknown word last.
 
+    Returns
+    -------
+    float in [0, 1]
+        Expected share of right guesses.
+
     Examples
     --------
     >>> tree = WordTree.from_labels([[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]])

@@ -64,6 +64,11 @@ def best_tree(
     by_class : bool
         Whether every child of the root may have level probabilities of its own.
 
+    Returns
+    -------
+    Tree
+        With its level probabilities.
+
     Raises
     ------
     InvalidParameterError

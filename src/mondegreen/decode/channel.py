@@ -100,6 +100,11 @@ def build_channel(
         Candidates of each output, at most.
     progress : callable
         Told the share that is done.
+
+    Returns
+    -------
+    Channel
+        Inputs of every output, with their log-probabilities.
     """
     return state.channel(prior, count) or _compute_channel(
         state, prior, count, progress

@@ -138,6 +138,11 @@ def promises(
     earlier : str or bytes, optional
         What the data said of earlier passes; the new ones are added to it.
 
+    Returns
+    -------
+    str
+        JSON, as written into the metadata of files.
+
     Examples
     --------
     >>> import mondegreen as mg

@@ -29,7 +29,18 @@ class SentenceScorer(Protocol):
     """
 
     def log_probs(self, sentences: Sequence[Sequence[str]]) -> Floats:
-        """Score sentences, each a list of words; returns a number for each."""
+        """Score sentences, each a list of words; returns a number for each.
+
+        Parameters
+        ----------
+        sentences : sequence of sequences of str
+            Words of each sentence.
+
+        Returns
+        -------
+        float64 array, nats
+            One log-probability per sentence.
+        """
         ...
 
 
@@ -63,7 +74,18 @@ class NGramScorer:
         self._model, self._index = model, space.index
 
     def log_probs(self, sentences: Sequence[Sequence[str]]) -> Floats:
-        """Score sentences; one without words has the score 0."""
+        """Score sentences; one without words has the score 0.
+
+        Parameters
+        ----------
+        sentences : sequence of sequences of str
+            Words of each sentence.
+
+        Returns
+        -------
+        float64 array, nats
+            One log-probability per sentence.
+        """
         unknown = self._model.vocab_size
         words = chain.from_iterable(sentences)
         ids = [self._index.get(word, unknown) for word in words]
@@ -145,7 +167,18 @@ class TransformersScorer:
         return found.hexdigest()
 
     def log_probs(self, sentences: Sequence[Sequence[str]]) -> Floats:
-        """Score sentences; words are joined by spaces."""
+        """Score sentences; words are joined by spaces.
+
+        Parameters
+        ----------
+        sentences : sequence of sequences of str
+            Words of each sentence.
+
+        Returns
+        -------
+        float64 array, nats
+            One log-probability per sentence.
+        """
         rows = self._mask_rows if self._is_masked else self._causal_rows
         found, total = rows(sentences), np.zeros(len(sentences))
         for start in range(0, len(found), _ROWS):

@@ -25,6 +25,11 @@ def load_language(name_or_path: str | Path | None = None) -> NGrams:
         A name that :func:`language_names` lists, or a path: a ``Path``, or a string
         that holds a separator or ends with ``.lm``. By default ``english``.
 
+    Returns
+    -------
+    NGrams
+        Mapped into memory, read-only.
+
     Raises
     ------
     UnknownNameError

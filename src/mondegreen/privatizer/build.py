@@ -43,6 +43,11 @@ def build_privatizer(
     progress : callable, optional
         Called with the share that is done, where a mechanism prepares a new space.
 
+    Returns
+    -------
+    Privatizer
+        The same object for equal settings.
+
     Raises
     ------
     MondegreenError

@@ -120,6 +120,18 @@ class Conversation:
 
         The same text has the same result again. Words of another ``author`` have
         surrogates of their own, so that they show nothing of the user's words.
+
+        Parameters
+        ----------
+        text : str
+            Text of one author.
+        author : str
+            Who wrote it; empty for the user.
+
+        Returns
+        -------
+        str
+            The text to send.
         """
         batch = tokenize([text])
         symbols = self._lookup.codes(batch)
@@ -140,7 +152,13 @@ class Conversation:
         return "".join(sent)
 
     def bar(self, public: Iterable[str]) -> None:
-        """Never give out the words of these *public* texts from now on."""
+        """Never give out the words of these *public* texts from now on.
+
+        Parameters
+        ----------
+        public : iterable of str
+            PUBLIC texts. Words of private ones would show in what is left out.
+        """
         with self._lock:
             self._surrogates.bar(tokenize(list(public)).words())
 
@@ -157,6 +175,11 @@ class Conversation:
             What was written about the hidden texts.
         is_json : bool
             Whether the answer is JSON, which stays valid.
+
+        Returns
+        -------
+        str
+            The answer to show to the user.
         """
         return "".join(self.restore_stream([answer], is_json=is_json))
 
@@ -167,6 +190,18 @@ class Conversation:
 
         A surrogate may be cut anywhere. No more is held back than the longest
         surrogate and the word beside it.
+
+        Parameters
+        ----------
+        pieces : iterable of str
+            Parts of one answer, in order.
+        is_json : bool
+            Whether the answer is JSON, which stays valid.
+
+        Yields
+        ------
+        str
+            Parts of the restored answer.
         """
         restorer = self.restorer(is_json=is_json)
         for piece in pieces:
@@ -178,7 +213,20 @@ class Conversation:
     def restorer(
         self, *, is_json: bool = False, in_links: bool | None = None
     ) -> Restorer | JsonRestorer:
-        """Make what restores one answer, piece by piece."""
+        """Make what restores one answer, piece by piece.
+
+        Parameters
+        ----------
+        is_json : bool
+            Whether the answer is JSON, which stays valid.
+        in_links : bool, optional
+            Restore inside links too; as for the conversation if not given.
+
+        Returns
+        -------
+        Restorer or JsonRestorer
+            An object with ``feed`` and ``end``.
+        """
         in_links = self._in_links if in_links is None else in_links
 
         def begin() -> Restorer:
@@ -195,7 +243,18 @@ class Conversation:
         return _guarantee(self._policy, self._settings["epsilon"])
 
     def to_bytes(self, key: bytes) -> bytes:
-        """Write the conversation, encrypted under 32 secret bytes of the user."""
+        """Write the conversation, encrypted under 32 secret bytes of the user.
+
+        Parameters
+        ----------
+        key : bytes, 32
+            Secret key of the user.
+
+        Returns
+        -------
+        bytes
+            Encrypted and authenticated.
+        """
         with self._lock:
             self._check_open()
             content = {
@@ -211,6 +270,20 @@ class Conversation:
         cls, data: bytes, key: bytes, *, in_links: bool = False
     ) -> Conversation:
         """Read what :meth:`to_bytes` wrote, with the same key.
+
+        Parameters
+        ----------
+        data : bytes
+            What :meth:`to_bytes` wrote.
+        key : bytes
+            The key it was written with.
+        in_links : bool
+            Restore inside links too.
+
+        Returns
+        -------
+        Conversation
+            The conversation, ready to go on.
 
         Raises
         ------

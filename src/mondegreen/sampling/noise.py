@@ -124,6 +124,11 @@ def stream_key(
     text : str
         The text.
 
+    Returns
+    -------
+    bytes, 32
+        The key.
+
     Examples
     --------
     >>> stream_key(bytes(32), b"settings and column", "7", 0, "a text").hex()[:16]
@@ -217,6 +222,16 @@ class KeyedNoise:
     def from_file(cls, path: str | Path) -> KeyedNoise:
         """Read a key; the file must be readable by its owner alone.
 
+        Parameters
+        ----------
+        path : str or Path
+            File of 32 or more bytes.
+
+        Returns
+        -------
+        KeyedNoise
+            Noise under that key.
+
         Raises
         ------
         ConfigurationError
@@ -243,6 +258,16 @@ class KeyedNoise:
 
         It means the same as a key file of these 32 bytes.
 
+        Parameters
+        ----------
+        name : str
+            Name of the variable.
+
+        Returns
+        -------
+        KeyedNoise
+            Noise under that key.
+
         Raises
         ------
         ConfigurationError
@@ -255,7 +280,18 @@ class KeyedNoise:
         return source
 
     def subkey(self, purpose: bytes) -> bytes:
-        """Derive 32 secret bytes for another purpose; they do not show this key."""
+        """Derive 32 secret bytes for another purpose; they do not show this key.
+
+        Parameters
+        ----------
+        purpose : bytes
+            Public name of the purpose.
+
+        Returns
+        -------
+        bytes, 32
+            The key.
+        """
         return _digest(purpose, key=self._key, person=b"mondegreen-sub")
 
     def describe(self) -> str:
@@ -265,7 +301,18 @@ class KeyedNoise:
         )
 
     def streams(self, batch: Batch) -> Iterator[tuple[range, np.random.Generator]]:
-        """Yield one stream per text."""
+        """Yield one stream per text.
+
+        Parameters
+        ----------
+        batch : Batch
+            Texts with their identifiers, places and column.
+
+        Yields
+        ------
+        tuple of range and numpy.random.Generator
+            Texts of a batch, and their noise.
+        """
         if batch.ids is None:
             raise ConfigurationError(
                 "keyed noise needs a stable id per record: name its column with --id, "

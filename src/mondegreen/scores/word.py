@@ -92,7 +92,13 @@ class WordScores:
     document: DocumentLoss | None
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON values; an infinite number becomes None."""
+        """JSON values; an infinite number becomes None.
+
+        Returns
+        -------
+        dict of str to JSON values
+            One entry per attribute.
+        """
         return asdict(self, dict_factory=_finite)
 
 

@@ -50,7 +50,13 @@ class Geometry:
         return all(isinstance(each, float) and 0 <= each < np.inf for each in values)
 
     def to_dict(self) -> dict[str, float]:
-        """Return the four numbers by name."""
+        """Return the four numbers by name.
+
+        Returns
+        -------
+        dict of str to float
+            Closest, nearest, mean and diameter, in units of distance.
+        """
         return asdict(self)
 
 

@@ -52,6 +52,11 @@ def load_space(name_or_path: str | Path = DEFAULT_SPACE) -> Space:
         A name that :func:`space_names` lists, or a path: a ``Path``, or a string that
         holds a separator or ends with ``.safetensors``.
 
+    Returns
+    -------
+    Space
+        Read-only.
+
     Raises
     ------
     UnknownNameError

@@ -76,7 +76,7 @@ def word_classes(batch: TokenizedBatch) -> NDArray[np.str_]:
     found = []
     for word, symbol in zip(batch.words(), codes.tolist(), strict=True):
         name = policy.describe(symbol)[0]
-        if name not in ("ordinary", "shape"):
+        if name != "shape":
             # Small classes share a group, which is called after the largest.
             name = own.get(canonical(word), name)
         found.append(NUMBER if name in ("shape", "number_word") else name)
@@ -85,9 +85,11 @@ def word_classes(batch: TokenizedBatch) -> NDArray[np.str_]:
 
 @functools.cache
 def _own_classes() -> Mapping[str, str]:
+    """The classes of sensitive words, and those that ordinary words had before."""
     lexicon = load_lexicon()
     lists = (*lexicon.words.items(), *lexicon.unprinted.items())
-    return {word: name for (name, _), words in lists for word in words}
+    found = {word: name for name, words in lexicon.counted.items() for word in words}
+    return found | {word: name for (name, _), words in lists for word in words}
 
 
 def is_counted(batch: TokenizedBatch) -> Marks:
@@ -95,7 +97,9 @@ def is_counted(batch: TokenizedBatch) -> Marks:
 
     One frozen list for all policies and mechanisms: the classes of the shipped lexicon
     (names, places, organizations, dates, health, family, ...) and unknown words with a
-    capital. Numbers and the class ``rest`` do not count, and are reported beside it.
+    capital. A word counts by the class of the first lexicon that has it, also if a
+    later one calls it ordinary. Numbers and the class ``rest`` do not count, and are
+    reported beside it.
 
     Parameters
     ----------

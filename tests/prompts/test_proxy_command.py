@@ -150,6 +150,7 @@ def test_it_restores_by_a_flag_and_needs_no_epsilon_then():
     assert "which sensitive words of the conversation are the same" in "".join(lines)
 
 
+@pytest.mark.slow("two processes of the command start")
 def test_the_upstream_alone_is_enough_and_tells_a_newcomer_what_happens():
     with (
         running(EchoModel().app) as upstream,
@@ -169,6 +170,7 @@ def test_the_upstream_alone_is_enough_and_tells_a_newcomer_what_happens():
     assert len(said.splitlines()) < 12
 
 
+@pytest.mark.slow("two processes of the command start")
 @pytest.mark.parametrize(("choice", "passes"), [("pass", True), ("hide", False)])
 def test_system_prompts_pass_where_they_are_declared_public(choice, passes):
     model = EchoModel()
@@ -201,10 +203,11 @@ def test_a_terminal_is_asked_about_system_prompts(monkeypatch, given, roles):
     assert len(asked) == 1
 
 
+@pytest.mark.slow("two processes of the command start")
 @pytest.mark.parametrize("options", [["--no-ui"], ["--host", "0.0.0.0"]])
 def test_no_page_where_it_is_not_wanted_or_others_reach_the_proxy(options):
     given = ["--upstream", "http://127.0.0.1:9/v1", *options, "--allow-exposed"]
-    with started(*given, is_plain=True) as (process, address, lines):
+    with started(*given, is_plain=True) as (_, address, lines):
         port = address.rpartition(":")[2].removesuffix("/v1")
         found = httpx.get(f"http://127.0.0.1:{port}/ui", timeout=WAIT)
     assert found.status_code == 404

@@ -9,6 +9,8 @@ from typing import Any, Final, final
 
 import regex
 
+from mondegreen.prompts.dates import Missing, list_notations
+
 WORD: Final = regex.compile(
     r"(?:(?![\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}])"
     r"[\p{L}\p{M}\p{N}\p{Cf}])+"
@@ -19,7 +21,10 @@ _ADDRESS: Final = "part of an address"
 _CONTEXT: Final = ("ordinal", "letter", "sign")
 _JOINS: Final = frozenset(["", ".", ",", "-", "/", ":", " ", "(", ")", ") ", " (", "+"])
 _RUN_ENDS: Final = re.compile(r"[\s()<>\[\]{}\"'`|]")
-_AMOUNT: Final = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]{1,2})?")
+_AMOUNT: Final = re.compile(
+    r"[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]{1,2})?|[1-9][0-9]{3,}(?:\.[0-9]{1,2})?"
+)
+_THOUSANDS: Final = re.compile(r"(?<=[0-9])(?=(?:[0-9]{3})+\Z)")
 _TRAILING: Final = ".,;:!?"
 _LONGEST_CONTEXT: Final = 24
 
@@ -29,13 +34,17 @@ Kind = tuple[str, str]
 @final
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What was sent, what it stands for, and what must stand beside it."""
+    """What was sent, what it stands for, and what must stand beside it.
+
+    A date may have ``missing`` parts: none of these may stand beside it.
+    """
 
     sent: str
     original: str
     before: str = ""
     after: str = ""
     is_address: bool = False
+    missing: Missing = ""
 
 
 @final
@@ -64,7 +73,7 @@ class Units:
     def to_json(self) -> list[Any]:
         """Write the units as JSON values."""
         return [
-            [u.sent, u.original, u.before, u.after, u.is_address]
+            [u.sent, u.original, u.before, u.after, u.is_address, u.missing]
             for units in self._by_first.values()
             for u in units
         ]
@@ -155,13 +164,18 @@ def _run_units(mine: str, theirs: str, count: int) -> Iterator[Unit]:
     if count < 2:
         return
     yield Unit(theirs, mine)
+    for date in list_notations(theirs, mine):
+        yield Unit(date.sent, date.original, missing=date.missing)
+    yield from _other_forms(mine, theirs)
+
+
+def _other_forms(mine: str, theirs: str) -> Iterator[Unit]:
+    """Write an amount or a telephone number as people write it otherwise."""
+    if _is_amount(mine) is not _is_amount(theirs):
+        return
     for form in _FORMS:
         other = form(theirs)
-        if (
-            len(other) > 2
-            and other != theirs
-            and _is_amount(mine) is _is_amount(theirs)
-        ):
+        if len(other) > 2 and other != theirs:
             yield Unit(other, form(mine))
 
 
@@ -179,6 +193,27 @@ def _without_cents(text: str) -> str:
 
 def _without_both(text: str) -> str:
     return _without_commas(_without_cents(text))
+
+
+def _with_commas(text: str) -> str:
+    if not _is_amount(text):
+        return text
+    whole, dot, cents = text.replace(",", "").partition(".")
+    return f"{_THOUSANDS.sub(',', whole)}{dot}{cents}"
+
+
+def _with_points(text: str) -> str:
+    """Write an amount as in German or Spanish."""
+    swapped = str.maketrans(",.", ".,")
+    return _with_commas(text).translate(swapped) if _is_amount(text) else text
+
+
+def _whole_with_points(text: str) -> str:
+    return _with_points(_without_cents(text))
+
+
+def _whole_with_commas(text: str) -> str:
+    return _with_commas(_without_cents(text)) if _is_amount(text) else text
 
 
 def _digits(text: str) -> str:
@@ -203,6 +238,10 @@ _FORMS: Final = (
     _without_commas,
     _without_cents,
     _without_both,
+    _with_commas,
+    _with_points,
+    _whole_with_commas,
+    _whole_with_points,
     _digits,
     _hyphens,
     _dots,
@@ -225,6 +264,8 @@ def _word_units(
     needs_context = shape in _CONTEXT or (is_number and len(theirs) == 1)
     if is_number and len(theirs) > 2:
         yield Unit(theirs, mine)
+        if is_alone and len(theirs) > 3 and shape.endswith(" digits"):
+            yield from _other_forms(mine, theirs)
     elif not is_alone:
         return
     elif not needs_context:

@@ -109,7 +109,7 @@ class Restorer:
             if step == _WAIT:
                 return _WAIT, ""
             if step:
-                return step, unit.original
+                return step, _spell_unit(unit, text[at : at + step])
         return self._word(text, at, word)
 
     def _sign(self, text: str, at: int) -> tuple[int, str]:
@@ -322,6 +322,15 @@ class JsonRestorer:
 
     def __repr__(self) -> str:
         return f"JsonRestorer(held={self.held})"
+
+
+def _spell_unit(unit: Unit, given: str) -> str:
+    """Write an address in capitals or small letters where its surrogate is so."""
+    if given == unit.sent:
+        return unit.original
+    if given.isupper():
+        return unit.original.upper()
+    return unit.original.lower() if given.islower() else unit.original
 
 
 def _unescape(text: str) -> str:

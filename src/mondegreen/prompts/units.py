@@ -181,6 +181,13 @@ def _without_both(text: str) -> str:
     return _without_commas(_without_cents(text))
 
 
+def _as_number(text: str) -> str:
+    """Write an amount as JSON does: 1,234.50 is 1234.5."""
+    plain = _without_commas(text)
+    is_short = plain.endswith("0") and plain[-3:-2] == "."
+    return plain[:-1] if is_short else plain
+
+
 def _digits(text: str) -> str:
     """Write a telephone number or the number of a card without signs."""
     found = re.sub("[^0-9]", "", text)
@@ -203,6 +210,7 @@ _FORMS: Final = (
     _without_commas,
     _without_cents,
     _without_both,
+    _as_number,
     _digits,
     _hyphens,
     _dots,
@@ -232,7 +240,9 @@ def _word_units(
     if needs_context or sent[2 * k + 2][:1] in (".", ")"):
         behind = "".join(sent[2 * k + 2 : 2 * k + 4])
         before = "".join(sent[max(2 * k - 1, 0) : 2 * k + 1])
-        if k + 1 < len(kinds) and "\n" not in behind:
+        has_next = k + 1 < len(kinds) and "\n" not in behind
+        if has_next:
             yield Unit(theirs, mine, after=behind[:_LONGEST_CONTEXT])
-        else:
+        # Beside another surrogate it is meant, whatever follows: "Ann B. Lee", "Ann B."
+        if not has_next or (k and kinds[k - 1] is not None):
             yield Unit(theirs, mine, before=before[-_LONGEST_CONTEXT:])

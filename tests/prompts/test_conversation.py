@@ -184,6 +184,23 @@ def test_a_digit_comes_back_only_beside_its_word():
         )
 
 
+def test_a_digit_comes_back_in_a_translation_behind_the_surrogate_before_it():
+    """Its neighbors are translated, and the name in front of it is not."""
+    with mg.conversation() as c:
+        name, _, _, digit, _ = c.hide("Okonkwo. They have 7 children.").split()
+        german = f"{name} Sie haben {digit} Kinder."
+        assert c.restore(german) == "Okonkwo. Sie haben 7 Kinder."
+        assert "".join(c.restore_stream(german)) == "Okonkwo. Sie haben 7 Kinder."
+        far = f"{name} {'Und weiter. ' * 6}Sie haben {digit} Kinder."
+        assert f"haben {digit} Kinder" in c.restore(far)
+        assert c.restore(f"{name}\n{digit}. Kinder") == f"Okonkwo.\n{digit}. Kinder"
+        other = str((int(digit) + 1) % 10)
+        assert c.restore(f"{name} {other} Kinder") == f"Okonkwo. {other} Kinder"
+        key = bytes(range(32))
+        again = mg.Conversation.from_bytes(c.to_bytes(key), key)
+        assert again.restore(german) == "Okonkwo. Sie haben 7 Kinder."
+
+
 def test_links_get_no_originals_but_addresses_that_were_sent_come_back():
     with mg.conversation() as c:
         s = surrogate(c)

@@ -16,6 +16,9 @@ from benchmarks.measure.policies import ANNOTATED, TITLE, _spans
 from benchmarks.measure.restoring import PROMPTS, Writer
 
 TURNS: Final = 5
+MARKER: Final = "marker"
+"""The kind of a marker, which is no personal unit."""
+
 _OPENING: Final = (
     "Repeat this text.",
     "Translate this text into German.",
@@ -123,7 +126,9 @@ class Asker:
         word = marker(number)
         kind = "responses" if rng.random() < 0.3 else "chat/completions"
         texts = self._texts(source, rng)
-        reference = Said(f"\nThe reference is {word}.")
+        words = "\nThe reference is ", word, "."
+        end = len(words[0]) + len(word)
+        reference = Said("".join(words), ((len(words[0]), end, MARKER),))
         opening = Said(rng.choice(_OPENING) + "\n\n") + next(texts) + reference
         turns = [self._turn(opening, rng)]
         turns += [self._follow(texts, rng) for _ in range(TURNS - 1)]

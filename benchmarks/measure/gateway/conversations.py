@@ -22,13 +22,13 @@ import dataclasses
 import difflib
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Protocol
 
 import httpx
 
 from benchmarks import machine
-from benchmarks.measure.gateway.asked import Asked, Said, Turn, first
+from benchmarks.measure.gateway.asked import MARKER, Asked, Said, Turn, first
 from benchmarks.measure.gateway.gateways import (
     PATIENCE,
     Client,
@@ -39,6 +39,7 @@ from benchmarks.measure.gateway.gateways import (
 from benchmarks.measure.gateway.model_forms import texts_of
 from benchmarks.measure.gateway.model_rules import answer
 from benchmarks.measure.gateway.rule_model import RuleModel
+from benchmarks.measure.policies_beside import SPACY_MODEL, _version
 from benchmarks.measure.proxy_load import serving
 from mondegreen.attacks.attack import wilson
 from mondegreen.policy.policy import load_policy
@@ -51,6 +52,9 @@ PROXIES: Final = {
     "sensitive": ("--policy", "sensitive", *RESTORE),
     "all": ("--policy", "all", "--epsilon", "10", "--read", "none", "--quiet"),
 }
+PACKAGES: Final = (
+    "presidio-analyzer", "presidio-anonymizer", "spacy", SPACY_MODEL, "litellm",
+)  # fmt: skip
 TOGETHER: Final = 4
 """Conversations at a time."""
 
@@ -100,6 +104,8 @@ class Tally:
                 continue
             for i in covered:
                 inside[i] = True
+            if kind == MARKER:
+                continue
             has_left = all(same[i] for i in covered)
             counts = self.kinds.setdefault(kind.lower(), [0, 0])
             counts[0] += has_left
@@ -226,13 +232,74 @@ def through_proxy(count: int, options: Sequence[str]) -> Tally:
     return tally
 
 
+def beside(count: int, *, is_litellm: bool) -> Tally:
+    """Hold conversations by chat completions before a guard of another project."""
+    from benchmarks.measure.gateway.guards_beside import (
+        LiteLLM,
+        Presidio,
+        presidio_service,
+    )
+
+    talks = (
+        dataclasses.replace(asked, kind="chat/completions")
+        for asked in first(count, SEED)
+    )
+    tally = Tally()
+    if not is_litellm:
+        asyncio.run(hold_all(talks, Presidio(), "", tally))
+        return tally
+
+    async def run(service: str) -> None:
+        guard = LiteLLM(service.removesuffix("/v1"))
+        await hold_all(talks, guard, "", tally)
+        await guard.close()
+
+    with serving(presidio_service()) as (_, service):
+        asyncio.run(run(service))
+    return tally
+
+
+class Results:
+    """The guards so far."""
+
+    def __init__(self, *, is_fresh: bool) -> None:
+        self._path = machine.RESULTS / "conversations.json"
+        self.guards: dict[str, Any] = {}
+        if self._path.exists() and not is_fresh:
+            self.guards = json.loads(self._path.read_text("utf-8"))["guards"]
+
+    def fill(self, name: str, measure: Callable[[], Tally]) -> None:
+        """Measure a guard, if there are no figures of it."""
+        if name in self.guards:
+            return
+        self.guards[name] = measure().to_dict()
+        machine.save(
+            "conversations",
+            {
+                "seed": SEED,
+                "policies": {p: load_policy(p).digest for p in ("names", "sensitive")},
+                "packages": {name: _version(name) for name in PACKAGES},
+                "guards": self.guards,
+            },
+        )
+
+
 def main() -> None:
     """Measure every guard, and write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--conversations", type=int, default=2_000)
     parser.add_argument("--beside", type=int, default=300, help="for the other guards")
+    parser.add_argument("--fresh", action="store_true", help="measure all again")
     given = parser.parse_args()
-    print(json.dumps(through_proxy(given.conversations, PROXIES["names"]).to_dict(), indent=1))
+    results = Results(is_fresh=given.fresh)
+    for name, options in PROXIES.items():
+        count = given.conversations if name == "names" else given.beside
+        results.fill(name, lambda c=count, o=options: through_proxy(c, o))
+    results.fill(
+        "names, the first", lambda: through_proxy(given.beside, PROXIES["names"])
+    )
+    results.fill("Presidio", lambda: beside(given.beside, is_litellm=False))
+    results.fill("LiteLLM", lambda: beside(given.beside, is_litellm=True))
 
 
 if __name__ == "__main__":

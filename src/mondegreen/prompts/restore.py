@@ -10,11 +10,11 @@ from typing import Final, final
 from mondegreen.policy.policy import Policy
 from mondegreen.policy.scope import Surrogates
 from mondegreen.prompts.links import LinkScanner
-from mondegreen.prompts.units import WORD, Unit, Units
+from mondegreen.prompts.units import NEAR, WORD, Unit, Units
 from mondegreen.text.print_forms import capitalize
 from mondegreen.text.tokenizer import LONGEST, canonical
 
-_BEHIND: Final = 64
+_BEHIND: Final = 2 * NEAR
 _NAMES: Final = (
     "first_name", "surname", "place", "organization", "other_name", "origin",
 )  # fmt: skip
@@ -129,6 +129,8 @@ class Restorer:
             return 0 if self._is_end or not can_come else _WAIT
         if not self._behind.casefold().endswith(unit.before.casefold()):
             return 0
+        if unit.near and not self._is_near(unit.near):
+            return 0
         end = at + len(unit.sent)
         if unit.is_address:
             return self._match_address(unit, text, end)
@@ -138,6 +140,11 @@ class Restorer:
             return _WAIT
         is_here = self._is_apart(unit, text, end) and not self._is_in_link()
         return len(unit.sent) if is_here else 0
+
+    def _is_near(self, surrogate: str) -> bool:
+        """Whether a surrogate is among the words before."""
+        words = WORD.findall(self._behind[-NEAR - len(surrogate) :].casefold())
+        return surrogate.casefold() in words
 
     def _is_apart(self, unit: Unit, text: str, end: int) -> bool:
         """Whether a number is no part of a longer one, and no marker of a list."""

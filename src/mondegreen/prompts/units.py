@@ -22,6 +22,8 @@ _RUN_ENDS: Final = re.compile(r"[\s()<>\[\]{}\"'`|]")
 _AMOUNT: Final = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]{1,2})?")
 _TRAILING: Final = ".,;:!?"
 _LONGEST_CONTEXT: Final = 24
+NEAR: Final = 60
+"""Characters from a surrogate to a number of one digit that it tells to be meant."""
 
 Kind = tuple[str, str]
 
@@ -29,13 +31,17 @@ Kind = tuple[str, str]
 @final
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What was sent, what it stands for, and what must stand beside it."""
+    """What was sent, what it stands for, and what must stand beside it.
+
+    ``near`` is a surrogate that stands somewhere before it.
+    """
 
     sent: str
     original: str
     before: str = ""
     after: str = ""
     is_address: bool = False
+    near: str = ""
 
 
 @final
@@ -64,7 +70,7 @@ class Units:
     def to_json(self) -> list[Any]:
         """Write the units as JSON values."""
         return [
-            [u.sent, u.original, u.before, u.after, u.is_address]
+            [u.sent, u.original, u.before, u.after, u.is_address, u.near]
             for units in self._by_first.values()
             for u in units
         ]
@@ -246,3 +252,17 @@ def _word_units(
         # Beside another surrogate it is meant, whatever follows: "Ann B. Lee", "Ann B."
         if not has_next or (k and kinds[k - 1] is not None):
             yield Unit(theirs, mine, before=before[-_LONGEST_CONTEXT:])
+    if is_number and needs_context and (near := _find_near(sent, kinds, k)):
+        yield Unit(theirs, mine, near=near)
+
+
+def _find_near(sent: Sequence[str], kinds: Sequence[Kind | None], k: int) -> str:
+    """The last surrogate before a number: a translation keeps it, not its neighbors."""
+    distance = len(sent[2 * k])
+    for i in range(k - 1, -1, -1):
+        if distance > NEAR:
+            break
+        if kinds[i] is not None and len(sent[2 * i + 1]) > 1:
+            return sent[2 * i + 1]
+        distance += len(sent[2 * i + 1]) + len(sent[2 * i])
+    return ""

@@ -106,7 +106,8 @@ def annotated(name: str) -> tuple[Said, ...]:
     rows = pq.read_table(machine.SHARED / "private_text" / f"{name}.parquet")
     return tuple(
         Said(
-            row["text"], tuple(each for each in _spans(row["spans"]) if each[2] != TITLE)
+            row["text"],
+            tuple(each for each in _spans(row["spans"]) if each[2] != TITLE),
         )
         for row in rows.to_pylist()
     )

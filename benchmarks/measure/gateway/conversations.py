@@ -3,7 +3,8 @@
     python -m benchmarks conversations [--conversations 2000] [--beside 300] [--fresh]
 
 A model without a network answers by rule (model_rules.py). Its answer to the hidden
-request, restored, must be its answer to the request as it is: then it is *right*. A
+request, restored, must be its answer to the request as it is: then it is *right*. Its
+*facts* are right if it holds every personal unit that the right answer holds. A
 personal unit *leaves* if all its words leave unchanged. A request *asks the same* if
 the task and all words besides the personal units leave unchanged, and its answer is
 right. Half of the requests are streamed, and cut at random places; three in ten use the
@@ -21,6 +22,7 @@ import contextlib
 import dataclasses
 import difflib
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Protocol
@@ -35,6 +37,7 @@ from benchmarks.measure.gateway.gateways import (
     Shown,
     expected,
     gateway,
+    parts_of,
 )
 from benchmarks.measure.gateway.model_forms import texts_of
 from benchmarks.measure.gateway.model_rules import answer
@@ -45,7 +48,9 @@ from mondegreen.attacks.attack import wilson
 from mondegreen.policy.policy import load_policy
 from mondegreen.text.tokenizer import canonical, tokenize
 
-SEED: Final = 25
+SEED: Final = 26
+"""Nothing was tuned on its conversations; 25 was the seed of development."""
+
 RESTORE: Final = ("--restore", "--restore-in-tools", "--quiet")
 PROXIES: Final = {
     "names": ("--policy", "names", *RESTORE),
@@ -118,20 +123,29 @@ class Tally:
         return all(others)
 
     def judge(
-        self, asked: Asked, turn: Turn, shown: str, right: str, is_kept: bool
+        self, asked: Asked, turn: Turn, shown: str, right: str, *, is_kept: bool
     ) -> None:
         """Count an answer."""
+        units = {
+            each.text[start:end]
+            for each in parts_of(asked)
+            for start, end, kind in each.spans
+            if kind != MARKER
+        }
         is_right = _value(shown, turn) == _value(right, turn)
         form = "streamed" if turn.is_stream else "at once"
         for name in ("answers", f"answers {form}"):
             self.count[name] += 1
             self.count[f"{name}, right"] += is_right
+        facts = [each for each in units if _holds(right, each)]
+        self.count["answers, facts right"] += all(_holds(shown, each) for each in facts)
         self.count["asks the same"] += is_right and is_kept
         if not is_right:
             self.wrong[turn.said.text.partition("\n")[0]] += 1
-            print("WRONG", asked.number, turn.said.text.partition("\n")[0], repr(shown), repr(right), sep="\n   ")
         lowered = shown.lower()
-        foreign = [m for m in self.running if m != asked.marker and m.lower() in lowered]
+        foreign = [
+            m for m in self.running if m != asked.marker and m.lower() in lowered
+        ]
         self.count["answers with a foreign marker"] += bool(foreign)
 
     def to_dict(self) -> dict[str, Any]:
@@ -143,6 +157,8 @@ class Tally:
             / self.count["units"],
             "low": low,
             "high": high,
+            "share of facts right": self.count["answers, facts right"]
+            / self.count["answers"],
             "share right": self.count["answers, right"] / self.count["answers"],
             "share that asks the same": self.count["asks the same"]
             / self.count["answers"],
@@ -162,6 +178,12 @@ def align(said: str, sent: str) -> tuple[list[str], list[bool]]:
     for block in matcher.get_matching_blocks():
         same[block.a : block.a + block.size] = [True] * block.size
     return mine, same
+
+
+def _holds(text: str, unit: str) -> bool:
+    """Whether a text holds a unit, in any case, and not as a part of a word."""
+    form = rf"(?<!\w){re.escape(unit)}(?!\w)"
+    return re.search(form, text, re.IGNORECASE) is not None
 
 
 def _value(text: str, turn: Turn) -> Any:
@@ -204,7 +226,7 @@ async def one(
     calls = right.get("tool_calls", ())
     wanted = "".join(call["function"]["arguments"] for call in calls)
     text = right.get("content") or ""
-    tally.judge(asked, turn, shown.text + given, text + wanted, is_kept)
+    tally.judge(asked, turn, shown.text + given, text + wanted, is_kept=is_kept)
     client.hear(shown)
     return shown.calls
 

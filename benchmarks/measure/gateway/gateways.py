@@ -53,9 +53,7 @@ class Gateway:
             raise RuntimeError("the proxy did not start: " + "".join(self.lines[-5:]))
         self._port = int(address.rpartition(":")[2])
         stderr = self.process.stderr
-        threading.Thread(
-            target=lambda: self.lines.extend(stderr), daemon=True
-        ).start()
+        threading.Thread(target=lambda: self.lines.extend(stderr), daemon=True).start()
 
     @property
     def address(self) -> str:
@@ -244,7 +242,7 @@ def _call(key: str, function: Message) -> Message:
 
 
 def expected(kind: str, history: list[Message], turn: Turn) -> dict[str, Any]:
-    """The request as it is, for the rules of the model."""
+    """Write the request as it is, for the rules of the model."""
     tools = [TOOLS[kind]] if turn.result is not None else []
     name = "input" if kind == "responses" else "messages"
     return {name: history, "tools": tools}

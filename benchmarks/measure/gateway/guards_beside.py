@@ -99,7 +99,9 @@ class Presidio:
     async def ask(self, client: Client, turn: Turn) -> tuple[Shown, Message]:
         """Ask; see ``Guard`` of conversations.py."""
         talk = self._talks.setdefault(id(client), Placeholders())
-        rows = [_map(row, lambda t, r=row: _either(talk, r, t)) for row in client.history]
+        rows = [
+            _map(row, lambda t, r=row: _either(talk, r, t)) for row in client.history
+        ]
         body = client.body(turn, rows)
         return _shown(answer(body), talk.restore), body
 

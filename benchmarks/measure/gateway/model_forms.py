@@ -105,7 +105,9 @@ def _chat_events(messages: list[Message], cut: Cut, key: str) -> Iterator[Messag
             for p in cut(call["function"]["arguments"]):
                 more = {"index": k, "function": {"arguments": p}}
                 found.append(chunk(i, {"tool_calls": [more]}))
-        found.append(chunk(i, {}, "tool_calls" if message.get("tool_calls") else "stop"))
+        found.append(
+            chunk(i, {}, "tool_calls" if message.get("tool_calls") else "stop")
+        )
         queues.append(found)
     while any(queues):
         for queue in queues:

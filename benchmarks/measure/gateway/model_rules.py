@@ -1,9 +1,9 @@
 """What the language model without a network answers: by rule, from what it is asked.
 
 The last text of a request is a task, or a task, a blank line, and a text that it is
-about. A task without a text is about the last text that came. No rule depends on *which*
-name, number or address a text holds, only on its form and place: what a rule answers
-to a text with other names is its answer to that text, with those names.
+about. A task without a text is about the last text that came. No rule depends on
+*which* name, number or address a text holds, only on its form and place. So the answer
+to a text with other names is the answer to that text, with those names.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ _GERMAN: Final = {
     "case": "Fall", "born": "geboren", "owes": "schuldet", "account": "Konto",
     "summary": "Zusammenfassung", "met": "traf", "they": "sie", "have": "haben",
     "children": "Kinder", "order": "Bestellung", "due": "fällig", "dollars": "Dollar",
-    "what": "was", "card": "Karte", "number": "Nummer", "limit": "Grenze", "send": "senden",
+    "what": "was", "card": "Karte", "number": "Nummer", "limit": "Grenze",
+    "send": "senden",
     "report": "Bericht", "address": "Adresse", "team": "Gruppe", "user": "Nutzer",
     "who": "wer", "where": "wo", "i": "ich", "you": "Sie", "we": "wir", "not": "nicht",
     "reference": "Zeichen", "balance": "Saldo", "customer": "Kunde", "since": "seit",

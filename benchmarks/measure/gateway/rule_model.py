@@ -75,9 +75,7 @@ class RuleModel:
         yield from _cut(data, self._rng, 50, 500)
 
 
-def _cut(
-    text: AnyStr, rng: random.Random, low: int, high: int
-) -> Iterator[AnyStr]:
+def _cut(text: AnyStr, rng: random.Random, low: int, high: int) -> Iterator[AnyStr]:
     at = 0
     while at < len(text):
         size = rng.randint(low, high)

@@ -257,9 +257,7 @@ async def run(
             for soak, gate in zip(soaks, (killed, steady), strict=True)
             for step in range(given.clients)
         ]
-        killing = asyncio.create_task(
-            kill(killed, soaks[0], random.Random(given.seed))
-        )
+        killing = asyncio.create_task(kill(killed, soaks[0], random.Random(given.seed)))
         weighing = asyncio.create_task(weigh(steady, soaks[1]))
         end = time.monotonic() + seconds
         while time.monotonic() < end and not any(task.done() for task in users):

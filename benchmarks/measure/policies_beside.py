@@ -101,8 +101,8 @@ def released_by(setting: Setting, texts: Sequence[str]) -> list[str]:
     return release.texts(texts)
 
 
-def detectors(name: str) -> dict[str, Any]:
-    """Annotated units left by Presidio, alone and followed by the default policy."""
+def make_analyzer() -> Any:
+    """Presidio with spaCy's small English model."""
     import tldextract
     from presidio_analyzer import AnalyzerEngine
     from presidio_analyzer.nlp_engine import NlpEngineProvider
@@ -113,7 +113,12 @@ def detectors(name: str) -> dict[str, Any]:
     engine = NlpEngineProvider(
         nlp_configuration={"nlp_engine_name": "spacy", "models": models}
     ).create_engine()
-    analyzer = AnalyzerEngine(nlp_engine=engine, supported_languages=["en"])
+    return AnalyzerEngine(nlp_engine=engine, supported_languages=["en"])
+
+
+def detectors(name: str) -> dict[str, Any]:
+    """Annotated units left by Presidio, alone and followed by the default policy."""
+    analyzer = make_analyzer()
     path = machine.SHARED / "private_text" / f"{name}.parquet"
     rows = pq.read_table(path).to_pylist()
     texts = [row["text"] for row in rows]

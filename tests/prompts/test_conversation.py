@@ -141,12 +141,64 @@ def test_numbers_come_back_as_people_write_them():
         assert c.restore(f"{age}. Item") == f"{age}. Item"  # the marker of a list
 
 
+def test_an_amount_comes_back_as_json_writes_it():
+    """A number has no trailing zeros: $71,493.90 is 71493.9."""
+    seen = 0
+    while seen < 3:
+        with mg.conversation() as c:
+            amount = c.hide("It was $12,345.67.").split("$")[1].removesuffix(".")
+            if amount.endswith("0"):
+                seen += 1
+                number = str(float(amount.replace(",", "")))
+                assert c.restore(f'{{"a": {number}}}', is_json=True) == (
+                    '{"a": 12345.67}'
+                )
+
+
+def test_an_address_comes_back_in_the_case_of_its_surrogate():
+    with mg.conversation() as c:
+        mail = c.hide("Okonkwo.C@mail.example")
+        for given, wanted in (
+            (mail, "Okonkwo.C@mail.example"),
+            (mail.upper(), "OKONKWO.C@MAIL.EXAMPLE"),
+        ):
+            assert c.restore(f"Write to {given} today.") == f"Write to {wanted} today."
+            stream = c.restore_stream(f"Write to {given} today.")
+            assert "".join(stream) == f"Write to {wanted} today."
+
+
+def test_an_initial_comes_back_behind_its_name_whatever_follows():
+    with mg.conversation() as c:
+        sent = c.hide("Ask Okonkwo D. Adeyemi. Then wait.")
+        name = sent.split()[1]
+        initial = sent.split()[2]
+        assert c.restore(f"It is {name} {initial} again.") == "It is Okonkwo D. again."
+        assert c.restore(f"Plan {initial} Go.") == f"Plan {initial} Go."
+
+
 def test_a_digit_comes_back_only_beside_its_word():
     with mg.conversation() as c:
         digit = c.hide("I have 7 children.").split()[2]
         assert c.restore(f"Your {digit} children, in {digit} days.") == (
             f"Your 7 children, in {digit} days."
         )
+
+
+def test_a_digit_comes_back_in_a_translation_behind_the_surrogate_before_it():
+    """Its neighbors are translated, and the name in front of it is not."""
+    with mg.conversation() as c:
+        name, _, _, digit, _ = c.hide("Okonkwo. They have 7 children.").split()
+        german = f"{name} Sie haben {digit} Kinder."
+        assert c.restore(german) == "Okonkwo. Sie haben 7 Kinder."
+        assert "".join(c.restore_stream(german)) == "Okonkwo. Sie haben 7 Kinder."
+        far = f"{name} {'Und weiter. ' * 6}Sie haben {digit} Kinder."
+        assert f"haben {digit} Kinder" in c.restore(far)
+        assert c.restore(f"{name}\n{digit}. Kinder") == f"Okonkwo.\n{digit}. Kinder"
+        other = str((int(digit) + 1) % 10)
+        assert c.restore(f"{name} {other} Kinder") == f"Okonkwo. {other} Kinder"
+        key = bytes(range(32))
+        again = mg.Conversation.from_bytes(c.to_bytes(key), key)
+        assert again.restore(german) == "Okonkwo. Sie haben 7 Kinder."
 
 
 def test_links_get_no_originals_but_addresses_that_were_sent_come_back():

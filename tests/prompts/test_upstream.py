@@ -30,3 +30,10 @@ def test_a_model_may_be_silent_as_long_as_is_said_but_must_be_reached_sooner(sec
     found = times(Upstream("https://x.org", seconds))
     assert (found.read, found.write, found.pool) == (seconds, seconds, seconds)
     assert found.connect <= min(seconds, 30.0)
+
+
+def test_idle_connections_are_let_go_before_servers_close_them():
+    """Many close them after 5 seconds; a request that is on its way then is lost."""
+    client = Upstream("https://x.org").client()
+    assert client._transport._pool._keepalive_expiry < 5.0
+    asyncio.run(client.aclose())

@@ -24,6 +24,7 @@ from mondegreen.sampling.noise import (
     NoiseSource,
     OSNoise,
     Seeded,
+    StreamKeyer,
     chacha20,
 )
 
@@ -109,10 +110,27 @@ def test_the_stream_may_be_consumed_in_pieces():
     assert np.concatenate(pieces).astype("<u8").tobytes() == _stream(KEY, 6)
 
 
+KEYER = StreamKeyer()
+
+
+@given(key=st.binary(min_size=32, max_size=32), draws=st.integers(1, 40))
+def test_a_generator_that_is_keyed_anew_has_the_stream_of_the_key(key, draws):
+    """However far the stream before was read: the examples share one keyer."""
+    found = [int(KEYER(key).integers(0, 1 << 62)) for _ in range(2)]
+    stream = KEYER(key)
+    assert found == [int(stream.integers(0, 1 << 62))] * 2
+    wanted = chacha20(key).integers(0, 1 << 62, size=draws + 1).tolist()
+    assert [found[0], *(int(stream.integers(0, 1 << 62)) for _ in range(draws))] == (
+        wanted
+    )
+    stream.bytes(draws)  # half of a word is left
+
+
 @pytest.mark.parametrize("size", [0, 16, 31, 33, 64])
 def test_a_stream_key_has_32_bytes(size):
-    with pytest.raises(InvalidParameterError, match="32 bytes"):
-        chacha20(bytes(size))
+    for make in (chacha20, KEYER):
+        with pytest.raises(InvalidParameterError, match="32 bytes"):
+            make(bytes(size))
 
 
 # Fresh noise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import hashlib
 import json
@@ -333,7 +334,7 @@ class Policy:
     def symbol_at(self, code: int) -> int:
         """The symbol that an output number belongs to, in any lap."""
         code %= self.output_count
-        return int(np.searchsorted(self.first, code, side="right")) - 1
+        return bisect.bisect_right(self.first, code) - 1
 
     def shape_symbol(self, place: int) -> int:
         """The symbol of a shape by its place."""

@@ -21,7 +21,7 @@ from mondegreen.arrays import Ids, Weights
 from mondegreen.errors import ConfigurationError, DataError, InvalidParameterError
 from mondegreen.policy.policy import Policy
 from mondegreen.policy.sealing import seal, unseal
-from mondegreen.sampling.noise import chacha20, stream_key
+from mondegreen.sampling.noise import StreamKeyer, chacha20, stream_key
 from mondegreen.settings import Same
 from mondegreen.text.tokenizer import TokenizedBatch, canonical
 
@@ -384,6 +384,7 @@ class Surrogates:
         self._policy, self._key, self._sample = policy, key, sample
         self._public = frozenset(map(canonical, public))
         self._members = Members(policy, self._is_barred)
+        self._keyer = StreamKeyer()
         self._codes: dict[_Entity, int] = {}
         self._originals: dict[str, tuple[str, int]] = {}
 
@@ -433,8 +434,10 @@ class Surrogates:
         return None if found is None else found[1]
 
     def _give(self, entity: _Entity, spelling: str) -> None:
-        stream = _stream(self._key, self._policy.digest.encode(), entity)
-        symbols = np.array([entity[0]], dtype=np.int32)
+        symbol, folded = entity
+        context = self._policy.digest.encode()
+        stream = self._keyer(stream_key(self._key, context, str(symbol), 0, folded))
+        symbols = np.array([symbol], dtype=np.int32)
         if self._sample is not None:
             symbols = self._sample(symbols, stream)
             if not self._policy.alphabet.is_group(symbols).all():

@@ -10,11 +10,11 @@ from typing import Final, final
 from mondegreen.policy.policy import Policy
 from mondegreen.policy.scope import Surrogates
 from mondegreen.prompts.links import LinkScanner
-from mondegreen.prompts.units import WORD, Unit, Units
+from mondegreen.prompts.units import NEAR, WORD, Unit, Units
 from mondegreen.text.print_forms import capitalize
 from mondegreen.text.tokenizer import LONGEST, canonical
 
-_BEHIND: Final = 64
+_BEHIND: Final = 2 * NEAR
 _NAMES: Final = (
     "first_name", "surname", "place", "organization", "other_name", "origin",
 )  # fmt: skip
@@ -112,7 +112,7 @@ class Restorer:
             if step == _WAIT:
                 return _WAIT, ""
             if step:
-                return step, unit.original
+                return step, _spell_unit(unit, text[at : at + step])
         return self._word(text, at, word)
 
     def _sign(self, text: str, at: int) -> tuple[int, str]:
@@ -131,6 +131,8 @@ class Restorer:
             can_come = wanted.startswith(given) and at + len(given) >= len(text)
             return 0 if self._is_end or not can_come else _WAIT
         if not self._behind.casefold().endswith(unit.before.casefold()):
+            return 0
+        if unit.near and not self._is_near(unit.near):
             return 0
         end = at + len(unit.sent)
         if unit.is_address:
@@ -152,6 +154,11 @@ class Restorer:
             return 1
         may_come = _YEAR_BEGINS.fullmatch(rest) is not None and not self._is_end
         return _WAIT if may_come else 0
+
+    def _is_near(self, surrogate: str) -> bool:
+        """Whether a surrogate is among the words before."""
+        words = WORD.findall(self._behind[-NEAR - len(surrogate) :].casefold())
+        return surrogate.casefold() in words
 
     def _is_apart(self, unit: Unit, text: str, end: int) -> bool:
         """Whether a number is no part of a longer one, and no marker of a list."""
@@ -338,6 +345,15 @@ class JsonRestorer:
 
     def __repr__(self) -> str:
         return f"JsonRestorer(held={self.held})"
+
+
+def _spell_unit(unit: Unit, given: str) -> str:
+    """Write an address in capitals or small letters where its surrogate is so."""
+    if given == unit.sent:
+        return unit.original
+    if given.isupper():
+        return unit.original.upper()
+    return unit.original.lower() if given.islower() else unit.original
 
 
 def _unescape(text: str) -> str:

@@ -27,6 +27,8 @@ _AMOUNT: Final = re.compile(
 _THOUSANDS: Final = re.compile(r"(?<=[0-9])(?=(?:[0-9]{3})+\Z)")
 _TRAILING: Final = ".,;:!?"
 _LONGEST_CONTEXT: Final = 24
+NEAR: Final = 60
+"""Characters from a surrogate to a number of one digit that it tells to be meant."""
 
 Kind = tuple[str, str]
 
@@ -37,6 +39,7 @@ class Unit:
     """What was sent, what it stands for, and what must stand beside it.
 
     A date may have ``missing`` parts: none of these may stand beside it.
+    ``near`` is a surrogate that stands somewhere before it.
     """
 
     sent: str
@@ -45,6 +48,7 @@ class Unit:
     after: str = ""
     is_address: bool = False
     missing: Missing = ""
+    near: str = ""
 
 
 @final
@@ -73,7 +77,7 @@ class Units:
     def to_json(self) -> list[Any]:
         """Write the units as JSON values."""
         return [
-            [u.sent, u.original, u.before, u.after, u.is_address, u.missing]
+            [u.sent, u.original, u.before, u.after, u.is_address, u.missing, u.near]
             for units in self._by_first.values()
             for u in units
         ]
@@ -216,6 +220,13 @@ def _whole_with_commas(text: str) -> str:
     return _with_commas(_without_cents(text)) if _is_amount(text) else text
 
 
+def _as_number(text: str) -> str:
+    """Write an amount as JSON does: 1,234.50 is 1234.5."""
+    plain = _without_commas(text)
+    is_short = plain.endswith("0") and plain[-3:-2] == "."
+    return plain[:-1] if is_short else plain
+
+
 def _digits(text: str) -> str:
     """Write a telephone number or the number of a card without signs."""
     found = re.sub("[^0-9]", "", text)
@@ -242,6 +253,7 @@ _FORMS: Final = (
     _with_points,
     _whole_with_commas,
     _whole_with_points,
+    _as_number,
     _digits,
     _hyphens,
     _dots,
@@ -271,9 +283,32 @@ def _word_units(
     elif not needs_context:
         yield Unit(theirs, mine)
     if needs_context or sent[2 * k + 2][:1] in (".", ")"):
-        behind = "".join(sent[2 * k + 2 : 2 * k + 4])
-        before = "".join(sent[max(2 * k - 1, 0) : 2 * k + 1])
-        if k + 1 < len(kinds) and "\n" not in behind:
-            yield Unit(theirs, mine, after=behind[:_LONGEST_CONTEXT])
-        else:
-            yield Unit(theirs, mine, before=before[-_LONGEST_CONTEXT:])
+        yield from _with_neighbors(mine, theirs, sent, kinds, k)
+    if is_number and needs_context and (near := _find_near(sent, kinds, k)):
+        yield Unit(theirs, mine, near=near)
+
+
+def _with_neighbors(
+    mine: str, theirs: str, sent: Sequence[str], kinds: Sequence[Kind | None], k: int
+) -> Iterator[Unit]:
+    """A short number or a letter, with the word that must stand beside it."""
+    behind = "".join(sent[2 * k + 2 : 2 * k + 4])
+    before = "".join(sent[max(2 * k - 1, 0) : 2 * k + 1])
+    has_next = k + 1 < len(kinds) and "\n" not in behind
+    if has_next:
+        yield Unit(theirs, mine, after=behind[:_LONGEST_CONTEXT])
+    # Beside another surrogate it is meant, whatever follows: "Ann B. Lee", "Ann B."
+    if not has_next or (k and kinds[k - 1] is not None):
+        yield Unit(theirs, mine, before=before[-_LONGEST_CONTEXT:])
+
+
+def _find_near(sent: Sequence[str], kinds: Sequence[Kind | None], k: int) -> str:
+    """The last surrogate before a number: a translation keeps it, not its neighbors."""
+    distance = len(sent[2 * k])
+    for i in range(k - 1, -1, -1):
+        if distance > NEAR:
+            break
+        if kinds[i] is not None and len(sent[2 * i + 1]) > 1:
+            return sent[2 * i + 1]
+        distance += len(sent[2 * i + 1]) + len(sent[2 * i])
+    return ""

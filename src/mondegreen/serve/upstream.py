@@ -38,6 +38,9 @@ _URL: Final = re.compile(
 _CODE: Final = re.compile(r"[a-z][a-z0-9_]{0,59}")
 _CONNECT_SECONDS: Final = 10.0
 _CONNECTIONS: Final = 1024
+_IDLE_SECONDS: Final = 3.0
+"""Servers often close idle connections after 5 seconds. A request that is sent on one
+at that moment is lost, so the proxy lets go of it before."""
 
 
 @final
@@ -102,7 +105,9 @@ class Upstream:
             timeout=seconds,
             follow_redirects=False,
             trust_env=False,
-            limits=httpx.Limits(max_connections=_CONNECTIONS),
+            limits=httpx.Limits(
+                max_connections=_CONNECTIONS, keepalive_expiry=_IDLE_SECONDS
+            ),
         )
 
     def address(self, kind: str) -> str:

@@ -89,7 +89,11 @@ def brute_prior(language, length):
     sentences = np.array(list(itertools.product(range(len(WORDS) + 1), repeat=length)))
     end = language.boundary
     chain = np.hstack(
-        [np.full((len(sentences), 2), end), sentences, np.full((len(sentences), 1), end)]
+        [
+            np.full((len(sentences), 2), end),
+            sentences,
+            np.full((len(sentences), 1), end),
+        ]
     )
     logs = sum(
         language.log_prob(chain[:, i], chain[:, i + 1], chain[:, i + 2])
@@ -292,8 +296,9 @@ def test_counts_hold_no_places_and_no_text():
     counts = certificate.to_dict()
     assert counts["hidden_words"] == len(certificate.places)
     assert counts["exposed"] == len(certificate.find_exposed())
-    assert sum(each["hidden_words"] for each in counts["by_class"].values()) == (
-        counts["hidden_words"]
+    assert (
+        sum(each["hidden_words"] for each in counts["by_class"].values())
+        == (counts["hidden_words"])
     )
     for word in ("States", "Ann", "start"):
         assert word not in f"{counts}{certificate!r}"

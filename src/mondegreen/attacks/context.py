@@ -67,6 +67,8 @@ EXPOSED: Final = 0.5
 DRAWS: Final = 16
 """Releases that are simulated for an expectation."""
 
+_ADVISED: Final = 3  # classes that are advised to be hidden
+_LARGER: Final = 5
 _BEAM: Final = 12
 _SEED: Final = 20_261
 
@@ -215,7 +217,8 @@ def certify_context(
     -----
     *Hidden words.* Under a policy these are the words with a group: numbers and rare
     words too, but not amounts under ``numbers="near"``. On a space these are the
-    sensitive words of one frozen list (:func:`mondegreen.attacks.sensitive.is_counted`).
+    sensitive words of the frozen list of
+    :func:`mondegreen.attacks.sensitive.is_counted`.
 
     *Numerics.* Under a policy the posterior is exact for the candidates of
     :class:`mondegreen.attacks.posteriors.PolicyPosterior`, which says what it leaves
@@ -254,7 +257,7 @@ def certify_context(
     places = _list_places(tokens, hidden, attacker.kinds(), posteriors)
     return ContextCertificate(
         tuple(places),
-        sum(parts is not None for parts in tokens.parts),
+        len(tokens.parts),
         sum(tokens.counts()),
         releases is not None,
     )
@@ -298,6 +301,82 @@ def find_exposed_places(
     return found.find_exposed(above)
 
 
+def merge(parts: Sequence[ContextCertificate]) -> ContextCertificate:
+    """Join the certificates of parts of a file, in order.
+
+    >>> merge([]).to_dict()["hidden_words"]
+    0
+    """
+    places: list[Place] = []
+    texts = words = 0
+    for part in parts:
+        places += (each._replace(text=each.text + texts) for each in part.places)
+        texts += part.texts
+        words += part.words
+    is_of_release = any(part.is_of_release for part in parts)
+    return ContextCertificate(tuple(places), texts, words, is_of_release)
+
+
+def advise(
+    certificate: ContextCertificate,
+    texts: Sequence[str | None],
+    privatizer: Privatizer,
+) -> list[str]:
+    """Say which settings may help; nothing where no word is exposed.
+
+    It names classes of the public lexicon and options. It never names a word.
+
+    Parameters
+    ----------
+    certificate : ContextCertificate
+    texts : sequence of str
+        The texts of the certificate.
+    privatizer : Privatizer
+        The setting.
+    """
+    exposed = certificate.find_exposed()
+    if not exposed:
+        return []
+    policy = privatizer.policy
+    if policy is None:
+        return [
+            "A smaller --epsilon helps. Choose it for all texts, not for single places."
+        ]
+    lines = [
+        "Ordinary words give the hidden ones away. --mechanism krr at a smaller "
+        "--epsilon, or --policy all, hides these too."
+    ]
+    beside = _count_classes_beside(exposed, texts, privatizer)
+    if beside:
+        hide = " ".join(f"--hide {name}" for name, _ in beside.most_common(_ADVISED))
+        lines.append(f"Words of open classes stand beside them. Hide these: {hide}.")
+    lines += [
+        "A group of more words helps a little, where the group is small: --hide-among "
+        f"{_LARGER * policy.hide_among}.",
+        "Change the setting for all texts. To hide single places better because of "
+        "what was written there discloses it.",
+    ]
+    return lines
+
+
+def _count_classes_beside(
+    exposed: Sequence[Place], texts: Sequence[str | None], privatizer: Privatizer
+) -> Counter[str]:
+    """Count the open classes of the words within two of an exposed one."""
+    policy = privatizer.policy
+    assert policy is not None  # noqa: S101 - checked by the caller
+    found: Counter[str] = Counter()
+    by_text: dict[int, list[int]] = defaultdict(list)
+    for place in exposed:
+        by_text[place.text].append(place.word)
+    for text, places in by_text.items():
+        classes = word_classes(tokenize([texts[text]])).tolist()
+        beside = {i + step for i in places for step in (-2, -1, 1, 2)} - set(places)
+        near = (classes[i] for i in beside if 0 <= i < len(classes))
+        found.update(name for name in near if name in policy.opened)
+    return found
+
+
 _embedded = functools.cache(load_language)
 
 
@@ -336,7 +415,9 @@ class _PolicyAttacker:
         state = privatizer.state
         assert isinstance(state, ResponseState)  # noqa: S101 - a policy has no other
         self._state, self._policy = state, policy
-        self._lookup = privatizer.lookup
+        lookup = privatizer.lookup
+        assert not isinstance(lookup, Lookup)  # noqa: S101 - that is one of a space
+        self._lookup = lookup
         reader = _load_posterior(policy, state.response, language)
         self._reader = reader
         self._cut = (

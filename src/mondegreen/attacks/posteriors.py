@@ -96,15 +96,14 @@ class PolicyPosterior:
     Notes
     -----
     *Candidates.* A group has all words of the model that the policy puts there, written
-    small or with a capital: the usual form with chance 0.98, the other with 0.02. A true
-    word that is in its group for another reason, such as a detector, counts as the
-    rarer form. Frequent words are added, which may have strayed. A place whose neighbors are certain keeps
-    all of them, so its posterior is exact for this model, but for strays that are
-    rarer. Where hidden words are neighbors, only the best candidates by the certain
-    words around them are kept: 181 of two in a row, 32 of three. The true word is always
-    kept.
-    What is left out makes the other posteriors larger, not smaller, at a place whose
-    neighbors are certain.
+    small or with a capital: the usual form with chance 0.98, the other with 0.02. A
+    true word that is in its group for another reason, such as a detector, counts as the
+    rarer form. Frequent words are added, which may have strayed. A place whose
+    neighbors are certain keeps all of them, so its posterior is exact for this model,
+    but for strays that are rarer. Where hidden words are neighbors, only the best
+    candidates by the ordinary words around them are kept: 181 of two in a row, 32 of
+    three. The true word is always kept. What is left out makes the other posteriors
+    larger, not smaller, at a place whose neighbors are certain.
 
     *Unknown words.* A word that the model does not have is never guessed. The attacker
     assumes that each hidden word is one of the model, unless its group has none.

@@ -314,14 +314,27 @@ def test_a_corpus_adds_sensitive_words_to_every_mechanism(run, folder):
     run("attack", "sample.csv", "--epsilon", "4", "--corpus", "sample.csv", expect=3)
 
 
-def test_the_places_that_a_reader_guesses_are_listed_by_number(run, model, folder):
-    run("privatize", "sample.csv", "-o", "out.csv", "--epsilon", "800")
-    release = "out.csv", "--epsilon", "800", *model, "--places"
-    found = attacked(run, *release)["guessed_places"]
-    assert len(found) > 500
-    assert {*found[0]} == {"text", "word", "belief"}
-    assert {place["text"] for place in found} == set(range(1, 81))
-    assert all(place["belief"] > 0.5 for place in found)
-    said = run("attack", "sample.csv", *release).stdout
+@pytest.mark.parametrize("policy", ["sensitive", "all"])
+def test_the_places_that_context_gives_away_are_listed_by_number(policy, folder):
+    def invoke(*arguments, expect=0):
+        given = [*arguments, "--policy", policy, "--epsilon", "30"]
+        done = CliRunner().invoke(cli, given)
+        assert done.exit_code == expect, done.output
+        return done
+
+    lines = ["text", *["It rained.", "It is cold.", "I live in the United States."] * 4]
+    (folder / "notes.csv").write_text("\n".join(lines) + "\n")
+    invoke("privatize", "notes.csv", "-o", "notes_out.csv")
+    release = "attack", "notes.csv", "notes_out.csv", "--places"
+    found = json.loads(invoke(*release, "--json").stdout)["exposed_places"]
+    assert found
+    assert {*found[0]} == {"text", "word", "kind", "posterior"}
+    texts = {"sensitive": {3, 9}, "all": {3, 6, 9, 12}}[policy]  # half is a corpus
+    assert {place["text"] for place in found} == texts
+    assert {place["kind"] for place in found} == {"place"}
+    assert {5, 6} <= {place["word"] for place in found}
+    assert all(place["posterior"] > 0.5 for place in found)
+    said = invoke(*release).stdout
     assert "with a posterior above 0.5" in said
-    run("attack", "sample.csv", "--epsilon", "8", "--places", expect=2)  # no release
+    assert "United" not in said
+    invoke("attack", "notes.csv", "--places", expect=2)  # no release

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mondegreen.attacks.reader import Knowledge
     from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSource
+    from mondegreen.language.ngrams import NGrams
     from mondegreen.mechanisms.base import State
     from mondegreen.passes import Pass
     from mondegreen.policy.policy import Policy
@@ -89,8 +90,8 @@ def attack(
         "--label COLUMN",
     ),
     places: bool = option(
-        "List the places of a release of your own that the reader guesses with a "
-        "posterior above 0.5, by text and word number. Needs --epsilon, no policy."
+        "List the hidden words that their context gives away (posterior above 0.5), by "
+        "text and word number. For a RELEASE of this package, with --epsilon."
     ),
     html: options.File | None = option("Write a page with the result.", "--html FILE"),
     fail_above: tuple[str, ...] = option(
@@ -149,10 +150,8 @@ def attack(
         made = attack_any_tool(settings, files, asked, shower(quiet))
         _finish(made, sample, html, limits, as_json=as_json, force=force)
         return
-    if places and (find_policy(settings.resolve()) is not None or release is None):
-        raise ConfigurationError(
-            "--places needs a RELEASE by a mechanism over words: add --policy all"
-        )
+    if places and release is None:
+        raise ConfigurationError("--places needs a RELEASE")
     if spans or label or show:
         raise ConfigurationError(
             "--spans, --label and --show go with a release of any tool: leave out "
@@ -174,7 +173,14 @@ def attack(
         )
     else:
         made = _attack_policy(
-            policy, settings, files, texts, seed, corpus, shower(quiet)
+            policy,
+            settings,
+            files,
+            texts,
+            seed,
+            corpus,
+            shower(quiet),
+            has_places=places,
         )
     _finish(made, sample, html, limits, as_json=as_json, force=force)
 
@@ -212,7 +218,7 @@ def _finish(
         texts, words = made.about["texts"], made.about["words"]
         size = f"{amount(texts, 'text')}, {amount(words, 'word')}"
         head = f"{sample}: {size}; {made.setting}"
-        listed = _lines_of_places(made.about.get("guessed_places"))
+        listed = _lines_of_places(made.about.get("exposed_places"))
         lines = [head, "", *_lines(made.found), *listed, "", _OWN]
         click.echo("\n".join(lines))
     if html is not None:
@@ -327,8 +333,10 @@ def _attack_space(
     found = attack_all(state, pairs, _knowledge(state, pairs, language), show, more)
     about = _about(pairs, problem)
     if has_places:
-        show("guessed places")
-        about["guessed_places"] = _list_guessed_places(state, pairs, language)
+        show("exposed places")
+        about["exposed_places"] = _list_exposed_places(
+            texts, releases, settings, pairs, language
+        )
     if corpus and pairs.released is not None:
         show("sensitive words")
         known = _public_texts(files, corpus, texts)
@@ -348,6 +356,8 @@ def _attack_policy(
     seed: int,
     corpus: tuple[str, ...],
     show: Callable[[str], object],
+    *,
+    has_places: bool,
 ) -> Made:
     """Attack randomized response over the symbols of a policy."""
     import numpy as np
@@ -386,8 +396,18 @@ def _attack_policy(
         is_public=bool(corpus),
         tell=show,
     )
-    show("")
     about = _about(pairs, trouble)
+    if has_places:
+        show("exposed places")
+        about["exposed_places"] = _list_exposed_places(
+            texts,
+            releases,
+            settings,
+            pairs,
+            _domain_model(known, is_public=bool(corpus)),
+            step=1 if corpus else 2,
+        )
+    show("")
     about["corpus"] = _corpus(known, reader.corpus_words, is_held_out=not corpus)
     whence = "other files" if corpus else "SAMPLE, held out"
     size = f"{amount(len(known), 'text')}, {amount(reader.corpus_words, 'word')}"
@@ -398,20 +418,48 @@ def _attack_policy(
     return Made(found, about, setting)
 
 
-def _list_guessed_places(
-    state: State, pairs: Pairs, language: str | None
-) -> list[dict[str, Any]]:
-    """List the places that the reader is sure of, numbered from 1."""
-    from mondegreen.attacks.certificate import find_guessed_places
-    from mondegreen.language.store import load_language
+def _list_exposed_places(
+    texts: Sequence[str],
+    releases: Sequence[str] | None,
+    settings: Settings,
+    pairs: Pairs,
+    language: NGrams | str | None,
+    step: int = 1,
+) -> list[dict[str, Any]] | None:
+    """List the places whose word the context gives away, numbered from 1.
 
-    numbers = list(range(1, pairs.texts + 1))
+    ``step`` says that only every so many texts of the file are here.
+    """
+    from mondegreen.attacks.context import certify_context
+    from mondegreen.privatizer.build import build_privatizer
+
+    if releases is None or pairs.released is None:
+        return None
+    numbers = [1 + step * i for i in range(len(texts))]
     if pairs.chosen is not None:
-        numbers = [i + 1 for i in pairs.chosen.nonzero()[0].tolist()]
+        marks = pairs.chosen.tolist()
+        texts, releases = list(compress(texts, marks)), list(compress(releases, marks))
+        numbers = list(compress(numbers, marks))
+    found = certify_context(
+        texts, build_privatizer(settings), releases=releases, language=language
+    )
     return [
-        {"text": numbers[place.text], "word": place.word + 1, "belief": place.belief}
-        for place in find_guessed_places(state, pairs, load_language(language))
+        {
+            "text": numbers[place.text],
+            "word": place.word + 1,
+            "kind": place.kind,
+            "posterior": place.posterior,
+        }
+        for place in found.find_exposed()
     ]
+
+
+def _domain_model(known: Sequence[str], *, is_public: bool) -> NGrams | None:
+    """Build the in-domain model that the attacker on places knows, of a corpus."""
+    from mondegreen.attacks.sensitive import in_domain_language
+    from mondegreen.space.store import load_space
+
+    return in_domain_language(known, load_space()) if is_public else None
 
 
 def _public_texts(
@@ -577,11 +625,12 @@ def _lines_of_places(places: list[dict[str, Any]] | None) -> Iterator[str]:
         return
     yield f"\n{amount(len(places), 'place')} with a posterior above 0.5"
     if places:
-        rows = [["text", "word", "posterior"]]
+        rows = [["text", "word", "class", "posterior"]]
         rows += [
-            [str(p["text"]), str(p["word"]), figure(p["belief"])] for p in places[:10]
+            [str(p["text"]), str(p["word"]), p["kind"], figure(p["posterior"])]
+            for p in places[:10]
         ]
-        yield from table(rows, align=">>>")
+        yield from table(rows, align=">><>")
         yield "Choose another setting for the whole release, not for single places."
 
 

@@ -40,9 +40,19 @@ _RUNS: Final = 400
 
 @command()
 def explain(
-    word: str = argument(),
+    word: str = argument(metavar="WORD|FILE"),
     settings: Settings = options.settings(
         *options.LAW, *options.SHOWN_POLICY, "keep", "print_all", "language"
+    ),
+    columns: tuple[options.Column, ...] = option(
+        "For a FILE: column with text. Repeatable.  [default: text]",
+        "-c --column",
+        default=(),
+    ),
+    texts: int = option("For a FILE: how many texts to read.", default=200),
+    corpus: tuple[File, ...] = option(
+        "For a FILE: PUBLIC texts from its domain, which the attacker knows. "
+        "Repeatable.  [default: none; the attacker knows --language]"
     ),
     words: int = option(
         "Words of a document for which the privacy loss is added up.", default=100
@@ -69,7 +79,7 @@ def explain(
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
-    """Show what one setting means for WORD.
+    """Show what one setting means for a WORD, or for the texts of a FILE.
 
     Under a policy: whether WORD is ordinary or sensitive, its class, and the exact
     chances that the command prints it, a word of its group, or any other word. The
@@ -81,18 +91,33 @@ def explain(
     else from runs, with 95 % confidence intervals. With --read: how often the command
     prints WORD again, by runs in sentences.
 
+    For a FILE: which hidden words the words around them give away, before you release
+    it. An attacker who knows the setting and a public language model (--language, or
+    --corpus) names them with a posterior above 0.5. On a terminal the command prints
+    these words: ORIGINALS, for the owner of the texts. Elsewhere it prints counts.
+
     \b
     mondegreen explain diabetes --epsilon 12
+    mondegreen explain notes.csv --column note --epsilon 12
     mondegreen explain doctor --epsilon 10 --policy all
     mondegreen explain doctor --epsilon 12 --mechanism laplace --plot doctor.svg
     """  # noqa: D301
     import numpy as np
 
+    from mondegreen.cli.explain_file import TextFile, explain_file, is_text_file
     from mondegreen.scores.policy_word import score_policy_word
     from mondegreen.scores.word import score_word
     from mondegreen.text.lookup import KEEP, Lookup
     from mondegreen.text.never_printed import never_printed
 
+    if is_text_file(word, columns):
+        explain_file(
+            TextFile(word, columns, corpus, texts),
+            settings,
+            as_json=as_json,
+            quiet=quiet,
+        )
+        return
     target = _picture(plot, force=force)
     privatizer = prepare_privatizer(replace(settings, read=read), quiet=quiet)
     if privatizer.policy is not None:
@@ -106,11 +131,7 @@ def explain(
     facts = {"word": word, "looked_up_as": form, "is_kept": code == KEEP}
     if code == KEEP:
         _refuse_picture(target, "--plot: a word of the keep list has one output")
-        if as_json:
-            echo_json({**facts, "guarantee": None, "stay": 1.0})
-        else:
-            clear = "It passes in clear, every time; nothing is promised for it."
-            click.echo(f"{word}: on the keep list. {clear}")
+        _explain_kept(facts, as_json=as_json)
         return
     scores = score_word(
         privatizer.state,
@@ -155,6 +176,15 @@ def explain(
             )
         click.echo(f"\n{preview.warning or preview}")
         click.echo(f"Protection: {preview.protection(guarantee)}.")
+
+
+def _explain_kept(facts: dict[str, Any], *, as_json: bool) -> None:
+    """Say that a word of the keep list has no protection."""
+    if as_json:
+        echo_json({**facts, "guarantee": None, "stay": 1.0})
+    else:
+        clear = "It passes in clear, every time; nothing is promised for it."
+        click.echo(f"{facts['word']}: on the keep list. {clear}")
 
 
 def _refuse_picture(target: Any, why: str) -> None:

@@ -115,6 +115,14 @@ def privatize(
         default=0,
         type=click.IntRange(0, MOST_SHOWN),
     ),
+    certify: int = option(
+        "Count the hidden words of the first N texts that their context gives away; "
+        "into the report too. The counts are private: do not publish them with the "
+        "release. See: mondegreen explain FILE.",
+        "--certify N",
+        default=0,
+        type=click.IntRange(0),
+    ),
     force: bool = options.FORCE,
     in_place: bool = option(
         "Replace INPUT itself by its release. The original is gone; a file with "
@@ -175,6 +183,7 @@ def privatize(
 
     releaser = Releaser(
         first=FirstTexts(show),
+        certified=FirstTexts(certify, is_shown=False),
         earlier=report_pass(earlier),
         counts_ids=report is not None,
         quiet=quiet,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import click
 
 from mondegreen.cli.before_after import FirstTexts
+from mondegreen.cli.explain_file import PRIVATE, say_exposed
 from mondegreen.cli.other_columns import warn_of_other_columns
 from mondegreen.cli.other_language import warn_of_other_language
 from mondegreen.wording import amount
@@ -18,6 +19,7 @@ from mondegreen.wording import amount
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from mondegreen.attacks.context import ContextCertificate
     from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSink, AbstractSource
     from mondegreen.passes import Pass
@@ -35,6 +37,8 @@ class Releaser:
     ----------
     first : FirstTexts
         Which texts a terminal shows, before and after.
+    certified : FirstTexts
+        Which texts the report counts what their context gives away of.
     earlier : sequence of Pass
         What a report says of earlier runs over the input.
     counts_ids : bool
@@ -49,6 +53,7 @@ class Releaser:
         self,
         *,
         first: FirstTexts,
+        certified: FirstTexts,
         earlier: Sequence[Pass],
         counts_ids: bool,
         quiet: bool,
@@ -57,6 +62,8 @@ class Releaser:
         from mondegreen.scores.text_loss import TextLosses
 
         self._first, self._counts_ids = first, counts_ids
+        self._certified = certified
+        self._certificate: ContextCertificate | None = None
         self._quiet, self._verbose = quiet, verbose
         self._given = tuple(earlier)
         self._earlier = list(earlier)
@@ -108,7 +115,9 @@ class Releaser:
         """Write the releases of all texts of a source, and count them."""
         from mondegreen.cli.render import progress
 
-        batches = warn_of_other_columns(source, self._first.take_originals(source))
+        batches = self._first.take_originals(source, source.batches())
+        batches = self._certified.take_originals(source, batches)
+        batches = warn_of_other_columns(source, batches)
         batches = warn_of_other_language(source, self.privatizer, batches)
         by_id = source.id_column
         released = privatize(self.privatizer, batches, names, id_column=by_id)
@@ -119,6 +128,7 @@ class Releaser:
             for batch, counts in released:
                 sink.write(batch)
                 self._first.take_release(source, batch)
+                self._certified.take_release(source, batch)
                 self._words += int(counts.sum())
                 self._losses.add(counts, self._read_ids(batch, by_id))
                 advance()
@@ -147,6 +157,7 @@ class Releaser:
         from mondegreen.passes import Pass, build_report
         from mondegreen.protection import worst
 
+        self._certificate = self._certified.certify(self.privatizer)
         promise = self._promise(tuple(self._disclosed))
         own = [Pass(column, promise) for column in self._columns]
         report = build_report([*self._earlier, *own], __version__)
@@ -167,11 +178,16 @@ class Releaser:
             },
             "counts": totals,
         }
+        if self._certificate is not None:
+            about = {"note": PRIVATE, "first_texts": self._certificate.texts}
+            report["context"] = {**self._certificate.to_dict(), **about}
         return (json.dumps(report, indent=2, ensure_ascii=False) + "\n").encode()
 
     def say_done(self, output: str) -> None:
         """Show the first texts, and say how much was released and how fast."""
         self._first.show(self.privatizer, output)
+        if self._certificate is not None:
+            click.echo(say_exposed(self._certificate), err=True)
         if not self._quiet:
             seconds = time.perf_counter() - self._started
             speed = amount(round(self._words / max(seconds, 1e-9)), "word")

@@ -96,6 +96,11 @@ class Decoder:
         self._single = channel.candidates[np.arange(len(first)), first]
         self._single[~self._is_printed.any(axis=1)] = -1
 
+    @property
+    def vocab_size(self) -> int:
+        """Number of words, which is the id of the unknown word."""
+        return self._language.vocab_size
+
     @cached_property
     def _book(self) -> Book:
         return Book(self._channel, self._language)

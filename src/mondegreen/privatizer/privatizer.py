@@ -266,6 +266,11 @@ class Privatizer:
         return self._policy
 
     @property
+    def lookup(self) -> Lookup | PolicyLookup | DetectorLookup:
+        """What turns the words of texts into the inputs of the mechanism."""
+        return self._lookup
+
+    @property
     def guarantee(self) -> Guarantee:
         """What every release of this privatizer promises."""
         if self._guarantee is None:

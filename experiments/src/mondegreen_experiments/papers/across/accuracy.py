@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from mondegreen_experiments.bench import Bench, Labelled
+from mondegreen_experiments.choices import chosen_classifier
 from mondegreen_experiments.models.mean_vectors import fitted_mean
 from mondegreen_experiments.recipe import (
     Measured,
@@ -43,8 +44,9 @@ def measure(bench: Bench, point: Point, seed: int) -> Measured:
     clear = _drawn(bench, point, np.random.default_rng([seed, 0]))
     noisy = {split: released(texts, state, rng) for split, texts in clear.items()}
     of_clear, of_noisy = (
-        fitted_mean(space.vectors, texts["train"], texts["valid"])
-        for texts in (clear, noisy)
+        chosen_classifier(bench.choices, space, *own, seed)
+        or fitted_mean(space.vectors, *own)
+        for own in ((each["train"], each["valid"]) for each in (clear, noisy))
     )
     labels = clear["test"].labels
     told = {

@@ -37,6 +37,9 @@ LAWS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
 NO_NOISE: Final = "none"
 """Stands for a mechanism that releases texts as they are."""
 
+BY_LARGEST: Final = "BRR by largest ratio"
+"""The same, by the ratio of the largest losses in place of the mean ones."""
+
 BY_RATIO: Final = "BRR by ratio"
 """BRR at the epsilon that its paper's privacy ratio calls equal to one of CMP."""
 
@@ -101,8 +104,9 @@ def release_at(point: Point, space: Space, *, fast: bool = False) -> State | Non
     law, epsilon = str(point["law"]), float(point["epsilon"])
     if law == NO_NOISE:
         return None
-    if law == BY_RATIO:
-        euclidean, hamming = equal_by_ratio(space, "mean")
+    if law in (BY_RATIO, BY_LARGEST):
+        by = "mean" if law == BY_RATIO else "largest"
+        euclidean, hamming = equal_by_ratio(space, by)
         law, epsilon = "BRR", epsilon * euclidean / hamming
     return _kept(law, epsilon, space, fast)
 

@@ -8,7 +8,8 @@ word itself: the words that the attacker of a policy tries too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from mondegreen.attacks.attack import Attack
 from mondegreen.attacks.pairs import Pairs, build_pairs
 from mondegreen.attacks.reader import SentenceReader, TableReader
 from mondegreen.attacks.sensitive import (
+    Guesses,
     InDomainReader,
     guess_hidden_words,
     guess_words_of_space,
@@ -30,7 +32,7 @@ from mondegreen.mechanisms.channel import Channel, rank
 from mondegreen.mechanisms.symbols.response import ResponseState
 from mondegreen.privatizer.privatizer import Privatizer
 from mondegreen.text.lookup import Lookup
-from mondegreen.text.tokenizer import tokenize
+from mondegreen.text.tokenizer import TokenizedBatch, tokenize
 
 _CANDIDATES: Final = 24
 _ROWS: Final = 256
@@ -38,10 +40,24 @@ _DRAWS: Final = 1 << 16
 _LEAST: Final = 4
 
 
-def attack_texts(
+@final
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What an attacker has of a release.
+
+    ``sensitive`` is the attack on sensitive words; ``every_word`` the share of all
+    words that are recovered, and ``unchanged`` the share that came out as they were.
+    """
+
+    sensitive: Attack
+    every_word: float
+    unchanged: float
+
+
+def attack_release(
     made: Privatizer, texts: Sequence[str], corpus: Sequence[str], seed: int
-) -> Attack:
-    """Draw a release of texts, and measure which sensitive words are recovered.
+) -> Read:
+    """Draw a release of texts, and measure which of their words are recovered.
 
     Parameters
     ----------
@@ -57,7 +73,9 @@ def attack_texts(
     if made.policy is not None and isinstance(made.state, ResponseState):
         reader = InDomainReader(made.policy, corpus, made.state.response)
         pairs = build_pairs(texts, reader.lookup).sample(made.state, rng)
-        return sensitive_words(batch, guess_hidden_words(reader, batch, pairs.outputs))
+        hidden = made.policy.alphabet.is_group(pairs.inputs)
+        stays = (pairs.outputs == pairs.inputs) & ~hidden
+        return _read(batch, guess_hidden_words(reader, batch, pairs.outputs), stays)
     state, space = made.state, made.space
     pairs = build_pairs(texts, Lookup(space)).sample(state, rng)
     language = in_domain_language(corpus, space)
@@ -70,7 +88,14 @@ def attack_texts(
         space.vocab_size,
         len(ids),
     )
-    return sensitive_words(batch, guesses)
+    return _read(batch, guesses, pairs.outputs == pairs.inputs)
+
+
+def _read(batch: TokenizedBatch, guesses: Guesses, stays: Any) -> Read:
+    """A released group shows another of its words, but for chance."""
+    every = float(guesses.hits.mean()) if len(guesses.hits) else 0.0
+    share = float(stays.mean()) if len(stays) else 0.0
+    return Read(sensitive_words(batch, guesses), every, share)
 
 
 def channel_of(state: State, pairs: Pairs, known: Ids, prior: Floats) -> Channel:

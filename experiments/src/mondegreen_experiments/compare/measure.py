@@ -16,7 +16,7 @@ from mondegreen.scores.corpus import CorpusScorer
 from mondegreen.space.store import load_space
 from mondegreen.wording import DEFAULT_SPACE
 from mondegreen_experiments.bench import Bench
-from mondegreen_experiments.compare.attack import attack_texts
+from mondegreen_experiments.compare.attack import attack_release
 from mondegreen_experiments.compare.contenders import Contender, read_contender
 from mondegreen_experiments.compare.data import PARTS, Texts, read_texts
 from mondegreen_experiments.compare.learners import Written, fit
@@ -137,4 +137,5 @@ def _recovered(
     if made is None:
         return {"recovered": 1.0}
     corpus = [texts.texts[i] for i in parts["train"][:_CORPUS]]
-    return {"recovered": attack_texts(made, attacked, corpus, seed).value or 0.0}
+    read = attack_release(made, attacked, corpus, seed)
+    return {"recovered": read.sensitive.value or 0.0}

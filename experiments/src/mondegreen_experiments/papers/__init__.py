@@ -31,6 +31,7 @@ NAMES: Final = (
     "tem-threshold",
     "brr-privacy-ratio",
     "brr-sizes",
+    "benchmark-axes",
     "benchmark-cost",
     "benchmark-counts",
     "benchmark-equal",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @command()
 def reproduce(
-    names: tuple[str, ...] = argument(nargs=-1, metavar="[NAME]..."),
+    names: tuple[str, ...] = argument(nargs=-1, metavar="[NAME|FILE.py]..."),
     scale: Literal["quick", "full"] = option(
         "How much of the grid, and how many runs."
     ),
@@ -41,6 +41,47 @@ def reproduce(
         "--runs FOLDER",
         type=click.Path(file_okay=False, path_type=Path),
         default=None,
+    ),
+    seeds: int | None = option(
+        "Runs of each point, in place of the recipe's.", default=None
+    ),
+    epsilons: tuple[float, ...] = option(
+        "Epsilon in place of those of the recipe. Claims that need others cannot be "
+        "told. Repeatable.",
+        "--epsilon",
+        default=(),
+    ),
+    spaces: tuple[str, ...] = option(
+        "Vectors in place of ours: GloVe or fastText text, word2vec text or binary, or "
+        "a space. NAME is glove, w2v or w2v_frequent, or one dimension, as glove-50. "
+        "Repeatable.",
+        "--space NAME=FILE",
+        default=(),
+    ),
+    words: int = option(
+        "First words of each file of --space to take; 0 for all.",
+        type=click.IntRange(min=0),
+        default=0,
+    ),
+    classifier: str = option(
+        "Classifier in place of the recipe's: tf-idf, lstm, or the folder of a model "
+        "of the library transformers.",
+        "--classifier NAME|FOLDER",
+        default="",
+        show_default=False,
+    ),
+    sentence_model: str = option(
+        "Sentence model that compares texts: MODULE:FUNCTION, from texts to vectors, "
+        "or the folder of a model of the library transformers.",
+        "--sentence-model MODULE:FUNCTION|FOLDER",
+        default="",
+        show_default=False,
+    ),
+    steps: tuple[str, ...] = option(
+        "Preprocessing of texts, as some papers do. Repeatable.",
+        "--preprocess",
+        type=click.Choice(("stop-words", "lemmas")),
+        default=(),
     ),
     jobs: int = option(
         "Processes that make runs. What measures time runs alone, at the end.",
@@ -65,22 +106,30 @@ def reproduce(
     mondegreen reproduce --list
     mondegreen reproduce cmp-words
     mondegreen reproduce --jobs 2 --data shared/data
+    mondegreen reproduce cmp-words --space glove=glove.6B.300d.txt --seeds 10
+    mondegreen reproduce my_recipe.py --epsilon 5 --epsilon 10
     """  # noqa: D301
+    from mondegreen.files import home
+    from mondegreen_experiments.adapt import adapted
     from mondegreen_experiments.bench import Bench
+    from mondegreen_experiments.choices import Choices, check_choices, given_spaces
     from mondegreen_experiments.papers import list_names, recipe_named
 
     recipes = [recipe_named(name) for name in dict.fromkeys(names or list_names())]
     if list_all:
         echo_table([_row(each) for each in recipes], as_json=as_json)
         return
-    bench = Bench(data, fetch=fetch)
     tell: Shown = (lambda message: None) if quiet else say
+    recipes = [adapted(each, scale, seeds, epsilons) for each in recipes]
+    kept_in, models = runs or home() / "runs", check_choices(classifier, sentence_model)
+    read = given_spaces(spaces, words, kept_in, tell)
+    bench = Bench(data, fetch=fetch, choices=Choices(read, *models, steps))
     lacks = {} if names else {each.name: _lack(each, bench) for each in recipes}
     skipped = {name: f"no {lack}" for name, lack in lacks.items() if lack}
     recipes = [each for each in recipes if each.name not in skipped]
     _check(recipes, bench, output, force=force)
     _introduce(recipes, skipped, tell)
-    done, failed = _measured(recipes, scale, bench, runs, jobs, tell, shower(quiet))
+    done, failed = _measured(recipes, scale, bench, kept_in, jobs, tell, shower(quiet))
     if output is not None:
         _write(output, scale, done)
     results = [result for result, _ in done]
@@ -112,7 +161,7 @@ def _measured(
     recipes: Sequence[Recipe],
     scale: Scale,
     bench: Bench,
-    runs: Path | None,
+    runs: Path,
     jobs: int,
     tell: Shown,
     show: Shown,
@@ -121,7 +170,6 @@ def _measured(
 
     The error of a recipe that was alone is raised.
     """
-    from mondegreen.files import home
     from mondegreen_experiments.result import result_of
     from mondegreen_experiments.run import run_all
 
@@ -131,7 +179,7 @@ def _measured(
             counts = f"claims {each.held}, numbers {each.agreed}"
             tell(f"{recipe.name}: {counts}, {each.seconds:.0f} s")
 
-    folder = (runs or home() / "runs") / ("fetched" if bench.fetches else "")
+    folder = runs / ("fetched" if bench.fetches else "")
     try:
         outcomes = run_all(recipes, scale, bench, folder, show, jobs, finished)
     except KeyboardInterrupt:

@@ -89,7 +89,7 @@ def score(
         name: _check(name, PLUGINS.get(name)) for name in more
     }
     if model:
-        measures["cs"] = partial(sentence_cosines, model=_import_model(model))
+        measures["cs"] = partial(sentence_cosines, model=import_sentence_model(model))
     listed = set(options.read_option_lines(english)) if english else None
     loaded = load_space(space)
     scorer = CorpusScorer(loaded, rare=rare, english=listed)
@@ -285,7 +285,7 @@ def _checks(
     ]
 
 
-def _import_model(name: str) -> SentenceModel:
+def import_sentence_model(name: str) -> SentenceModel:
     """Import the sentence model; modules of the current folder are found."""
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.insert(0, here)

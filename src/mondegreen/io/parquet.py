@@ -22,7 +22,7 @@ from mondegreen.io.base import (
     id_in_text,
 )
 from mondegreen.io.stream import BATCH_ROWS
-from mondegreen.io.target import Target
+from mondegreen.io.target import Gate, Target
 from mondegreen.passes import METADATA_KEY, find_stated, for_pandas
 from mondegreen.text import columns as nested
 
@@ -57,8 +57,6 @@ class ParquetSource(AbstractSource):
     undoes all this.
     """
 
-    unit = "rows"
-
     def __init__(self, request: Request, metadata: Metadata) -> None:
         path, id_column = request.path, request.id_column
         if path == "-":
@@ -67,7 +65,7 @@ class ParquetSource(AbstractSource):
         super().__init__(request, path, _open(path))
         try:
             schema = self.file.schema_arrow
-            self.total = self.file.metadata.num_rows
+            self.total = Path(path).stat().st_size
             # not of the schema alone: polars writes notes beside it
             self.earlier = find_stated(self.file.metadata.metadata)
             self.paths = [self._find_text(schema, each) for each in request.columns]
@@ -79,6 +77,12 @@ class ParquetSource(AbstractSource):
         except BaseException:
             self.close()
             raise
+
+    @property
+    def position(self) -> int:
+        """About how many bytes have been read, by the rows."""
+        rows: int = self.file.metadata.num_rows
+        return self.rows_read * (self.total or 0) // max(rows, 1)
 
     def sink(self, target: Target) -> ParquetSink:
         return ParquetSink(target, self)
@@ -284,15 +288,12 @@ class ParquetSink(AbstractSink):
         super().__init__(target, source)
         self._held: list[pa.RecordBatch] = []
         self._held_bytes = 0
-        self._gate = _Gate(target)
+        self._gate = Gate(target)
         self._writer: Any = None  # waits for the first rows, see `_codecs`
 
     def put(self, batch: pa.RecordBatch) -> None:
         """Hold a batch until there is enough for a row group."""
-        if self.target.file.isatty():
-            advice = "name a file with --output, or send it through a pipe"
-            problem = f"is a terminal, and Parquet is binary; {advice}"
-            raise errors.DataError(f"{self.target.name}: {problem}")
+        self.target.refuse_terminal("Parquet")
         restored = self._restore(batch)
         self._held.append(restored)
         self._held_bytes += restored.nbytes
@@ -358,27 +359,6 @@ class ParquetSink(AbstractSink):
                 self._writer.close()
         finally:
             super().__exit__(*about)
-
-
-class _Gate:
-    """A file that lets bytes through until it is shut; pyarrow writes to it."""
-
-    closed = False
-
-    def __init__(self, target: Target) -> None:
-        self._target = target
-        self.is_open = True
-
-    def write(self, data: bytes) -> None:
-        if self.is_open:
-            self._target.file.write(data)
-
-    def flush(self) -> None:
-        if self.is_open:
-            self._target.file.flush()
-
-    def close(self) -> None:
-        """Do nothing: the target closes its file."""
 
 
 def _codecs(metadata: pq.FileMetaData) -> str | dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -101,7 +101,7 @@ class ParquetSource(AbstractSource):
         name, kind = schema.names[found[0]], schema.field(found[0]).type
         if nested.view_type(kind, found[1:]) is None:
             problem = f"column {column!r} is no text; column {name!r} is of type {kind}"
-            hint = "text is a string or a list of strings"
+            hint = "text is a string, a list of strings or a map to strings"
             raise errors.SourceError(self.name, problem, hint=hint)
         return found
 
@@ -113,10 +113,14 @@ class ParquetSource(AbstractSource):
             if steps[:shorter] == text[:shorter]:
                 raise id_in_text(name, column)
         if len(steps) > 1 or schema.field(steps[0]).type != pa.string():
-            name += " (id)"
-            while name in schema.names:
-                name += "'"
+            name = self._free_name(f"{name} (id)", schema.names)
         self.id_column = name
+
+    def _free_name(self, name: str, taken: Sequence[str]) -> str:
+        """Lengthen a name until no column has it."""
+        while name in (*taken, *self.text_columns):
+            name += "'"
+        return name
 
     def read(self) -> Iterator[pa.RecordBatch]:
         """Yield the batches of each row group."""
@@ -162,8 +166,10 @@ class ParquetSource(AbstractSource):
         for column, (top, *steps) in zip(self.text_columns, self.paths, strict=True):
             text = nested.view(arrays[top], tuple(steps))
             self._check_utf8(text)
-            if steps:
+            if nested.has_more_than_text(arrays[top].type, tuple(steps)):
                 arrays[top] = nested.rebuild(arrays[top], tuple(steps), None)
+                if names[top] == column:  # a map, of which the keys stay here
+                    names[top] = self._free_name(f"{column} (keys)", names)
                 arrays.append(text)
                 names.append(column)
             else:
@@ -307,7 +313,7 @@ class ParquetSink(AbstractSink):
         texts = zip(source.text_columns, source.paths, strict=True)
         for column, (top, *steps) in texts:
             text, kind = batch.column(column), schema.field(top).type
-            if steps:
+            if nested.has_more_than_text(kind, tuple(steps)):
                 arrays[top] = nested.rebuild(arrays[top], tuple(steps), text).cast(kind)
             else:
                 arrays[top] = nested.restore(text, kind)

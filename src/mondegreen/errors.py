@@ -140,6 +140,7 @@ _EXTRAS = {
     "litellm": "litellm",
     "matplotlib": "report",
     "narwhals": "frames",
+    "openpyxl": "xlsx",
     "pooch": "fetch",
     "presidio_anonymizer": "presidio",
     "prometheus_client": "serve",

@@ -57,6 +57,10 @@ def privatize(
     encoding: str | None = option(
         "Of INPUT, such as latin-1; the output is UTF-8.  [default: UTF-8]", "NAME"
     ),
+    sheet: str | None = option(
+        "Sheet of an Excel workbook; the release holds no other.  [default: the first]",
+        "NAME",
+    ),
     missing: Literal["stop", "pass"] = option(
         "Records of JSON that lack a column: stop, or let them PASS IN CLEAR."
     ),
@@ -138,7 +142,8 @@ def privatize(
     stay, and so does the story that they tell: use --policy all to replace every word.
 
     INPUT is a file or "-". Its name tells the format: .txt (one text a line), .csv,
-    .tsv, .json (an array of objects), .jsonl, .parquet. Only the named columns change.
+    .tsv, .json (an array of objects), .jsonl, .parquet, .xlsx. Only the named columns
+    change.
     The output appears whole or not at all. Give several files, or folders, and
     --output is a new folder with a release of each file.
 
@@ -153,7 +158,7 @@ def privatize(
     from mondegreen.cli import folder
     from mondegreen.cli.releaser import Releaser
     from mondegreen.io.open import open_source
-    from mondegreen.privatizer.parallel import privatize_batches
+    from mondegreen.privatizer.parallel import privatize_batches, start_workers
 
     noise = _noise(key_file, key_env, id_column, seed, has_map=map_path is not None)
     _check_detector(detect, detect_model, settings, jobs)
@@ -179,6 +184,7 @@ def privatize(
         missing=missing,
         metadata=metadata,
         structure=settings.structure,
+        sheet=sheet,
     )
 
     releaser = Releaser(
@@ -201,6 +207,9 @@ def privatize(
         privatize=functools.partial(
             privatize_batches, unique_ids=unique_ids, jobs=jobs, context=context
         ),
+        workers=functools.partial(start_workers, jobs=jobs, context=context)
+        if jobs > 1
+        else None,
         logical=logical,
         report=report,
         read=(*options.word_files(), *([key_file] if key_file else [])),
@@ -225,6 +234,7 @@ class _Run:
     check: Callable[[AbstractSource], None]
     prepare: Callable[[], Privatizer]
     privatize: Callable[..., Any]
+    workers: Callable[[Privatizer], contextlib.AbstractContextManager[Any]] | None
     logical: tuple[str, ...]
     report: str | None
     read: tuple[str, ...]
@@ -253,7 +263,8 @@ class _Run:
             self.releaser.begin(self.prepare())
             map_target = _target(map_path, force=self.force)
             with sink, _map_beside(map_target, map_key, self.privatize) as privatize:
-                self.releaser.release(source, sink, privatize, names)
+                with self.releaser.progress():
+                    self.releaser.release(source, sink, privatize, names)
                 stated = self.releaser.finish(source, names)
                 with _beside(target, self.releaser.report()), _commit(map_target):
                     sink.commit(stated)
@@ -264,25 +275,36 @@ class _Run:
         from mondegreen.cli.folder import FILE_NAMES, NewFolder, say_left_out
         from mondegreen.io.open import open_sink
 
-        folder = NewFolder(output)
+        folder = NewFolder(
+            output, [each.output for each in plan.files], force=self.force
+        )
         for each in plan.files:  # all are looked at before one is released
             _check_paths(each.input, "-", {"--report": self.report}, self.read)
             with self.open(each.input) as source:
                 self._survey(source)
         target = _target(self.report, force=self.force)
         self.releaser.begin(self.prepare(), FILE_NAMES)
-        with folder:
+        with folder, self._start_workers() as privatize, self.releaser.progress():
             for each in plan.files:
                 with self.open(each.input) as source:
                     names = _logical(source.text_columns, self.logical)
                     with open_sink(folder.file(each.output), source) as sink:
-                        self.releaser.release(source, sink, self.privatize, names)
+                        self.releaser.release(source, sink, privatize, names)
                         sink.commit(self.releaser.finish(source, names))
             with _beside(target, self.releaser.report()):
                 folder.commit()
         if left_out := say_left_out(plan):
             click.echo(left_out, err=True)
         self.releaser.say_done(output)
+
+    @contextlib.contextmanager
+    def _start_workers(self) -> Iterator[Callable[..., Any]]:
+        """Yield what releases batches; its processes serve all files of the run."""
+        if self.workers is None:
+            yield self.privatize
+            return
+        with self.workers(self.releaser.privatizer) as submit:
+            yield functools.partial(self.privatize, submit=submit)
 
     def _survey(self, source: AbstractSource) -> dict[str, str]:
         """Check a source that is open, and name its columns for a key."""

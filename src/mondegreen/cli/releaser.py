@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 import click
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 class Releaser:
     """Releases the files of a run, one after the other, under one promise.
 
-    The order of calls is :meth:`survey` for each file, :meth:`begin`, then
-    :meth:`release` and :meth:`finish` for each file, :meth:`report`, :meth:`say_done`.
+    The order of calls is :meth:`survey` for each file, :meth:`begin`, then within
+    :meth:`progress` :meth:`release` and :meth:`finish` for each file, then
+    :meth:`report`, :meth:`say_done`.
 
     Parameters
     ----------
@@ -75,11 +76,16 @@ class Releaser:
         self._losses = TextLosses()
         self._files = self._rows = self._words = self._rows_without = 0
         self._says_rows_without = ""
+        self._total: int | None = 0  # bytes of all files; None with a pipe
+        self._done = 0  # bytes of the files that have been read
+        self._move: Callable[[int], object]
 
     def survey(self, source: AbstractSource) -> None:
         """Take from an open source what the promise must say of it."""
         from mondegreen.passes import from_json
 
+        if self._total is not None:
+            self._total = None if source.total is None else self._total + source.total
         self._earlier += from_json(source.earlier)
         self._disclosed |= dict.fromkeys(source.disclosed)
         self._conditions |= dict.fromkeys(source.conditions)
@@ -105,6 +111,14 @@ class Releaser:
                 click.echo(f"Privatized before: {each}", err=True)
         self._disclosed = dict.fromkeys(disclosed)  # the ends of the files tell more
 
+    @contextlib.contextmanager
+    def progress(self) -> Iterator[None]:
+        """Show how much of all files has been read."""
+        from mondegreen.cli.render import progress_bar
+
+        with progress_bar(self._total, quiet=self._quiet) as self._move:
+            yield
+
     def release(
         self,
         source: AbstractSource,
@@ -113,25 +127,20 @@ class Releaser:
         names: Mapping[str, str],
     ) -> None:
         """Write the releases of all texts of a source, and count them."""
-        from mondegreen.cli.render import progress
-
         batches = self._first.take_originals(source, source.batches())
         batches = self._certified.take_originals(source, batches)
         batches = warn_of_other_columns(source, batches)
         batches = warn_of_other_language(source, self.privatizer, batches)
         by_id = source.id_column
         released = privatize(self.privatizer, batches, names, id_column=by_id)
-        with (
-            progress(source, quiet=self._quiet) as advance,
-            contextlib.closing(released),
-        ):
+        with contextlib.closing(released):
             for batch, counts in released:
                 sink.write(batch)
                 self._first.take_release(source, batch)
                 self._certified.take_release(source, batch)
                 self._words += int(counts.sum())
                 self._losses.add(counts, self._read_ids(batch, by_id))
-                advance()
+                self._move(self._done + source.position)
 
     def finish(
         self, source: AbstractSource, names: Mapping[str, str]
@@ -140,6 +149,7 @@ class Releaser:
         from mondegreen.passes import METADATA_KEY, Pass, from_json, to_json
 
         self._files += 1
+        self._done += source.total or 0
         self._rows += source.rows_read
         self._rows_without += source.missing_rows
         self._columns |= dict.fromkeys(names)

@@ -41,8 +41,7 @@ class AbstractSource(ABC):
     # rows_read - batch.num_rows + 1, counted from 1, header excluded.
     rows_read: int = 0
     missing_rows: int = 0  # records that lack a column, where they may
-    total: int | None = None  # how much there is, in `unit`; None for a pipe
-    unit: Literal["bytes", "rows"] = "bytes"
+    total: int | None = None  # bytes of the file; None for a pipe
     # What the file says of our earlier passes over it; only Parquet has a place for it.
     earlier: str | bytes | None = None
     notes: Sequence[str] = ()  # what was taken for granted on opening
@@ -65,9 +64,9 @@ class AbstractSource(ABC):
         return ()
 
     @property
+    @abstractmethod
     def position(self) -> int:
-        """How much of ``total`` has been read."""
-        return self.rows_read
+        """How many bytes of ``total`` have been read."""
 
     @abstractmethod
     def read(self) -> Iterator[pa.RecordBatch]:

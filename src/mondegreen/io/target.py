@@ -96,6 +96,13 @@ class Target:
         except OSError as error:
             raise self.failure(error) from None
 
+    def refuse_terminal(self, format: str) -> None:
+        """Refuse to write a binary format to a terminal, which it may steer."""
+        if self.file.isatty():
+            advice = "name a file with --output, or send it through a pipe"
+            problem = f"is a terminal, and {format} is binary; {advice}"
+            raise DataError(f"{self.name}: {problem}")
+
     def commit(self) -> None:
         """Bring the bytes to the disk and the file to its name."""
         try:
@@ -142,6 +149,28 @@ class Target:
             return BrokenPipeError(error.errno, error.strerror)
         reason = error.strerror or "unknown error"
         return DataError(f"{self.name}: cannot be written: {reason}")
+
+
+class Gate:
+    """A file that lets bytes through until it is shut; libraries write to it."""
+
+    closed = False
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self.is_open = True
+
+    def write(self, data: bytes) -> int:
+        if self.is_open:
+            self._target.file.write(data)
+        return len(data)
+
+    def flush(self) -> None:
+        if self.is_open:
+            self._target.file.flush()
+
+    def close(self) -> None:
+        """Do nothing: the target closes its file."""
 
 
 def _is_led_by_others(path: Path) -> bool:

@@ -146,8 +146,8 @@ def success_against(
     low, high, below, above = least, 1.0, count_recovered(least), 1.0
     if below > reader:
         raise ConfigurationError(
-            f"reader {reader:g} cannot be had: who knows the language model recovers "
-            f"{below:.4f} of the words of SAMPLE whatever comes out"
+            f"reader {reader:g} cannot be reached: an attacker with the language "
+            f"model recovers {below:.4f} of the words of SAMPLE whatever comes out"
         )
     while high - low > _CLOSE and reader - below > _CLOSE:
         # Where a line between the ends says, a little inside of them.

@@ -71,9 +71,9 @@ class Pairs:
         """Released words; ConfigurationError where they are not at hand."""
         if self.released is None:
             raise ConfigurationError(
-                "the texts of RELEASE are not those of SAMPLE, word for word: give the "
-                "release that was drawn, in the order of SAMPLE, with its structure "
-                "kept"
+                "the words of RELEASE do not match the words of SAMPLE. Give the "
+                "sampled words (--read none), in the order of SAMPLE, with "
+                "--structure keep"
             )
         return self.released
 

@@ -77,8 +77,8 @@ def best_tree(
     blind = max(float(each.max()) for each in priors)
     if blind > success:
         raise ConfigurationError(
-            f"success {success:g} cannot be had: guessing the most frequent word is "
-            f"right with probability {blind:.4f}"
+            f"success {success:g} cannot be reached: guessing the most frequent word "
+            f"is right with probability {blind:.4f}"
         )
     weights = tfidf_weights(prior) if weights is None else weights
     gain = closeness(space, tree, weights, power)

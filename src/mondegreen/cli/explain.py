@@ -45,41 +45,41 @@ def explain(
         *options.LAW, *options.SHOWN_POLICY, "keep", "print_all", "language"
     ),
     words: int = option(
-        "Words of a document for which the privacy loss is added up.", default=100
+        "Number of words of a document whose privacy loss is added up.", default=100
     ),
-    top: int = option("How many of the likeliest outputs to list.", default=10),
+    top: int = option("Number of most likely outputs to list.", default=10),
     eta: float = option(
-        "Probability that the number of likely outputs leaves out.",
+        "Probability of the outputs that do not count as likely.",
         default=0.05,
         type=click.FloatRange(min=0, max=1, max_open=True),
     ),
     runs: int = option(
-        "Outputs to draw where probabilities cannot be computed.",
+        "Number of outputs to draw if probabilities cannot be computed.",
         default=20_000,
         type=click.IntRange(min=2),
     ),
     seed: options.Seed | None = option("Repeat the same runs."),
     read: Literal["none", "words", "sentence"] = option(
-        "words: also what outputs are read as, each by itself, by a public language "
-        "model. sentence: the words beside it decide. Both say how often the command "
-        "prints WORD again, by runs in carrier sentences.",
+        "Add what a public language model reads from the outputs. words: each output "
+        "by itself. sentence: with the words beside it. Both say how often the "
+        "command prints WORD again, from runs in carrier sentences.",
     ),
-    plot: File | None = option("Draw the likeliest outputs, as .png or .svg."),
+    plot: File | None = option("Draw the most likely outputs, as .png or .svg."),
     force: bool = options.FORCE,
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
-    """Show what one setting means for WORD.
+    """Show what a setting does to WORD.
 
     Under a policy: whether WORD is ordinary or sensitive, its class, and the exact
     chances that the command prints it, a word of its group, or any other word. The
     command reads public data only.
 
-    With --policy all, or a mechanism on a space: how often WORD stays, how many outputs
-    are likely and which, how much an output tells whether the word was this one or
-    another, and what a document adds up to. Exact where probabilities can be computed;
-    else from runs, with 95 % confidence intervals. With --read: how often the command
-    prints WORD again, by runs in sentences.
+    With --policy all, or a mechanism on a space: how often WORD stays, which outputs
+    are likely, how far an output changes the odds between WORD and another word, and
+    the loss of a document. The figures are exact if probabilities can be computed.
+    Otherwise they come from runs, with 95 % confidence intervals. With --read: how
+    often the command prints WORD again, from runs in sentences.
 
     \b
     mondegreen explain diabetes --epsilon 12
@@ -422,7 +422,7 @@ def _format_value(value: Any, kind: Kind = "number") -> str:
 
 @command()
 def mechanisms(as_json: bool = options.JSON) -> None:
-    """List the mechanisms, what they promise, and their parameters.
+    """List the mechanisms with their guarantees and parameters.
 
     \b
     mondegreen mechanisms

@@ -69,7 +69,7 @@ def load_channel(
 
 
 def _read(data: bytes | None) -> Channel | None:
-    """Read a channel that was kept; None where it is not whole."""
+    """Read a channel that was kept; None where it is incomplete."""
     if data is None:
         return None
     try:

@@ -89,11 +89,13 @@ class PrivateTextOperator(Operator):
         given = _own(params or {})
         if "key_env" in given:
             raise ConfigurationError(
-                "an operator is not told which record it works on, so it takes no "
-                "key: use mondegreen.integrations.presidio.privatize with ids="
+                "an operator does not know the record, so it cannot use a key. Use "
+                "mondegreen.integrations.presidio.privatize with ids="
             )
         if "privatizer" in given and len(given) > 1:
-            raise ConfigurationError("a privatizer is whole: leave out the others")
+            raise ConfigurationError(
+                "a privatizer holds all settings: leave out the others"
+            )
         check_names((name for name in given if name != "privatizer"), OPTIONS)
 
     def operator_name(self) -> str:

@@ -70,7 +70,7 @@ def set_table_properties(table: str, df: DataFrame) -> None:
     how = f"SET TBLPROPERTIES ('{METADATA_KEY}' = '{literal}')"
     df.sparkSession.sql(f"ALTER TABLE {table} {how}")
     if _property(table, df) != value:
-        raise DataError(f"table {table} does not state what was to be its properties")
+        raise DataError(f"table {table} did not store the properties")
 
 
 def report(df: DataFrame) -> dict[str, Any]:

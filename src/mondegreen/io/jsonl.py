@@ -173,7 +173,7 @@ class JsonLinesSource(AbstractByteSource):
     def encode(self, batch: pa.RecordBatch) -> bytes:
         columns = [batch.column(name) for name in self.text_columns]
         if any(column.null_count for column in columns):
-            raise DataError(f"{self.name}: a released row has lost its values")
+            raise DataError(f"{self.name}: a released row lost its values")
         rows = zip(*(column.to_pylist() for column in columns), strict=True)
         lines: list[str] = []
         frames = batch.column(self._frame).to_pylist()

@@ -146,7 +146,7 @@ class NGrams(Tables):
             raise LanguageError(f"{path}: {problem}") from error
         if not is_whole:
             raise LanguageError(
-                f"{path}: it was changed after it was written; get it again"
+                f"{path}: the file was changed after it was written; get it again"
             )
         path = path.resolve()
         return cls(about=about, digest=digest, parts=parts, path=path, **tables)
@@ -240,7 +240,5 @@ def _reopen(path: Path, digest: str) -> NGrams:
     """Open a model that was pickled by its path; it must not have changed since."""
     model = NGrams.open(path)
     if model.digest != digest:
-        raise LanguageError(
-            f"{path}: another language model than the one that was sent"
-        )
+        raise LanguageError(f"{path}: not the language model of the settings")
     return model

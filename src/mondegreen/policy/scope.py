@@ -506,7 +506,7 @@ class Surrogates:
         return len(self._codes)
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("surrogates hold words of a user: write them with to_bytes")
+        raise TypeError("surrogates hold private words: write them with to_bytes")
 
     def __repr__(self) -> str:
         return f"Surrogates({self._policy!r}, words={len(self)})"

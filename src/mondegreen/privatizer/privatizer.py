@@ -180,7 +180,7 @@ class Privatizer:
         if not mechanism.is_private and not allow_unproved:
             raise UnprovedGuaranteeError(
                 f"{mechanism.name} has no proof of metric privacy; to compare with it "
-                "all the same, pass allow_unproved=True (--allow-unproved)"
+                "anyway, pass allow_unproved=True (--allow-unproved)"
             )
         law = mechanism.to_dict()["parameters"]
         # Without the names of space and language, which may be in memory alone.
@@ -530,8 +530,8 @@ class Privatizer:
         if not isinstance(self._lookup, PolicyLookup):
             has = "a detector already" if self._policy else "no policy"
             raise ConfigurationError(
-                f"a detector needs a policy behind it, and there is {has}: use "
-                "policy='names' or policy='sensitive', and one detector"
+                f"a detector needs a policy; found {has}: use policy='names' or "
+                "policy='sensitive', and one detector"
             )
         other = self.with_noise(self.noise)
         other.__dict__.pop("digest", None)  # another law, so other keyed noise

@@ -187,8 +187,8 @@ def find_language_name(models: Models) -> str:
     language = models[1] or models[0]
     if language is None or language.path is None:
         raise ConfigurationError(
-            "the language model is in memory alone, where no other process finds it: "
-            "write it with save_language and read it with load_language"
+            "the language model is only in memory. For other processes, write it with "
+            "save_language and read it with load_language"
         )
     from mondegreen.language.store import DEFAULT
 

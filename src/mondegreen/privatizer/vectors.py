@@ -158,7 +158,7 @@ def _iterate_drawn(
     """Yield the inputs of every text in order, with its noise."""
     name = state.guarantee.mechanism
     if not state.guarantee.is_proved:
-        raise UnprovedGuaranteeError(f"{name} does not keep a metric-privacy promise")
+        raise UnprovedGuaranteeError(f"{name} has no proof of metric privacy")
     if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
         raise InvalidParameterError("texts", "others", "a sequence of strings")
     records = record_ids(ids, len(texts))

@@ -89,7 +89,7 @@ class PromptGuard:
     ) -> None:
         if privatizer.guarantee.is_void:
             why = privatizer.guarantee.reason_not_private
-            raise PrivacyError(f"a guard needs a promise, and there is none: {why}")
+            raise PrivacyError(f"a guard needs a guarantee, and there is none: {why}")
         self._models, self._roles = frozenset(models), frozenset(public_roles)
         if unknown := self._roles - set(PUBLIC_ROLES):
             allowed = f"of {', '.join(PUBLIC_ROLES)}"
@@ -98,7 +98,7 @@ class PromptGuard:
         privatizer.check_noise()
         is_keyed = isinstance(privatizer.noise, KeyedNoise)
         if fresh and is_keyed:
-            raise ConfigurationError("keyed noise and fresh noise exclude each other")
+            raise ConfigurationError("keyed noise and fresh noise cannot be combined")
         self._is_fresh = fresh
         noise = OSNoise() if fresh else KeyedNoise(os.urandom(32))
         self.privatizer = privatizer if is_keyed else privatizer.with_noise(noise)
@@ -143,7 +143,7 @@ class PromptGuard:
             If a field is not known, or cannot be read. It names the field.
         """
         if kind not in REQUESTS:
-            raise RefusedRequestError("", "requests of this kind cannot be read")
+            raise RefusedRequestError("", "requests of this type cannot be privatized")
         walk = self._walk()
         made: dict[str, Any] = self._fill(
             REQUESTS[kind](body, "", walk), walk, _identity(client, body)
@@ -221,8 +221,8 @@ def public_values(
             continue
         if not isinstance(value, Mapping) or not isinstance(value.get("type"), str):
             raise ConfigurationError(
-                "what is public must be texts, or definitions of tools and response "
-                "formats: objects with a type, as requests hold them"
+                "public items must be texts, or definitions of tools and response "
+                "formats: objects with a type, as in a request"
             )
         objects[canonical(value)] = value
         function = value.get("function", value)

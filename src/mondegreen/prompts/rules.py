@@ -119,8 +119,9 @@ class Walk:
         except LookupError:
             raise RefusedRequestError(
                 at,
-                "two answers of the model read alike, and the history that tells them "
-                "apart is missing. Send the whole history, or begin a conversation",
+                "two answers of the model have the same text, and the history that "
+                "distinguishes them is missing. Send the whole history, or begin a "
+                "new conversation",
             ) from None
 
     def call(self, value: object, at: str) -> str:
@@ -306,7 +307,7 @@ def check_fields(value: Mapping[str, Any], known: Iterable[str], at: str) -> Non
         where = f"{at}.{name}".lstrip(".") if name in _NAMED else at
         beside = ", ".join(sorted(value.keys() & set(known)))
         beside = f"; known are: {beside}" if where == at and beside else ""
-        raise RefusedRequestError(where, f"a field that is not known here{beside}")
+        raise RefusedRequestError(where, f"an unknown field{beside}")
 
 
 def canonical(value: Any) -> str:

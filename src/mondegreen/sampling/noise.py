@@ -171,8 +171,8 @@ def check_variable(name: object) -> None:
     """Refuse, without showing it, what may be a key in place of a variable's name."""
     if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
         raise ConfigurationError(
-            "the key is named by an environment variable: letters, digits and "
-            "underscores, no digit first, such as RELEASE_KEY"
+            "give the name of an environment variable that holds the key, such as "
+            "RELEASE_KEY: letters, digits and underscores, not starting with a digit"
         )
 
 
@@ -225,14 +225,14 @@ class KeyedNoise:
         """
         if _LIKE_KEY.fullmatch(str(path)):
             raise ConfigurationError(
-                "the key is read from a file: give its path, not the key; a file of "
-                "such a name is given with its folder"
+                "give the path of a key file, not the key. If the file has such a "
+                "name, give its path with the folder"
             )
         path = Path(path).absolute()
         make = f"make one: (umask 077; head -c 32 /dev/urandom > {path.name})"
         key = read_secret(path, _LONGEST_KEY, "key file", f"; {make}")
         if not _is_key(key):
-            raise ConfigurationError(f"key file {path} is no key; {make}")
+            raise ConfigurationError(f"key file {path} is not a key; {make}")
         source = cls(key)
         source._again = (cls.from_file, (path,))
         return source
@@ -325,8 +325,8 @@ class Seeded:
     def streams(self, batch: Batch) -> Iterator[tuple[range, np.random.Generator]]:
         if batch.number is None:
             raise ConfigurationError(
-                "seeded noise in a copy of a privatizer would start again with the "
-                "first batch: pass number=, another one for every batch"
+                "seeded noise in a copy of a privatizer would repeat the noise of the "
+                "first batch. Pass number=, a different one for each batch"
             )
         scope = int.from_bytes(hashlib.sha256(batch.scope).digest()[:8], "little")
         entropy = np.random.SeedSequence([self.seed, batch.number, scope])

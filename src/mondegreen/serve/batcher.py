@@ -172,7 +172,9 @@ class Batcher:
         records = record_ids(ids, len(texts))
         is_keyed = isinstance(self.privatizer.noise, KeyedNoise)
         if is_keyed and records is None:
-            raise ConfigurationError("noise is keyed here: send ids, one for each text")
+            raise ConfigurationError(
+                "this service uses a key: send one id for each text"
+            )
         request = _Request(texts, *((records, column) if is_keyed else (None, "")))
         with self._lock:
             if not self._is_working:

@@ -107,8 +107,8 @@ class Detokenizer:
             raise InvalidParameterError("structure", structure, "keep or plain")
         if case == "restore" and structure == "plain":
             raise ConfigurationError(
-                'case="restore" (--case restore) shows the case of the words of the '
-                'input, which structure="plain" is there to hide; choose another case'
+                'case="restore" (--case restore) discloses the case of the input, '
+                'which structure="plain" hides. Choose another case'
             )
         self.case: Case = case
         self.structure: Structure = structure

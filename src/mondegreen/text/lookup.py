@@ -133,7 +133,7 @@ class Lookup:
         if self.unknown == "fail" and (codes == self.vocab_size).any():
             # Neither which word nor where nor how many: functions of private words.
             raise OutOfVocabularyError(
-                "a record of the batch holds a word outside the vocabulary; choose "
+                "a record of the batch has a word outside the vocabulary. Use "
                 'unknown="word" to privatize such words, or "mask" or "drop" to '
                 "remove them"
             )
@@ -145,7 +145,7 @@ class Lookup:
         found = batch.words()
         if len(found) != 1:
             raise ConfigurationError(
-                f"WORD reads as {len(found)} words; give one, such as: doctor"
+                f"WORD reads as {len(found)} words; give one word, such as: doctor"
             )
         return int(self.codes(batch)[0]), canonical(found[0])
 

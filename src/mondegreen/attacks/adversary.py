@@ -50,7 +50,7 @@ class Adversary:
     Parameters
     ----------
     pairs : Pairs
-        Public texts of the kind that is to be privatized.
+        Public in-domain texts.
     language : NGrams
         The public language model that the reader knows.
     asked : collection of str
@@ -108,7 +108,7 @@ def read(
 
 
 def build_readers(state: State, language: NGrams) -> Mapping[str, Reader]:
-    """Who reads a release with a public model; the one :data:`ALONE` sees no context.
+    """Build readers of a release with a public model; :data:`ALONE` sees no context.
 
     That one is the Bayes adversary of single words, with the frequencies of the model:
     the best where the law is closed, and learned from public draws elsewhere.

@@ -42,8 +42,8 @@ class Pairs:
 
     ``inputs`` and ``released`` are flat, shape (words,); ``starts`` says where each
     text begins, and ends with the number of words. ``ends`` tells where a sentence
-    ends. ``structures`` and ``shapes`` number what passes in clear of each original and
-    of each release: equal where that is equal. Where ``released`` is None, the two
+    ends. ``structures`` and ``shapes`` number what passes unchanged of each original
+    and of each release: equal where that is equal. Where ``released`` is None, the two
     cannot be compared word by word.
     """
 

@@ -104,7 +104,7 @@ def best_tree(
 
 
 def tfidf_weights(prior: Floats, length: int = 1000) -> Floats:
-    r"""Weigh each word by what it tells of a text: its frequency times its idf.
+    r"""Weigh each word by how much it says about a text: its frequency times its idf.
 
     .. math:: \pi_w \cdot -\ln(1 - e^{-m \pi_w})
 

@@ -67,8 +67,8 @@ def chances(
     ),
     success: float | None = option(
         "How often the best guess of a single word may be right, in texts with the "
-        "word frequencies of SAMPLE. Who guesses sees one output, without its context, "
-        "and knows the mechanism and these frequencies.",
+        "word frequencies of SAMPLE. The attacker sees one output, without its "
+        "context, and knows the mechanism and these frequencies.",
         type=_SHARE,
     ),
     reader: float | None = option(

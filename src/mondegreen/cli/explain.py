@@ -109,7 +109,7 @@ def explain(
         if as_json:
             echo_json({**facts, "guarantee": None, "stay": 1.0})
         else:
-            clear = "It passes in clear, every time; nothing is promised for it."
+            clear = "It passes unchanged, every time; nothing is promised for it."
             click.echo(f"{word}: on the keep list. {clear}")
         return
     scores = score_word(
@@ -333,7 +333,7 @@ def _lines(
         yield "not in the vocabulary: treated as the unknown word, like all such words"
     elif form != word:
         yield f"looked up as: {form}"
-    yield from ["", *table([*_facts(scores)], indent="  "), "", "likeliest outputs"]
+    yield from ["", *table([*_facts(scores)], indent="  "), "", "most likely outputs"]
     rows = []
     own = word if word in [output.word for output in scores.outputs] else form
     for output in scores.outputs:
@@ -388,7 +388,7 @@ def _facts(scores: WordScores) -> Iterator[tuple[str, str]]:
     yield "entropy", drawn
     yield (
         "at the least",
-        f"{amount(_format_value(least), 'nat')}, by the likeliest output",
+        f"{amount(_format_value(least), 'nat')}, by the most likely output",
     )
     if scores.distance is not None and scores.rank is not None:
         yield "distance moved", f"{_format_value(scores.distance)} on average"

@@ -488,7 +488,7 @@ def _commit(target: Target | None) -> Iterator[None]:
 
 
 def report_pass(report: str | None) -> list[Pass]:
-    """The passes that a report tells of."""
+    """The passes that a report lists."""
     from mondegreen.passes import from_json
 
     if report is None:

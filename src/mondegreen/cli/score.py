@@ -143,7 +143,7 @@ def _compute_scores(
 
 
 def _check(name: str, score: Score) -> Measure:
-    """Check what a score of somebody else returns: a number for each text."""
+    """Check what a score of a plug-in returns: a number for each text."""
 
     def measure(originals: list[str], releases: list[str]) -> Floats:
         import numpy as np

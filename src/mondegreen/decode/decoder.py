@@ -19,7 +19,7 @@ from mondegreen.language.ngrams import NGrams
 from mondegreen.mechanisms.channel import Channel
 
 CANDIDATES: Final = 24
-"""Inputs that are looked at for each output; more find nothing better."""
+"""Candidate inputs of each output; more find nothing better."""
 
 BEAM: Final = 8
 """Of these, how many are left when pairs of words have been looked at."""
@@ -110,7 +110,7 @@ class Decoder:
         return law
 
     def words(self, released: Released) -> Ids:
-        """The likeliest input of each word by itself, shape (T,); codes stay."""
+        """The most likely input of each word by itself, shape (T,); codes stay."""
         found = released.ids.copy()
         through = found >= 0
         single = self._single[self._channel.observation[found[through]]]
@@ -118,7 +118,7 @@ class Decoder:
         return found
 
     def sentence(self, released: Released) -> Ids:
-        """The likeliest sentences, shape (T,); codes stay where they are."""
+        """The most likely sentences, shape (T,); codes stay where they are."""
         found = released.ids.copy()
         for rows, lattice in self._lattices(released, self._readable):
             chosen = path(lattice, best, lambda values: values.argmax(axis=1))
@@ -155,7 +155,7 @@ class Decoder:
         return np.where(self._printable[read], read, released)
 
     def guesses(self, released: Released) -> Ids:
-        """The likeliest input of each word within its sentence, shape (T,)."""
+        """The most likely input of each word within its sentence, shape (T,)."""
         ids, shares = self.marginals(released)
         best_one = shares.argmax(axis=1)[:, None]
         return np.asarray(np.take_along_axis(ids, best_one, axis=1)[:, 0])

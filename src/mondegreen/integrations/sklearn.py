@@ -360,7 +360,7 @@ def _refuse_memory() -> None:
     """Refuse to be an argument of what a pipeline caches.
 
     joblib writes what a step is given, in part and readable, beside what it returns,
-    and hands the same noise to whoever asks again.
+    and returns the same noise to a later call.
     """
     from joblib.memory import MemorizedFunc  # which scikit-learn needs
 

@@ -64,9 +64,9 @@ def privatize(
     df : pyspark.sql.DataFrame
         Of Spark 4 or later, also of Spark Connect, also a stream.
     columns : sequence of str, or mapping of str to str
-        Columns of strings or of arrays of strings; ``msg.body`` is a field of a
-        struct, or of the structs of an array. A mapping gives each its logical name,
-        as in :meth:`mondegreen.Privatizer.arrow`. All other columns pass in clear.
+        Columns of strings or of arrays of strings; ``msg.body`` is a field of a struct,
+        or of the structs of an array. A mapping gives each its logical name, as in
+        :meth:`mondegreen.Privatizer.arrow`. All other columns pass unchanged.
     spec : dict or Privatizer
         What ``Privatizer.to_dict()`` returns. A space or a policy of your own must have
         the same path on every executor. With ``same="key"``, a sensitive word has one
@@ -269,7 +269,7 @@ def _check_source(
 
 
 def _check_hidden(df: DataFrame, key_env: Secret) -> None:
-    """Refuse a key that the configuration would show to who sees Spark's pages."""
+    """Reject a key that Spark's pages would show."""
     name, conf = f"spark.executorEnv.{key_env}", df.sparkSession.conf
     if not isinstance(key_env, str) or conf.get(name, None) is None:
         return

@@ -19,7 +19,7 @@ from mondegreen.text.sentences import find_ends
 from mondegreen.text.tokenizer import TokenizedBatch, tokenize
 
 _KEPT: Final = 0.01
-"""Share of words outside of the space that a release may have: some pass in clear."""
+"""Share of words outside of the space that a release may have: some pass unchanged."""
 
 
 @final

@@ -73,8 +73,7 @@ class About:
 class NGrams(Tables):
     """Trigrams over the words of one space, read-only; equal ones have one digest.
 
-    It was made from PUBLIC text: whoever decodes with a model puts what the model knows
-    into what is released.
+    It must come from PUBLIC text: decoding puts what the model knows into the release.
 
     >>> from mondegreen.language.counts import Counter
     >>> space = Space.from_arrays("line", ["cold", "is", "it"], [[0], [1], [3]])

@@ -1,4 +1,4 @@
-"""Who can say how likely a sentence is: our trigrams, or a neural model of yours."""
+"""Models that score a sentence: our trigrams, or a neural model of yours."""
 
 from __future__ import annotations
 

@@ -95,9 +95,9 @@ class DetectorLookup:
         """The statement of both layers, for a guarantee."""
         return (
             f"first layer: the detector {self.name} decides from the whole text which "
-            "further words are sensitive, and of which type. A word that it finds "
-            "hides among the words of that type, compared with texts in which it finds "
-            "the same. Nothing is promised of what it finds",
+            "further words are sensitive, and their type. A word that it finds hides "
+            "among the words of that type, compared with texts in which it finds the "
+            "same. Nothing is promised of what it finds",
             "second layer: every word goes through the policy, found or not, whatever "
             "the detector does. Each word whose symbol differs counts once: a changed "
             "word, and each other word about which the detector changes its mind",

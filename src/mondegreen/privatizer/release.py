@@ -1,4 +1,4 @@
-"""What becomes of one text, and the words of texts drawn anew."""
+"""The release of one text, and the sampled words of texts."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def term_frequencies(
     -----
     *Privacy.* Any two documents, of any lengths, differ by at most
     :func:`mondegreen.mechanisms.term_frequency.term_frequency_loss`: ``size * epsilon``
-    nats for ``syntf``. Nothing passes in clear, not even the length of the text.
+    nats for ``syntf``. Nothing passes unchanged, not even the length of the text.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def word_vectors(
     Notes
     -----
     *Privacy.* That of ``state.guarantee`` for every word; the losses of the words of a
-    text add up, and their number and order pass in clear.
+    text add up, and their number and order pass unchanged.
 
     Examples
     --------

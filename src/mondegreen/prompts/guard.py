@@ -24,8 +24,8 @@ PUBLIC_ROLES: Final = ("system", "developer", "assistant")
 _WHO: Final = ("user", "safety_identifier", "prompt_cache_key")
 _REPEATS: Final = (
     "repeats: whether two messages of one client, user and conversation are the same "
-    "text, which has one release; who may send as this client can test guesses of a "
-    "whole message"
+    "text, which has one release. Anyone who can send as this client can test guesses "
+    "of a whole message"
 )
 _FRESH: Final = (
     "no text is sent twice: a request that repeats the history of a conversation "
@@ -43,9 +43,9 @@ class PromptGuard:
         Its keyed noise is used if it has such. With noise of the operating system the
         guard makes a key that lives as long as it does.
     public_roles : iterable of {"system", "developer", "assistant"}
-        Roles whose messages pass in clear, which the guarantee says.
+        Roles whose messages pass unchanged, which the guarantee says.
     public : iterable of str and dict
-        What passes in clear where a request holds exactly that: texts of system and
+        What passes unchanged where a request holds exactly that: texts of system and
         developer messages, definitions of tools, and response formats.
     models : iterable of str
         Names of models that may be asked for; any name without spaces if not given.
@@ -62,8 +62,8 @@ class PromptGuard:
     -----
     *Privacy.* A request repeats the history of its conversation. A text that a client
     sends again has the same release again, so that it is released once. What belongs
-    together is told by ``client`` and by the fields ``user``, ``safety_identifier`` and
-    ``prompt_cache_key``, none of which is sent. The second of two equal texts of one
+    together follows from ``client`` and from the fields ``user``, ``safety_identifier``
+    and ``prompt_cache_key``, which are not sent. The second of two equal texts of one
     request has other noise than the first.
 
     Examples
@@ -193,7 +193,7 @@ class PromptGuard:
         if not self._is_fresh:
             yield _REPEATS
         for role in sorted(self._roles):
-            yield f"{role} messages: declared public, they pass in clear"
+            yield f"{role} messages: declared public, they pass unchanged"
         if self._texts or self._objects:
             yield "declared texts, tools and formats: they pass where they are the same"
 

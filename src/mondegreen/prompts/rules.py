@@ -67,8 +67,8 @@ class Walk:
     """What is gathered on the way through one request, and what is public.
 
     ``models`` are the names that may be asked for, all if there are none;
-    ``public_roles`` are those whose messages pass in clear; ``public_texts`` such texts
-    of system and developer messages; ``public_objects`` definitions of tools and
+    ``public_roles`` are those whose messages pass unchanged; ``public_texts`` such
+    texts of system and developer messages; ``public_objects`` definitions of tools and
     response formats, by their JSON; ``tools`` the names that their calls may use.
     ``replay`` finds what the model has said before, which goes back as it came.
     ``roles`` are those of ``texts``; ``passed`` are the public texts of this request.

@@ -178,7 +178,7 @@ def check_variable(name: object) -> None:
 
 @final
 class KeyedNoise:
-    r"""Noise that repeats itself for the same record, for whoever holds the key.
+    r"""Noise that repeats itself for the same record, with the same key.
 
     A retry, a replay or a second run over unchanged records repeats the release
     instead of drawing again, so nothing more is revealed. :func:`stream_key` says what
@@ -187,8 +187,8 @@ class KeyedNoise:
     play no part. Give every record an id of its own: two of one id and one text repeat
     each other, so that a reader sees that they are equal.
 
-    Whoever holds the key and the release can test guesses of the original text:
-    keep the key as long as replays are due, then delete it.
+    Anyone with the key and the release can test guesses of the original text: keep the
+    key as long as replays are due, then delete it.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ class KeyedNoise:
     def describe(self) -> str:
         return (
             "ChaCha20, keyed by a secret, the record id and the text: the same record "
-            "repeats its release; whoever holds the key can test guesses"
+            "repeats its release; anyone with the key can test guesses"
         )
 
     def streams(self, batch: Batch) -> Iterator[tuple[range, np.random.Generator]]:

@@ -54,7 +54,8 @@ def record_ids(
 class SeenIds:
     """Refuses a record whose id has occurred before.
 
-    It holds a digest of 16 bytes for each record, which takes some 110 bytes in memory.
+    It holds a digest of 16 bytes for each record, which takes about 110 bytes in
+    memory.
 
     >>> seen = SeenIds()
     >>> seen.add(["a", "b"])

@@ -135,7 +135,7 @@ def log_request(log: AuditLog | None, guarantee: str) -> Iterator[None]:
 class AuditLog:
     """Appends to a log, which one process writes at a time.
 
-    A line is handed to the operating system before what it tells of happens. It
+    A line is handed to the operating system before the event that it describes. It
     outlives a process that is killed, but not always a machine that loses power.
 
     Parameters
@@ -200,7 +200,7 @@ class AuditLog:
         Raises
         ------
         ConfigurationError
-            If it cannot be written: what it tells of must not happen then.
+            If it cannot be written: the event that it describes must not happen then.
         """
         for name, value in values.items():
             if name in _FIELDS or not isinstance(value, _VALUES):

@@ -295,7 +295,7 @@ def _try(work: Callable[[], _Value]) -> Outcome[_Value]:
 
 
 async def _get_value(future: Future[Outcome[_Value]]) -> _Value:
-    """Wait for an outcome, and raise its error; who gives up cancels the future."""
+    """Wait for an outcome, and raise its error; a caller that stops cancels it."""
     outcome = await asyncio.wrap_future(future)
     if outcome.error is not None:
         raise outcome.error

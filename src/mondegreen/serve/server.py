@@ -82,7 +82,7 @@ class Listen:
         ConfigurationError
             If something is, and is not allowed.
         """
-        lacks = [] if has_keys else ["API keys: whoever reaches it may use it"]
+        lacks = [] if has_keys else ["API keys: anyone who reaches it can use it"]
         lacks += [] if self.tls_cert else ["TLS: the network can read every text"]
         if self.is_local or not lacks:
             return ""

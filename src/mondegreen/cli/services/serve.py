@@ -160,14 +160,14 @@ def serve(
     warnings = [warning]
     if noise is not None and not keys:
         warnings.append(
-            "WARNING: noise is keyed, so that whoever may call can test guesses of a "
-            "text whose release is known: see --api-keys."
+            "WARNING: the service uses a key. A caller can test guesses of a text "
+            "whose release is known. See --api-keys."
         )
     if privatizer.state.shared_bytes:
         warnings.append(
             f"WARNING: {privatizer.mechanism.name} computes the law of a word when it "
-            "first occurs, which takes long: whoever may call can tell by the time of "
-            "an answer whether a word was sent before. The tree has no such laws."
+            "first occurs, which takes long. A caller can see from the time of an "
+            "answer whether a word was sent before. The tree has no such laws."
         )
     for each in filter(None, warnings):
         click.echo(each, err=True)
@@ -179,7 +179,7 @@ def serve(
 def _show_guard(
     guard: PromptGuard | None, preview: Preview, *, quiet: bool, verbose: bool
 ) -> None:
-    """Print what the guardrail promises, which leaves more in clear."""
+    """Print what the guardrail promises, which leaves more unchanged."""
     from mondegreen.cli.render import say, show_promise
 
     if guard is not None and not quiet:

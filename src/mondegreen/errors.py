@@ -189,7 +189,7 @@ class MissingColumnError(DataError, LookupError):
         has = ", ".join(repr(name) for name in self.available) or "none"
         if count is not None:  # names that may be private text are not listed
             has = amount(count, "column")
-        problem = f"there is no column {column!r}; it has: {has}"
+        problem = f"column {column!r} not found. Columns: {has}"
         super().__init__(_locate(path, "row", row, problem, hint))
 
 
@@ -203,7 +203,7 @@ class DecodeError(SourceError):
         row: int | None = None,
         offset: int | None = None,
         encoding: str | None = None,
-        hint: str = "say what it is with --encoding, such as --encoding latin-1",
+        hint: str = "name the encoding, such as --encoding latin-1",
     ) -> None:
         self.offset = offset
         at = f" at byte {offset}" if offset is not None else ""

@@ -57,7 +57,7 @@ def whole_file(path: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
     A device or a pipe is refused: the rename would put a file in its place.
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise OSError(errno.EINVAL, "it is a device or a pipe; name a file")
+        raise OSError(errno.EINVAL, "it is a device or a pipe; give a regular file")
     temporary, file = new_temporary(path.parent, mode)
     try:
         with file:

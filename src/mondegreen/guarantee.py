@@ -65,10 +65,10 @@ class Guarantee:
     hides_among : int or None
         How many words of the space an original may have been, whatever the output.
     disclosed : tuple of str
-        Everything about the input that passes in clear, as ``name: explanation``.
+        Everything about the input that passes unchanged, as ``name: explanation``.
     conditions : tuple of str
-        What two words must have in common, as in "words that ...": what tells other
-        words apart passes in clear.
+        What two words must have in common, as in "words that ...": what distinguishes
+        other words passes unchanged.
     assumptions, noise : tuple of str, str
         What must hold besides, and where the randomness comes from.
     noise_is_secret : bool
@@ -187,8 +187,8 @@ class Guarantee:
             raise InvalidParameterError("words", words, "at least 0")
         if self.conditions and not within_conditions:
             raise ConfigurationError(
-                "there is no bound for any two texts: it holds between words"
-                f"{self._within()}; for texts like that pass within_conditions=True"
+                "there is no bound for any two texts. The bound holds between "
+                f"words{self._within()}. For such texts, pass within_conditions=True"
             )
         pure = words * self.word_loss
         if delta is None:
@@ -204,7 +204,7 @@ class Guarantee:
         conditions: tuple[str, ...] = (),
         assumptions: tuple[str, ...] = (),
     ) -> Guarantee:
-        """Add what a reader of texts leaves in clear; conditions bind all forms.
+        """Add what a reader of texts leaves unchanged; conditions bind all forms.
 
         Parameters
         ----------
@@ -314,7 +314,7 @@ class Guarantee:
             if not isinstance(value, outer) or not all(
                 isinstance(item, inner) for item in many
             ):
-                raise TypeError(f"{each.name} is no {each.type}")
+                raise TypeError(f"{each.name} must be {each.type}")
         if not (
             0 < found.epsilon < math.inf
             and 0 <= found.effective_epsilon
@@ -374,23 +374,25 @@ class Guarantee:
         if self.is_proved:
             nearest, far = self.scale["nearest"], self.loss(self.scale["diameter"])
             so = (
-                f"a median nearest neighbour ({nearest:.3g} away): at most "
+                f"nearest neighbor (median, {nearest:.3g} away): at most "
                 f"{self.loss(nearest):.3g} nats; any two words{within}: at most "
                 f"{far:.3g} nats"
             )
             exact = "" if self.certified is None else f"{self.certified:.6g}"
-            proved = [("so", so), ("exact epsilon", exact)]
-        adds = "losses of several words add up, and n nats change odds by a factor of"
+            proved = [("so", so), ("certified", exact)]
+        adds = (
+            "losses of several words add up; n nats change odds by a factor of at most"
+        )
         lines = [
             ("mechanism", self.setting),
             ("promise" if proved else "claimed", formula),
             ("d", metric),
             *proved,
             ("claimed by", self.claimed_by),
-            ("known by", self.certified_how),
+            ("evidence", self.certified_how),
             *(("also", text) for text in self.equivalents),
-            ("unit", f"{self.unit}; {adds} e^n at most"),
-            *(("not hidden", text) for text in self.disclosed),
+            ("unit", f"{self.unit}; {adds} e^n"),
+            *(("disclosed", text) for text in self.disclosed),
             *(("assumes", text) for text in self.assumptions),
             ("noise", self.noise),
             ("protection", self.protection),
@@ -406,14 +408,13 @@ class Guarantee:
     def _odds(self) -> str:
         if self.has_groups:
             return (
-                f"{self.setting}: a sensitive word cannot be told from any other word "
-                f"of its group, nor from other words by more than a factor of "
-                f"e^{self.word_loss:.3g}."
+                f"{self.setting}: no output changes the odds between two words of one "
+                "group. Between words of two groups, the odds change by a factor of "
+                f"at most e^{self.word_loss:.3g}."
             )
         return (
-            f"{self.setting}: seeing an output changes the odds between any two "
-            f"original words{self._within()} by a factor of e^{self.word_loss:.3g} at "
-            "most."
+            f"{self.setting}: an output changes the odds between any two original "
+            f"words{self._within()} by a factor of at most e^{self.word_loss:.3g}."
         )
 
     def _hiding(self) -> str:
@@ -423,12 +424,12 @@ class Guarantee:
         if self.has_groups:
             return (
                 f"A sensitive word hides among at least {self.hides_among:,} words of "
-                "its kind (mondegreen policy show WORD), a hidden number among all of "
-                "its format: one digit among 10. Losses add up over the words of a "
-                "text."
+                "its kind (mondegreen policy show WORD). A number hides among all "
+                "numbers of its format: one digit among 10. Losses add up over the "
+                "words of a text."
             )
         near = self.effective_epsilon * self.scale["nearest"]
-        close = f"; for nearest neighbors the factor is e^{near:.3g} at most"
+        close = f"; for nearest neighbors the factor is at most e^{near:.3g}"
         return (
             f"A word hides among {self.hides_among:,} words{self._within()}"
             f"{close if near < self.word_loss else ''}. Losses add up over the words "

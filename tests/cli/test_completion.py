@@ -16,7 +16,7 @@ from click.shell_completion import ShellComplete, get_completion_class
 from mondegreen.cli.main import cli
 
 FOLDER = sysconfig.get_path("scripts")
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "complete-commands.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "questions.md"
 NAMES = ["id", "stars", "review"]
 
 

@@ -26,18 +26,16 @@ if TYPE_CHECKING:
 @command()
 def reproduce(
     names: tuple[str, ...] = argument(nargs=-1, metavar="[NAME|FILE.py]..."),
-    scale: Literal["quick", "full"] = option(
-        "How much of the grid, and how many runs."
-    ),
+    scale: Literal["quick", "full"] = option("Size of the grid, and number of runs."),
     data: Path | None = option(
-        "Folder with the data sets, NAME.parquet each.",
+        "Folder with the data sets, as NAME.parquet.",
         "--data FOLDER",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         default=None,
     ),
-    fetch: bool = option("Let the library datasets fetch what the folder lacks."),
+    fetch: bool = option("Download missing data sets with the library datasets."),
     runs: Path | None = option(
-        "Folder where finished runs are kept.  [default: in the cache]",
+        "Folder for finished runs.  [default: in the cache]",
         "--runs FOLDER",
         type=click.Path(file_okay=False, path_type=Path),
         default=None,
@@ -84,23 +82,23 @@ def reproduce(
         default=(),
     ),
     jobs: int = option(
-        "Processes that make runs. What measures time runs alone, at the end.",
+        "Number of processes. Experiments that measure time run alone, at the end.",
         "-j --jobs",
         default=1,
     ),
-    output: File | None = option("Write every run as Parquet.", "-o --output"),
+    output: File | None = option("Write all runs as a Parquet file.", "-o --output"),
     force: bool = options.FORCE,
     list_all: bool = option("List the experiments.", "--list"),
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
 ) -> None:
-    """Reproduce an experiment from a paper, and say what agrees.
+    """Reproduce experiments from papers, and report what agrees.
 
-    Without a NAME all are measured for which data and libraries are here. Finished
-    runs are kept: work that was interrupted goes on where it was. Numbers are means
-    over seeds with intervals of 95 %; what a paper prints agrees where it is within
-    the interval, widened by a tolerance that the experiment states. The exit code
-    tells whether all was measured, not whether it agrees.
+    Without a NAME, the command runs every experiment whose data and libraries are
+    installed. Finished runs are kept, so interrupted work continues where it stopped.
+    Numbers are means over seeds with 95 % intervals. A published number agrees if it is
+    within the interval, widened by a tolerance that the experiment states. The exit
+    code says whether everything was measured, not whether it agrees.
 
     \b
     mondegreen reproduce --list

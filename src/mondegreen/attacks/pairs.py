@@ -42,8 +42,8 @@ class Pairs:
 
     ``inputs`` and ``released`` are flat, shape (words,); ``starts`` says where each
     text begins, and ends with the number of words. ``ends`` tells where a sentence
-    ends. ``structures`` and ``shapes`` number what passes in clear of each original and
-    of each release: equal where that is equal. Where ``released`` is None, the two
+    ends. ``structures`` and ``shapes`` number what passes unchanged of each original
+    and of each release: equal where that is equal. Where ``released`` is None, the two
     cannot be compared word by word.
     """
 
@@ -71,9 +71,9 @@ class Pairs:
         """Released words; ConfigurationError where they are not at hand."""
         if self.released is None:
             raise ConfigurationError(
-                "the texts of RELEASE are not those of SAMPLE, word for word: give the "
-                "release that was drawn, in the order of SAMPLE, with its structure "
-                "kept"
+                "the words of RELEASE do not match the words of SAMPLE. Give the "
+                "sampled words (--read none), in the order of SAMPLE, with "
+                "--structure keep"
             )
         return self.released
 

@@ -68,20 +68,20 @@ def attack(
         *options.LAW, *options.POLICY, optional=["epsilon"]
     ),
     corpus: tuple[File, ...] = option(
-        "PUBLIC texts from the domain of SAMPLE, for the attacker on sensitive words; "
-        "in the columns of SAMPLE. Repeatable.  [default: every other text of SAMPLE, "
-        "which is then not attacked; with --policy all sensitive words are not "
-        "reported without a corpus]"
+        "PUBLIC texts from the domain of SAMPLE that the attacker knows, in the same "
+        "columns. Repeatable.  [default: every other text of SAMPLE, which is then "
+        "not attacked; none with --policy all, and then sensitive words are not "
+        "reported]"
     ),
     language: options.LanguageName | None = options.KNOWN_LANGUAGE,
     texts: int = option(
-        "How many texts to attack: the first ones; without --epsilon a random sample, "
-        "and survivors are counted in all texts.",
+        "Number of texts to attack. With --epsilon: the first N. Without: a random "
+        "sample, and survivors are counted in all texts.",
         default=2000,
     ),
     spans: str | None = option(
-        "Field of SAMPLE with annotated spans, for a release of any tool: JSON offsets "
-        "[[start, end, kind], ...], or what Presidio, spaCy or CoNLL files hold.",
+        "Field of SAMPLE with annotated spans, for a release of any tool. Formats: "
+        "JSON offsets [[start, end, kind], ...], Presidio, spaCy and CoNLL.",
         "--spans FIELD",
     ),
     label: options.Column | None = option(
@@ -90,24 +90,22 @@ def attack(
         "--label COLUMN",
     ),
     places: bool = option(
-        "List the hidden words that their context gives away (posterior above 0.5), by "
-        "text and word number. For a RELEASE of this package, with --epsilon."
+        "List the hidden words that the attacker guesses with a posterior above 0.5, "
+        "by number of text and word. For a RELEASE of mondegreen, with --epsilon."
     ),
     html: options.File | None = option("Write a page with the result.", "--html FILE"),
     fail_above: tuple[str, ...] = option(
-        "Exit with code 4 if an attack reaches more, such as survivors=0.01. "
-        "Repeatable.",
+        "Exit with code 4 if an attack reaches more than VALUE, such as "
+        "survivors=0.01. Repeatable.",
         "--fail-above NAME=VALUE",
     ),
     show: bool = option(
-        "Show the units that are left in the riskiest rows, on a terminal only."
+        "Show the remaining units of the riskiest rows, on a terminal only."
     ),
     force: bool = options.FORCE,
-    seed: options.Seed = option(
-        "Fixes what is drawn, for the attack alone.", default=0
-    ),
+    seed: options.Seed = option("Seed of the attack's own random choices.", default=0),
     more: tuple[options.AttackName, ...] = option(
-        "Another attack, which a plug-in offers. Repeatable.", "--attack NAME"
+        "Run an attack from a plug-in. Repeatable.", "--attack NAME"
     ),
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
@@ -119,10 +117,10 @@ def attack(
     guesses the hidden ones, solves consistent surrogates, and links releases to their
     originals. RELEASE has the rows of SAMPLE, in their order.
 
-    With --epsilon, the attacks use the exact law of this package, and a release is
-    drawn where none is given. An attacker who sees the ordinary words and knows other
-    texts of the domain guesses the sensitive ones. Which words count as sensitive is
-    one fixed list for all policies.
+    With --epsilon, the attacks use the exact law of this package. If you give no
+    RELEASE, the command draws one. The attacker sees the ordinary words, knows other
+    texts of the domain, and guesses the sensitive words. One fixed list says which
+    words count as sensitive, for all policies.
 
     With --policy all, or a mechanism on a space: single-word guessing, sentence
     decoding and linkage. Give a RELEASE that was printed with --read none.
@@ -154,7 +152,7 @@ def attack(
         raise ConfigurationError("--places needs a RELEASE")
     if spans or label or show:
         raise ConfigurationError(
-            "--spans, --label and --show go with a release of any tool: leave out "
+            "--spans, --label and --show are for a release of any tool: leave out "
             "--epsilon"
         )
     policy = find_policy(settings.resolve())
@@ -191,12 +189,12 @@ def _check_policy_options(
     """Refuse options that attacks under a policy have no use for."""
     if policy is not None and more:
         raise ConfigurationError(
-            "--attack does not go with a policy: attacks of plug-ins expect a space; "
-            "add --policy all"
+            "--attack cannot be combined with a policy: attacks of plug-ins expect a "
+            "space. Add --policy all"
         )
     if policy is not None and language is not None:
         raise ConfigurationError(
-            "--language does not go with a policy: name texts of the domain with "
+            "--language cannot be combined with a policy. Give in-domain texts with "
             "--corpus FILE, or add --policy all"
         )
 

@@ -103,7 +103,7 @@ def _language(
     if not asked.corpus:
         return load_language(asked.language), {}
     if asked.language is not None:
-        raise ConfigurationError("--language and --corpus exclude each other")
+        raise ConfigurationError("--language and --corpus cannot be combined")
     own = set(files.texts(files.sample))  # a corpus with SAMPLE recovers everything
     known = [
         text for path in asked.corpus for text in files.texts(path) if text not in own
@@ -121,7 +121,7 @@ def _iterate_given(files: Files, asked: Asked) -> Iterator[Given]:
 
     has_fields = asked.spans is not None or asked.label is not None
     if has_fields and len(files.columns) > 1:
-        raise ConfigurationError("--spans and --label go with one --column")
+        raise ConfigurationError("--spans and --label need a single --column")
     fields = zip(_field(files, asked.spans), _field(files, asked.label), strict=False)
     release_path = str(files.release)  # check_any_tool has seen to it
     with files.open(files.sample) as mine, files.open(release_path) as theirs:

@@ -153,7 +153,7 @@ def show_exposed(texts: Sequence[str], places: Sequence[Place]) -> None:
 
 
 def _find_hidden(privatizer: Privatizer, texts: Sequence[str]) -> list[list[bool]]:
-    """Tell of each word of each text whether the mechanism hides it."""
+    """Say for each word of each text whether the mechanism hides it."""
     from mondegreen.policy.lookup import PolicyLookup
     from mondegreen.text.lookup import KEEP, Lookup
     from mondegreen.text.tokenizer import tokenize

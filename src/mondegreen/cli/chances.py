@@ -48,14 +48,14 @@ _SHARE: Final = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
 TREE_POWER: Final = option(
-    "For -m tree with -o: how much a word of similar meaning counts as kept, its "
-    "cosine to this power. Below 1, fewer words stay and more come out near.",
+    "For -m tree with -o: weight of a word of similar meaning, as the power of its "
+    "cosine. Below 1, fewer words stay and more move to a similar word.",
     default=1.0,
     type=click.FloatRange(0, 10, min_open=True),
 )
 TREE_ALIKE: Final = option(
-    "For -m tree with -o: the same chances for every class of words, which means more "
-    "grammar and less meaning."
+    "For -m tree with -o: use the same probabilities for every class of words. This "
+    "keeps more grammar and less meaning."
 )
 
 
@@ -67,8 +67,8 @@ def chances(
     ),
     success: float | None = option(
         "How often the best guess of a single word may be right, in texts with the "
-        "word frequencies of SAMPLE. Who guesses sees one output, without its context, "
-        "and knows the mechanism and these frequencies.",
+        "word frequencies of SAMPLE. The attacker sees one output, without its "
+        "context, and knows the mechanism and these frequencies.",
         type=_SHARE,
     ),
     reader: float | None = option(

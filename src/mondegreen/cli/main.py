@@ -28,23 +28,23 @@ if TYPE_CHECKING:
 
 # By alphabet. Verb: (module, attribute, one line of help); loaded when it is used.
 _VERBS: Final = {
-    "attack": ("attack", "attack", "Measure what an adversary recovers."),
-    "audit": ("audit", "audit", "Check whether a mechanism keeps its promise."),
+    "attack": ("attack", "attack", "Measure what an attacker recovers."),
+    "audit": ("audit", "audit", "Check whether a mechanism keeps its guarantee."),
     "audit-log": ("services.audit_log", "audit_log", "Check the log of a proxy."),
-    "calibrate": ("calibrate", "calibrate", "Choose epsilon by a target."),
+    "calibrate": ("calibrate", "calibrate", "Choose parameters for a target."),
     "demo": ("demo", "demo", "Show three invented sentences before and after."),
     "doctor": ("audit", "doctor", "Show versions, spaces and the random source."),
-    "explain": ("explain", "explain", "Show what one setting means for a word."),
+    "explain": ("explain", "explain", "Show what a setting does to a word."),
     "language": (
         "public.language",
         "language",
-        "List, show, build and mix language models.",
+        "Manage language models.",
     ),
     "mechanisms": ("explain", "mechanisms", "List the mechanisms."),
     "policy": (
         "public.policy",
         "policy",
-        "List, show and compare policies.",
+        "Show, compare and build policies.",
     ),
     "privatize": ("privatize", "privatize", "Privatize a file or a stream of text."),
     "proxy": (
@@ -53,9 +53,9 @@ _VERBS: Final = {
         "Privatize prompts to a language model.",
     ),
     "restore": ("restore", "restore", "Put originals back into a release."),
-    "score": ("score", "score", "Judge a finished release by its originals."),
-    "serve": ("services.serve", "serve", "Privatize texts that come in over HTTP."),
-    "space": ("public.space", "space", "List, show, build, verify and fetch spaces."),
+    "score": ("score", "score", "Compare a release with its originals."),
+    "serve": ("services.serve", "serve", "Privatize texts over HTTP."),
+    "space": ("public.space", "space", "Manage spaces of words."),
 }
 
 # Old names of verbs, kept for one version and not listed: (module, attribute).
@@ -146,8 +146,8 @@ def _helps() -> dict[str, str]:
 @click.group(cls=_Verbs, context_settings=_SETTINGS)
 @click.version_option(__version__, prog_name="mondegreen")
 def cli() -> None:
-    """Replace sensitive words by others of their kind, with a proven limit on what the
-    result reveals about each of them (differential privacy). Ordinary words stay.
+    """Replace sensitive words at random, with a proved limit on what the result reveals
+    about each word (differential privacy). Ordinary words stay.
 
     \b
     See it:   mondegreen demo
@@ -155,7 +155,7 @@ def cli() -> None:
     A file:   mondegreen privatize notes.csv -o safe.csv --column text --epsilon 12
 
     \b
-    Every word is replaced with --policy all, which hides the story too.
+    To hide the story too, replace every word: --policy all.
 
     \b
     Exit codes: 0 done, 1 bug, 2 usage, 3 data, 4 privacy, 130 interrupted.

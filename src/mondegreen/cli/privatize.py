@@ -40,7 +40,8 @@ _LONGEST: Final = 16 << 20  # bytes of an earlier report
 def privatize(
     inputs: tuple[File, ...] = argument(nargs=-1, required=True, metavar="INPUT..."),
     output: File = option(
-        "In the format of INPUT. For several inputs, or a folder: a new folder.",
+        "File to write, in the format of INPUT. For several inputs, or a folder: a "
+        "new folder.",
         "-o --output",
         default="-",
         show_default="standard output",
@@ -49,72 +50,77 @@ def privatize(
     columns: tuple[Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
     delimiter: str | None = option(
-        "Between the values of CSV, such as ';' or '\\t'.  [default: a comma, or what "
-        "the header tells]",
+        "Delimiter of a CSV file, such as ';' or '\\t'.  [default: a comma, or the "
+        "one in the header]",
         "CHAR",
         callback=lambda context, option, given: "\t" if given == "\\t" else given,
     ),
     encoding: str | None = option(
-        "Of INPUT, such as latin-1; the output is UTF-8.  [default: UTF-8]", "NAME"
+        "Encoding of INPUT, such as latin-1. The output is UTF-8.  [default: UTF-8]",
+        "NAME",
     ),
     sheet: str | None = option(
         "Sheet of an Excel workbook; the release holds no other.  [default: the first]",
         "NAME",
     ),
     missing: Literal["stop", "pass"] = option(
-        "Records of JSON that lack a column: stop, or let them PASS IN CLEAR."
+        "What to do with JSON records that lack a column. stop: write nothing. pass: "
+        "print them UNCHANGED."
     ),
     metadata: Literal["drop", "keep"] = option(
-        "Notes that a Parquet file carries besides its rows: they may hold text."
+        "Whether to keep the metadata of a Parquet file, which may hold text."
     ),
     report: File | None = option(
-        "Write guarantee, settings and counts as JSON. Holds no text."
+        "Write guarantee, settings and counts as JSON. The report holds no text."
     ),
     earlier: File | None = option(
-        "Report of a run that made INPUT, whose guarantees go into the new report. "
-        "Parquet carries them by itself."
+        "Report of the run that made INPUT. The new report repeats its guarantees. "
+        "Parquet files carry them already."
     ),
     key_file: File | None = option(
-        "Keyed noise: the same record repeats its release. Needs --id. With --map "
-        "and no --id, the key seals the map and nothing else."
+        "Key file for keyed noise: the same record gets the same release. Needs --id. "
+        "With --map and no --id, the key only encrypts the map."
     ),
     key_env: str | None = option(
-        "As --key-file; the environment variable holds 64 hex digits.", "VARIABLE"
+        "Environment variable with the key, as 64 hex digits, instead of --key-file.",
+        "VARIABLE",
     ),
-    id_column: Column | None = option("Record id, for a key.", "--id COLUMN"),
+    id_column: Column | None = option(
+        "Column that identifies a record, for a key.", "--id COLUMN"
+    ),
     unique_ids: bool = option(
-        "Stop at an id that has occurred: two records of one id and one text repeat "
-        "each other. Some 110 bytes of memory for each record."
+        "Stop at an id that occurs twice: two records with one id and one text get "
+        "the same release. About 110 bytes of memory per record."
     ),
     detect: Literal["none", "presidio"] = option(
-        "Let a detector read each text first; what it finds hides among words of its "
-        "type, and everything goes through the policy all the same. Needs --policy."
+        "Run a detector on each text first. A word that it finds hides among words of "
+        "its type. Every word goes through the policy. Needs --policy."
     ),
     detect_model: str | None = option(
         "Installed spaCy model for --detect presidio, such as en_core_web_sm.  "
-        "[default: none; patterns alone, which find no names]",
+        "[default: none; patterns only, which find no names]",
         "NAME",
     ),
     map_path: File | None = option(
-        "Write the way back, sealed under --key-file; needs --same record. MAP with "
-        "its key UNDOES the release; without the key nobody can read it. With --id, "
-        "texts are found by the id of their record, else by their place. See: "
-        "mondegreen restore.",
+        "Write an encrypted map back to the originals, under --key-file. Needs --same "
+        "record. MAP and its key together UNDO the release. Without the key, nobody "
+        "can read the map. With --id, records are found by their id, otherwise by "
+        "their place. See: mondegreen restore.",
         "--map MAP",
     ),
     logical: tuple[str, ...] = option(
-        "The name that COLUMN has for a key: a renamed column repeats its release "
-        "under the name that it had. Repeatable.",
+        "Name of COLUMN for the key. A renamed column repeats its release under its "
+        "earlier name. Repeatable.",
         "--as COLUMN=NAME",
     ),
     seed: options.Seed | None = option(
-        "For experiments: the same file gives the same output again, a pipe may not. "
-        "The output is NOT PRIVATE."
+        "Repeatable noise for experiments: the same file gives the same output; a "
+        "pipe may not. The output is NOT PRIVATE."
     ),
-    jobs: int = option("Processes, one core each.", "-j --jobs", default=1),
+    jobs: int = option("Number of processes, one core each.", "-j --jobs", default=1),
     show: int = option(
-        "Print the first N texts before and after, on a terminal only: it shows "
-        "ORIGINALS. It prints on standard error, which must be the terminal.",
+        "Print the first N texts before and after: this shows ORIGINALS. Standard "
+        "error must be a terminal.",
         "--show N",
         default=0,
         type=click.IntRange(0, MOST_SHOWN),
@@ -129,23 +135,23 @@ def privatize(
     ),
     force: bool = options.FORCE,
     in_place: bool = option(
-        "Replace INPUT itself by its release. The original is gone; a file with "
-        "further hard links is refused."
+        "Replace INPUT itself by its release. The original is gone. A file with "
+        "further hard links is rejected."
     ),
-    quiet: bool = option("Print warnings alone.", "-q --quiet"),
+    quiet: bool = option("Print warnings only.", "-q --quiet"),
     verbose: bool = option("Print the whole guarantee.", "-v --verbose"),
 ) -> None:
     """Privatize the text of files.
 
-    Sensitive words (names, places, numbers, health, family, work, belief, money, crime,
-    rare words) are replaced by others of their kind. Ordinary words of a public list
-    stay, and so does the story that they tell: use --policy all to replace every word.
+    The command replaces sensitive words by other words of the same group: names,
+    places, numbers, health, family, work, belief, money, crime and rare words. Ordinary
+    words of a public list stay, and so does the story. To replace every word, use
+    --policy all.
 
-    INPUT is a file or "-". Its name tells the format: .txt (one text a line), .csv,
+    INPUT is a file or "-". Its name gives the format: .txt (one text per line), .csv,
     .tsv, .json (an array of objects), .jsonl, .parquet, .xlsx. Only the named columns
-    change.
-    The output appears whole or not at all. Give several files, or folders, and
-    --output is a new folder with a release of each file.
+    change. The output appears whole or not at all. For several files, or folders,
+    --output is a new folder with one release per file.
 
     \b
     mondegreen privatize reviews.csv -o safe.csv --column review --epsilon 12
@@ -363,12 +369,14 @@ def _noise(
     given = {"--key-file": key_file, "--key-env": key_env, "--seed": seed}
     named = [name for name, value in given.items() if value is not None]
     if len(named) > 1:
-        raise ConfigurationError(f"{' and '.join(named)} exclude each other")
+        raise ConfigurationError(f"{' and '.join(named)} cannot be combined")
     has_key = not key_file is key_env is None
     if has_map and has_key and id_column is None:
         return None  # the key seals the map
     if has_key != (id_column is not None):
-        raise ConfigurationError("--key-file, or --key-env, and --id need each other")
+        raise ConfigurationError(
+            "--key-file (or --key-env) and --id must be used together"
+        )
     if seed is not None:
         return Seeded(seed)
     return options.build_keyed_noise(key_file, key_env)
@@ -477,7 +485,7 @@ def _map_key(
         raise ConfigurationError("--map needs --jobs 1: one process writes the map")
     key = options.build_keyed_noise(key_file, key_env)
     if key is None:
-        raise ConfigurationError("--map needs --key-file, whose key seals the map")
+        raise ConfigurationError("--map needs --key-file: the key encrypts the map")
     return key.subkey(KEY_PURPOSE)
 
 
@@ -510,7 +518,7 @@ def _commit(target: Target | None) -> Iterator[None]:
 
 
 def report_pass(report: str | None) -> list[Pass]:
-    """The passes that a report tells of."""
+    """The passes that a report lists."""
     from mondegreen.passes import from_json
 
     if report is None:

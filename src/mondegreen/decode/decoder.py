@@ -19,7 +19,7 @@ from mondegreen.language.ngrams import NGrams
 from mondegreen.mechanisms.channel import Channel
 
 CANDIDATES: Final = 24
-"""Inputs that are looked at for each output; more find nothing better."""
+"""Candidate inputs of each output; more find nothing better."""
 
 BEAM: Final = 8
 """Of these, how many are left when pairs of words have been looked at."""
@@ -115,7 +115,7 @@ class Decoder:
         return law
 
     def words(self, released: Released) -> Ids:
-        """The likeliest input of each word by itself, shape (T,); codes stay.
+        """The most likely input of each word by itself, shape (T,); codes stay.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class Decoder:
         return found
 
     def sentence(self, released: Released) -> Ids:
-        """The likeliest sentences, shape (T,); codes stay where they are.
+        """The most likely sentences, shape (T,); codes stay where they are.
 
         Parameters
         ----------
@@ -205,7 +205,7 @@ class Decoder:
         return np.where(self._printable[read], read, released)
 
     def guesses(self, released: Released) -> Ids:
-        """The likeliest input of each word within its sentence, shape (T,).
+        """The most likely input of each word within its sentence, shape (T,).
 
         Parameters
         ----------

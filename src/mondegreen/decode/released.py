@@ -30,8 +30,8 @@ class Released:
         Words that a mechanism drew, ``0..V-1``; a negative code is a word that was
         kept, masked or dropped, which a sentence is cut at.
     ends : bool array, shape (T,)
-        Whether a sentence ends behind each word. Public: from structure that passes
-        in clear, or from a rule over released words.
+        Whether a sentence ends after each word. Public: from structure that passes
+        unchanged, or from a rule over released words.
     """
 
     ids: Ids

@@ -236,7 +236,7 @@ def _to_polars() -> None:
 
 
 def _present(available: Any, needed: Sequence[Any]) -> list[Any]:
-    """Return the columns that are needed, all of which must be there."""
+    """Return the columns that are needed; all must be there."""
     names = list(available)
     for name in needed:
         if name not in names:

@@ -20,7 +20,7 @@ Missing = Literal["stop", "pass"]
 is and be counted."""
 
 Metadata = Literal["drop", "keep"]
-"""What becomes of the metadata of a Parquet file and its fields."""
+"""What happens to the metadata of a Parquet file and its fields."""
 
 
 @final
@@ -60,7 +60,7 @@ class AbstractSource(ABC):
 
     @property
     def disclosed(self) -> tuple[str, ...]:
-        """What passes in clear because of how the file is read, as far as is known."""
+        """What passes unchanged because of how the file is read, as far as is known."""
         return ()
 
     @property

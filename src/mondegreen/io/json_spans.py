@@ -73,10 +73,10 @@ class _Node:
 class SpanScanner:
     """Finds the values at dotted paths, leaving the text around them untouched.
 
-    A path ``a.b`` means key ``b`` in the object at key ``a``, in every object of a
-    list at ``a``, and also the key that is literally ``a.b``. Where a key occurs
-    twice in an object both values are found. ``a`` and ``a.b`` together are for records
-    of which some have a text at ``a``, and some an object, or a list of either.
+    A path ``a.b`` means key ``b`` in the object at key ``a``, in every object of a list
+    at ``a``, and also the key that is literally ``a.b``. Where a key occurs twice in an
+    object both values are found. ``a`` and ``a.b`` together are for records where some
+    have a text at ``a``, and some an object, or a list of either.
 
     A record *has* a column where every object on the way has the next key, in one of
     the ways to read the dots; each object of a list, and each value of a key that

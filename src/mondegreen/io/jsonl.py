@@ -154,7 +154,7 @@ class JsonLinesSource(AbstractByteSource):
     def _missing_column(self, lacking: int, row: int | None = None) -> Exception:
         """Make the error for the first of the columns that are lacking."""
         column = self.text_columns[(lacking & -lacking).bit_length() - 1]
-        advice = "--missing pass lets such records through in clear" if row else ""
+        advice = "--missing pass lets such records through unchanged" if row else ""
         return missing_column(self.name, column, self._keys, row=row, advice=advice)
 
     def _array(self, cells: list[Any], kind: pa.DataType, first: int) -> pa.Array:
@@ -173,7 +173,7 @@ class JsonLinesSource(AbstractByteSource):
     def encode(self, batch: pa.RecordBatch) -> bytes:
         columns = [batch.column(name) for name in self.text_columns]
         if any(column.null_count for column in columns):
-            raise DataError(f"{self.name}: a released row has lost its values")
+            raise DataError(f"{self.name}: a released row lost its values")
         rows = zip(*(column.to_pylist() for column in columns), strict=True)
         lines: list[str] = []
         frames = batch.column(self._frame).to_pylist()

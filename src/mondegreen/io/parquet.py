@@ -265,7 +265,7 @@ def _footer_size(path: str) -> int:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
                 hint = "save it first; Parquet is read from its end"
-                raise errors.SourceError(path, "is no regular file", hint=hint)
+                raise errors.SourceError(path, "is not a regular file", hint=hint)
             head = file.read(len(_MAGIC))
             file.seek(max(found.st_size - _TAIL, 0))
             tail = file.read(_TAIL)

@@ -22,7 +22,7 @@ class Target:
 
     A symbolic link is followed, so that it survives; one that somebody else may have
     made is refused, since it could lead to any file of the user, or to a new one. The
-    permission bits of a file that is replaced are kept. What is no regular file (a
+    permission bits of a file that is replaced are kept. What is not a regular file (a
     device, a pipe) and standard output (``-``) are written directly. ``.gz`` is packed.
     Nothing is created before ``open``; what could not be committed is refused at once.
     """
@@ -43,8 +43,8 @@ class Target:
         """Refuse what could not be committed."""
         if _is_led_by_others(Path(self._path)):
             raise DataError(
-                f"{self.name}: is a symbolic link that another user can have made; it "
-                "leads to another file. Name that file itself, if you trust it"
+                f"{self.name}: is a symbolic link that another user may have made. If "
+                "you trust it, name the file that it points to"
             )
         if self._final.is_dir():
             raise DataError(f"{self.name}: is a folder; name a file in it")

@@ -89,8 +89,7 @@ class About:
 class NGrams(Tables):
     """Trigrams over the words of one space, read-only; equal ones have one digest.
 
-    It was made from PUBLIC text: whoever decodes with a model puts what the model knows
-    into what is released.
+    It must come from PUBLIC text: decoding puts what the model knows into the release.
 
     >>> from mondegreen.language.counts import Counter
     >>> space = Space.from_arrays("line", ["cold", "is", "it"], [[0], [1], [3]])
@@ -209,7 +208,7 @@ class NGrams(Tables):
             raise LanguageError(f"{path}: {problem}") from error
         if not is_whole:
             raise LanguageError(
-                f"{path}: it was changed after it was written; get it again"
+                f"{path}: the file was changed after it was written; get it again"
             )
         path = path.resolve()
         return cls(about=about, digest=digest, parts=parts, path=path, **tables)
@@ -357,7 +356,5 @@ def _reopen(path: Path, digest: str) -> NGrams:
     """Open a model that was pickled by its path; it must not have changed since."""
     model = NGrams.open(path)
     if model.digest != digest:
-        raise LanguageError(
-            f"{path}: another language model than the one that was sent"
-        )
+        raise LanguageError(f"{path}: not the language model of the settings")
     return model

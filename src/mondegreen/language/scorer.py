@@ -1,4 +1,4 @@
-"""Who can say how likely a sentence is: our trigrams, or a neural model of yours."""
+"""Models that score a sentence: our trigrams, or a neural model of yours."""
 
 from __future__ import annotations
 
@@ -132,7 +132,9 @@ class TransformersScorer:
         folder = Path(path)
         local = {"local_files_only": True, "trust_remote_code": False}
         if not (folder / "config.json").is_file():
-            raise LanguageError(f"{path}: no folder of a model: it has no config.json")
+            raise LanguageError(
+                f"{path}: not the folder of a model: config.json is missing"
+            )
         try:
             config = transformers.AutoConfig.from_pretrained(folder, **local)
             self._is_masked = _is_masked(config.architectures, path)

@@ -60,7 +60,9 @@ def save_language(model: NGrams, path: str | Path, *, force: bool = False) -> No
 def refuse_existing(path: Path, *, force: bool) -> None:
     """Stop before work starts if the output exists and may not be replaced."""
     if path.exists() and not force:
-        raise LanguageError(f"{path} exists; --force (force=True) replaces it")
+        raise LanguageError(
+            f"{path} exists already; --force (force=True) overwrites it"
+        )
 
 
 def language_names() -> list[str]:

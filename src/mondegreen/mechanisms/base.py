@@ -225,7 +225,7 @@ class State(ABC):
         return logs, probabilities
 
     def channel(self, prior: Floats, count: int) -> Channel | None:
-        """Find the likeliest inputs of outputs; None where only the rows can tell.
+        """Find the most likely inputs of outputs; None where only the rows can tell.
 
         Parameters
         ----------

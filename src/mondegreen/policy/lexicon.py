@@ -108,7 +108,7 @@ def parse_lexicon(data: bytes, path: str | Path) -> Lexicon:
         header = None
     if not isinstance(header, dict):
         hint = "build one with: mondegreen policy build"
-        raise SourceError(path, "the file is no lexicon of a policy", row=1, hint=hint)
+        raise SourceError(path, "the file is not a policy", row=1, hint=hint)
     tables: dict[str, dict[Any, tuple[str, ...]]] = {}
     for place in range(2, len(lines) - 1, 2):
         title, *key = lines[place].strip("[]").split(" ")

@@ -1,4 +1,4 @@
-"""From tokens to symbols of a policy: own spelling, and structure in clear, alone."""
+"""From tokens to symbols of a policy, by their spelling and public structure alone."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _fold(word: str) -> str:
 
 
 def get_flags(gap: str) -> int:
-    """Tell of the structure between two words what decides the symbols beside it."""
+    """Return what the structure between two words says about the symbols beside it."""
     is_start = sentence_ends([gap, ""])[0] or not _OPENERS.isdisjoint(gap)
     found = _STARTS * is_start | _ENDS_LINE * ("\n" in gap or "\r" in gap)
     if gap and _JOINERS.issuperset(gap):
@@ -110,7 +110,7 @@ class PolicyLookup:
     """Turns the words of texts into symbols of a policy.
 
     The symbol of a word is a function of its own spelling and of the structure around
-    it, which passes in clear: whether it begins a sentence, whether it is a part of an
+    it, which passes unchanged: whether it begins a sentence, whether it is a part of an
     address (a run of words joined by signs, with ``@``, ``_``, ``//`` or two full
     stops), whether a slash touches it, and whether most words of its line have
     capitals, which is disclosed too. Never of any one other word.
@@ -134,7 +134,7 @@ class PolicyLookup:
     def list_disclosed(self, structure: Structure) -> tuple[str, ...]:
         """What passes unchanged besides ordinary words, as ``name: explanation``."""
         lines = (
-            "lines in title case: which lines have capitals on most of their words",
+            "lines in title case: which lines have a capital on most of their words",
         )
         numbers = PLAIN_DISCLOSED if self.policy.numbers == "plain" else ()
         separators = HIDE_DISCLOSED if structure == "keep" else ()
@@ -209,7 +209,7 @@ class PolicyLookup:
     ) -> None:
         """Look up anew what a marked gap of one text touches.
 
-        ``flags[i]`` tells of the gap behind word i; gap -1 is before the first.
+        ``flags[i]`` describes the gap after word i; gap -1 is before the first.
         """
         done = -1
         for gap in marked:

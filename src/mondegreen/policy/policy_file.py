@@ -227,7 +227,7 @@ def _check_name(name: object) -> None:
 
 
 def _check(path: str | Path, lexicon: Lexicon) -> None:
-    """Refuse lists of which no policy can be made, or whose outputs would overlap."""
+    """Reject lists that make no policy, or whose outputs would overlap."""
     try:
         _check_name(lexicon.header.get("name"))
     except InvalidParameterError as error:

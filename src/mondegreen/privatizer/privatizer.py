@@ -86,10 +86,10 @@ class Privatizer:
         A space, its name, or its file, for mechanisms on a space; by default the
         embedded one.
     unknown : {"word", "mask", "drop", "fail"}
-        What becomes of words outside the vocabulary; see
+        What happens to words outside the vocabulary; see
         :class:`mondegreen.text.lookup.Lookup`. They are never copied to the output.
     keep : iterable of str
-        *Public* words that pass in clear, which the guarantee says.
+        *Public* words that pass unchanged, which the guarantee says.
     case : {"lower", "restore", "truecase"}, optional
         ``restore`` copies the case of each input word, which the guarantee says;
         ``truecase`` writes names, first words and contractions by public statistics.
@@ -134,9 +134,9 @@ class Privatizer:
 
     Notes
     -----
-    *Privacy.* Words reach the mechanism as integers, which is all it sees. Every
-    output word is drawn by it, or is said to pass in clear. Errors stop the batch; no
-    text is ever returned in place of its release.
+    *Privacy.* Words reach the mechanism as integers, which is all it sees. Every output
+    word is drawn by it, or the guarantee says that it passes unchanged. Errors stop the
+    batch; no text is ever returned in place of its release.
 
     Examples
     --------
@@ -180,7 +180,7 @@ class Privatizer:
         if not mechanism.is_private and not allow_unproved:
             raise UnprovedGuaranteeError(
                 f"{mechanism.name} has no proof of metric privacy; to compare with it "
-                "all the same, pass allow_unproved=True (--allow-unproved)"
+                "anyway, pass allow_unproved=True (--allow-unproved)"
             )
         law = mechanism.to_dict()["parameters"]
         # Without the names of space and language, which may be in memory alone.
@@ -418,8 +418,8 @@ class Privatizer:
     ) -> Iterator[Release | None]:
         """Privatize any number of texts in constant memory, order kept.
 
-        Texts are read as far as the releases are asked for, in chunks of 1,024. To
-        refuse an id that has occurred takes some 110 bytes of memory for each record.
+        Texts are read as far as the releases are asked for, in chunks of 1,024.
+        Rejecting an id that occurs twice takes about 110 bytes of memory per record.
         Parameters are those of :meth:`batch`.
 
         Yields
@@ -651,8 +651,8 @@ class Privatizer:
         if not isinstance(self._lookup, PolicyLookup):
             has = "a detector already" if self._policy else "no policy"
             raise ConfigurationError(
-                f"a detector needs a policy behind it, and there is {has}: use "
-                "policy='names' or policy='sensitive', and one detector"
+                f"a detector needs a policy; found {has}: use policy='names' or "
+                "policy='sensitive', and one detector"
             )
         other = self.with_noise(self.noise)
         other.__dict__.pop("digest", None)  # another law, so other keyed noise

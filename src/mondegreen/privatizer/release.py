@@ -1,4 +1,4 @@
-"""What becomes of one text, and the words of texts drawn anew."""
+"""The release of one text, and the sampled words of texts."""
 
 from __future__ import annotations
 
@@ -236,6 +236,7 @@ def _sample(state: State, ids: Ids, rng: np.random.Generator) -> Ids:
     is_word = (drawn >= 0) & (drawn < state.output_count)
     if drawn.shape != ids.shape or not is_word.all():
         raise MondegreenError(
-            f"{state.guarantee.mechanism} drew what is no word; nothing was released"
+            f"{state.guarantee.mechanism} returned an invalid word id; nothing was "
+            "released"
         )
     return drawn

@@ -408,7 +408,7 @@ class Conversation:
         return True
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a conversation holds words of a user: write it with to_bytes")
+        raise TypeError("a conversation holds private words: write it with to_bytes")
 
     def __repr__(self) -> str:
         return f"Conversation({self._policy!r}, words={len(self)})"
@@ -432,7 +432,9 @@ def conversation_settings(settings: Settings) -> dict[str, Any]:
     for name in list_options():
         given = getattr(settings, name)
         if name not in (*_TAKEN, "mechanism") and given != getattr(usual, name):
-            raise ConfigurationError(f"{name} does not go with restoring: leave it out")
+            raise ConfigurationError(
+                f"{name} cannot be combined with restoring: leave it out"
+            )
     if settings.mechanism not in (None, "urr"):
         raise ConfigurationError("restoring needs mechanism urr, or none")
     return {name: getattr(settings, name) for name in _TAKEN} | {

@@ -247,7 +247,9 @@ def private_search(
             Settings(epsilon=epsilon, policy=policy, **settings)
         )
     elif epsilon is not None or settings:
-        raise ConfigurationError("a privatizer is whole: leave out the other settings")
+        raise ConfigurationError(
+            "a privatizer holds all settings: leave out the other settings"
+        )
     released = privatizer(query).text
     values = _check(search(released, fetch), fetch)
     texts = [text_of(value) for value in values]

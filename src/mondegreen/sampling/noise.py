@@ -202,14 +202,14 @@ def check_variable(name: object) -> None:
     """Refuse, without showing it, what may be a key in place of a variable's name."""
     if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
         raise ConfigurationError(
-            "the key is named by an environment variable: letters, digits and "
-            "underscores, no digit first, such as RELEASE_KEY"
+            "give the name of an environment variable that holds the key, such as "
+            "RELEASE_KEY: letters, digits and underscores, not starting with a digit"
         )
 
 
 @final
 class KeyedNoise:
-    r"""Noise that repeats itself for the same record, for whoever holds the key.
+    r"""Noise that repeats itself for the same record, with the same key.
 
     A retry, a replay or a second run over unchanged records repeats the release
     instead of drawing again, so nothing more is revealed. :func:`stream_key` says what
@@ -218,8 +218,8 @@ class KeyedNoise:
     play no part. Give every record an id of its own: two of one id and one text repeat
     each other, so that a reader sees that they are equal.
 
-    Whoever holds the key and the release can test guesses of the original text:
-    keep the key as long as replays are due, then delete it.
+    Anyone with the key and the release can test guesses of the original text: keep the
+    key as long as replays are due, then delete it.
 
     Parameters
     ----------
@@ -266,14 +266,14 @@ class KeyedNoise:
         """
         if _LIKE_KEY.fullmatch(str(path)):
             raise ConfigurationError(
-                "the key is read from a file: give its path, not the key; a file of "
-                "such a name is given with its folder"
+                "give the path of a key file, not the key. If the file has such a "
+                "name, give its path with the folder"
             )
         path = Path(path).absolute()
         make = f"make one: (umask 077; head -c 32 /dev/urandom > {path.name})"
         key = read_secret(path, _LONGEST_KEY, "key file", f"; {make}")
         if not _is_key(key):
-            raise ConfigurationError(f"key file {path} is no key; {make}")
+            raise ConfigurationError(f"key file {path} is not a key; {make}")
         source = cls(key)
         source._again = (cls.from_file, (path,))
         return source
@@ -323,7 +323,7 @@ class KeyedNoise:
     def describe(self) -> str:
         return (
             "ChaCha20, keyed by a secret, the record id and the text: the same record "
-            "repeats its release; whoever holds the key can test guesses"
+            "repeats its release; anyone with the key can test guesses"
         )
 
     def streams(self, batch: Batch) -> Iterator[tuple[range, np.random.Generator]]:
@@ -398,8 +398,8 @@ class Seeded:
     def streams(self, batch: Batch) -> Iterator[tuple[range, np.random.Generator]]:
         if batch.number is None:
             raise ConfigurationError(
-                "seeded noise in a copy of a privatizer would start again with the "
-                "first batch: pass number=, another one for every batch"
+                "seeded noise in a copy of a privatizer would repeat the noise of the "
+                "first batch. Pass number=, a different one for each batch"
             )
         scope = int.from_bytes(hashlib.sha256(batch.scope).digest()[:8], "little")
         entropy = np.random.SeedSequence([self.seed, batch.number, scope])

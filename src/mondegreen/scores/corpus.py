@@ -1,7 +1,7 @@
 r"""What happened to a corpus: words changed, rare words that survive, English words.
 
-Everything here is computed from the private text. It is for whoever holds that text,
-and is not private itself.
+Everything here is computed from the private text. It is for the owner of that text, and
+is not private itself.
 """
 
 from __future__ import annotations

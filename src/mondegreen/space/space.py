@@ -153,7 +153,7 @@ class Space(WordSpace):
         :func:`mondegreen.space.geometry.unknown_point`.
     geometry : Geometry
         Distances that give epsilon its scale, and bounds that certificates count on;
-        part of the digest. Those of a few inputs are looked at.
+        part of the digest. Those of a few inputs are checked.
     about : mapping of str to str
         Free public facts such as ``source``, ``licence`` and ``language``.
     path : Path or None

@@ -114,7 +114,7 @@ def view(array: pa.Array, steps: Steps = ()) -> pa.Array:
 
 
 def read_text(text: pa.Array) -> list[str | None]:
-    """Read strings, one of which may be no UTF-8: Arrow does not look for that."""
+    """Read strings, and check that they are UTF-8: Arrow does not."""
     try:
         return text.to_pylist()  # type: ignore[no-any-return]
     except UnicodeDecodeError:

@@ -65,13 +65,13 @@ def read_spans(field: Any, text: str) -> list[Annotation]:
         try:
             field = json.loads(given)
         except ValueError:
-            raise SpanError("it is no valid JSON") from None
+            raise SpanError("it is not valid JSON") from None
     if isinstance(field, Mapping):
         field = next((field[name] for name in _LISTS if name in field), None)
     if field is None:
         return []
     if isinstance(field, str) or not isinstance(field, Sequence):
-        raise SpanError("it is no list of spans")
+        raise SpanError("it is not a list of spans")
     found = {_annotation(each, len(text)) for each in field}
     return sorted(found)
 
@@ -86,9 +86,9 @@ def _annotation(given: Any, length: int) -> Annotation:
     else:
         raise SpanError("a span is neither [start, end, kind] nor an object")
     if type(start) is not int or type(end) is not int:
-        raise SpanError("a span has no whole numbers for its start and end")
+        raise SpanError("the start and end of a span must be whole numbers")
     if not 0 <= start < end <= length:
-        raise SpanError("a span is empty or goes beyond its text")
+        raise SpanError("a span is empty or ends after its text")
     return Annotation(start, end, "unit" if kind is None else str(kind))
 
 

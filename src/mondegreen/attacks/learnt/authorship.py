@@ -23,7 +23,7 @@ def counts(texts: Sequence[Ids], size: int) -> Any:
 def guess_authors(
     known: Sequence[Ids], authors: NDArray[np.int64], asked: Sequence[Ids], size: int
 ) -> NDArray[np.int64]:
-    """Name the likeliest author of each text, by TF-IDF and logistic regression.
+    """Name the most likely author of each text, by TF-IDF and logistic regression.
 
     An adversary who knows the mechanism learns from releases of the known texts
     (adaptive); one who does not, from the texts themselves. Needs scikit-learn.

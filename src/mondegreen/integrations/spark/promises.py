@@ -70,7 +70,7 @@ def set_table_properties(table: str, df: DataFrame) -> None:
     how = f"SET TBLPROPERTIES ('{METADATA_KEY}' = '{literal}')"
     df.sparkSession.sql(f"ALTER TABLE {table} {how}")
     if _property(table, df) != value:
-        raise DataError(f"table {table} does not state what was to be its properties")
+        raise DataError(f"table {table} did not store the properties")
 
 
 def report(df: DataFrame) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def describe_field(field: StructField, made: Sequence[Pass]) -> StructField:
     """Describe a column of the result.
 
     Metadata may hold text, as the labels of an index do, and goes; but for the comment
-    of a column that passes in clear, and for what was promised before.
+    of a column that passes unchanged, and for what was promised before.
     """
     given = field.metadata or {}
     passes = [*from_json(given.get(METADATA_KEY)), *made]

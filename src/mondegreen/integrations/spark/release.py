@@ -64,9 +64,9 @@ def privatize(
     df : pyspark.sql.DataFrame
         Of Spark 4 or later, also of Spark Connect, also a stream.
     columns : sequence of str, or mapping of str to str
-        Columns of strings or of arrays of strings; ``msg.body`` is a field of a
-        struct, or of the structs of an array. A mapping gives each its logical name,
-        as in :meth:`mondegreen.Privatizer.arrow`. All other columns pass in clear.
+        Columns of strings or of arrays of strings; ``msg.body`` is a field of a struct,
+        or of the structs of an array. A mapping gives each its logical name, as in
+        :meth:`mondegreen.Privatizer.arrow`. All other columns pass unchanged.
     spec : dict or Privatizer
         What ``Privatizer.to_dict()`` returns. A space or a policy of your own must have
         the same path on every executor. With ``same="key"``, a sensitive word has one
@@ -236,7 +236,8 @@ def _settings(spec: Given) -> dict[str, Any]:
     given = make_privatizer(spec)
     if not isinstance(given.noise, OSNoise):
         raise ConfigurationError(
-            "noise of a privatizer is not sent to executors: name its key by key_env"
+            "the noise of a privatizer is not sent to executors. Name the key with "
+            "key_env"
         )
     return given.to_dict()
 
@@ -247,36 +248,36 @@ def _check_source(
     if unkeyed not in (None, "write-once"):
         raise InvalidParameterError("unkeyed", unkeyed, "None or 'write-once'")
     if (id_column is None) != (key_env is None):
-        raise ConfigurationError("id_column and key_env need each other")
+        raise ConfigurationError("id_column and key_env must be used together")
     if key_env is not None:
         if unkeyed:
-            raise ConfigurationError("key_env and unkeyed exclude each other")
+            raise ConfigurationError("key_env and unkeyed cannot be combined")
         check_secret(key_env)
         _check_hidden(df, key_env)
         _check_key(df, key_env)
     elif df.isStreaming:
         raise ConfigurationError(
-            "a stream replays batches after a restart, and each draw spends epsilon "
-            "again: name id_column and key_env"
+            "a stream repeats batches after a restart, and each draw spends epsilon "
+            "again. Pass id_column and key_env"
         )
     elif not unkeyed:
         raise ConfigurationError(
             "Spark computes a frame again for every action and every retry, and each "
-            "draw spends epsilon again: name id_column and key_env, or pass "
+            "draw spends epsilon again. Pass id_column and key_env, or pass "
             "unkeyed='write-once' and write the frame once"
         )
 
 
 def _check_hidden(df: DataFrame, key_env: Secret) -> None:
-    """Refuse a key that the configuration would show to who sees Spark's pages."""
+    """Reject a key that Spark's pages would show."""
     name, conf = f"spark.executorEnv.{key_env}", df.sparkSession.conf
     if not isinstance(key_env, str) or conf.get(name, None) is None:
         return
     if not re.search(conf.get("spark.redaction.regex", None) or _REDACTED, name):
         raise ConfigurationError(
-            f"{name} is shown in Spark's pages and event logs: use a name that "
-            "spark.redaction.regex hides, such as RELEASE_SECRET, or let the cluster "
-            "set the variable, and make a new key"
+            f"{name} is visible in Spark's pages and event logs. Make a new key. Use "
+            "a name that spark.redaction.regex hides, such as RELEASE_SECRET, or let "
+            "the cluster set the variable"
         )
 
 
@@ -308,8 +309,9 @@ def _check_stable(ids: DataFrame) -> None:
     shown = _UNSTABLE.search(plans if "LocalTableScan" in last else last)
     if found := shown[1] if shown else next(_iterate_drawn(ids), None):
         raise ConfigurationError(
-            f"the ids come from {found}, which every run computes anew, so that a "
-            "record would have many releases: take an id that is stored with the record"
+            f"the ids come from {found}, which Spark computes again in every run. A "
+            "record would then get many releases. Use an id that is stored with the "
+            "record"
         )
 
 

@@ -285,8 +285,8 @@ def load_shipped_weights(tree: WordTree, epsilon: float) -> tuple[int, ...] | No
         if all(x <= most for x, most in zip(losses, limits, strict=True)):
             return found
     raise SpaceIntegrityError(
-        f"the integers of the tree {tree.digest[:12]} that ship lose more than epsilon "
-        f"{epsilon:g}; install the package again"
+        f"the integers of the tree {tree.digest[:12]} in the package lose more than "
+        f"epsilon {epsilon:g}; install the package again"
     )
 
 

@@ -119,7 +119,7 @@ def brute_posterior(law, sentences, prior, released, place):
 )
 def test_the_posterior_is_that_of_all_sentences(mechanism, epsilon, text):
     state, policy, reader = tiny(mechanism, epsilon)
-    law, _ = brute_law(state, policy)
+    law, symbols = brute_law(state, policy)
     truth = np.array([WORDS.index(word) for word in text.split()], np.int32)
     sentences, prior = brute_prior(tiny_language(), len(truth))
     rng = np.random.default_rng(1)

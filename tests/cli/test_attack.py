@@ -166,12 +166,13 @@ def test_a_language_model_makes_a_reader_and_names_words(run, model):
 @pytest.mark.slow("a bisection of linear programs")
 def test_chances_are_found_for_a_reader(run, model):
     arguments = "sample.csv", "-o", "c.json", "--epsilon", "9", "--json"
-    done = run("chances", *arguments, "--reader", "0.5", *model)
+    tree, bound = ("calibrate", "--mechanism", "tree", "--target"), "reader=0.5"
+    done = run(*tree, bound, *arguments, *model)
     found = json.loads(done.stdout)
     assert abs(found["reader"]["value"] - 0.5) < 0.15  # on the other half
-    for both in ((), ("--reader", "0.5", "--success", "0.5")):
-        run("chances", *arguments, *both, *model, "--force", expect=2)
-    low = run("chances", *arguments, "--reader", "0.001", *model, "--force", expect=2)
+    both = "--target", "success=0.5"
+    run(*tree, bound, *arguments, *both, *model, "--force", expect=2)
+    low = run(*tree, "reader=0.001", *arguments, *model, "--force", expect=2)
     assert "cannot be had" in low.output
 
 
@@ -284,6 +285,32 @@ def test_a_release_under_a_policy_is_read_back(of_policy, folder):
     noisy = json.loads(of_policy("noisy.csv", "--json").stdout)
     assert "did not draw its words" in noisy["release_problem"]
     assert "sensitive_words" not in noisy
+
+
+@pytest.mark.parametrize(
+    ("more", "least"), [(("--same", "record"), 0.9), (("--numbers", "near"), 0.6)]
+)
+def test_scopes_and_numbers_of_a_release_are_attacked(of_policy, folder, more, least):
+    """Behind "paid 120 for" nothing tells the word; in a record its other place does."""
+    rows = (folder / "ill.csv").read_text().splitlines()
+    changed = [rows[0], *(f"{row} I paid 120 for {row.split()[2]}" for row in rows[1:])]
+    (folder / "ill.csv").write_text("\n".join(changed) + "\n")
+    drawn = json.loads(of_policy(*more, "--json").stdout)
+    made = "-o", "out.csv", "--policy", "sensitive", "--epsilon", "30", *more
+    done = CliRunner().invoke(cli, ["privatize", "ill.csv", *made])
+    assert done.exit_code == 0, done.output
+    found = json.loads(of_policy("out.csv", *more, "--json").stdout)
+    assert found["release_problem"] is None
+    for each in (drawn, found):
+        assert least < each["sensitive_words"]["value"] <= least + 0.1
+        assert each["sensitive_words"]["beside"]["number"]["n"] == 45
+
+
+def test_options_of_a_policy_need_epsilon(folder, of_policy):
+    command = ["attack", "ill.csv", "public.csv", "--same", "record"]
+    done = CliRunner().invoke(cli, command)
+    assert done.exit_code == 2
+    assert "Missing option '--epsilon'" in done.output
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_mechanisms_are_offered_by_name_and_alias(verb):
     assert offered(verb, "-m", "ma") == ["madlib", "mahalanobis"]
 
 
-@pytest.mark.parametrize("verb", ["privatize", "explain", "score", "chances"])
+@pytest.mark.parametrize("verb", ["privatize", "explain", "score", "calibrate"])
 def test_spaces_are_offered_by_name(verb):
     assert offered(verb, "--space", "gl") == ["glove-840b-34k"]
     assert offered(verb, "--space", "./mine") == []  # the shell offers files

@@ -216,11 +216,12 @@ def build_pairs(
     >>> pairs.inputs.tolist(), pairs.released.tolist()
     ([0, 3, 2], [0, 1, 2])
     """
-    batch = tokenize(texts)
+    cut = lookup.cut if isinstance(lookup, PolicyLookup) else tokenize
+    batch = cut(texts)
     known: dict[tuple[str, ...], int] = {}
     if releases is None:
         return _read(batch, lookup, known)
-    printed = tokenize(releases).parts
+    printed = cut(releases).parts
     if isinstance(lookup, PolicyLookup):
         other, read = TokenizedBatch(printed), lookup.print_codes
     else:
@@ -293,8 +294,11 @@ def looks_drawn(state: State, pairs: Pairs) -> bool:
     """
     inputs, outputs = pairs.inputs, pairs.outputs
     if isinstance(state, ResponseState):
+        cells = state.alphabet.cells  # an amount rarely keeps its cell
+        is_kept = (inputs < cells.start) | (inputs >= cells.stop)
+        inputs, outputs = inputs[is_kept], outputs[is_kept]
         chances = state.response.kept_by(inputs)
-        spread = math.sqrt(float(chances @ (1 - chances))) / len(inputs)
+        spread = math.sqrt(float(chances @ (1 - chances))) / max(1, len(inputs))
         gap = abs(float((inputs == outputs).mean() - chances.mean()))
         return gap <= _SHARE + _DEVIATIONS * spread
     order = np.argsort(inputs, kind="stable")

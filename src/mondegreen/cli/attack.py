@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, compress, islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -65,7 +65,10 @@ def attack(
     columns: tuple[options.Column, ...] = options.COLUMNS,
     format: Format | None = options.FORMAT,
     settings: Settings = options.settings(
-        *options.LAW, *options.POLICY, optional=["epsilon"]
+        *options.LAW,
+        *options.POLICY,
+        *("same", "numbers", "near"),
+        optional=["epsilon"],
     ),
     corpus: tuple[File, ...] = option(
         "PUBLIC texts from the domain of SAMPLE that the attacker knows, in the same "
@@ -360,11 +363,11 @@ def _attack_policy(
     """Attack randomized response over the symbols of a policy."""
     import numpy as np
 
+    from mondegreen.attacks.linked import draw_linked, link_printed
     from mondegreen.attacks.pairs import build_pairs
     from mondegreen.attacks.policies import attack_policy
     from mondegreen.attacks.sensitive import InDomainReader
     from mondegreen.privatizer.build import build_mechanism
-    from mondegreen.text.tokenizer import tokenize
 
     law: Any = build_mechanism(settings)
     state = law.prepare(policy.alphabet)
@@ -381,16 +384,25 @@ def _attack_policy(
     pairs = build_pairs(texts, reader.lookup, releases)
     check_words(pairs, files)
     trouble: str | None = None
-    if releases is None:
-        pairs = pairs.sample(state, np.random.default_rng(seed))
+    batch, same = reader.lookup.cut(_choose(texts, pairs)), settings.same
+    rng, links = np.random.default_rng(seed), None
+    if releases is None and same == "place":
+        pairs = pairs.sample(state, rng)
+    elif releases is None:
+        released, links = draw_linked(policy, state, batch, pairs.inputs, same, rng)
+        pairs = replace(pairs, released=released, shapes=pairs.structures)
     else:
         pairs, trouble = _check(pairs, state)
+        if pairs.released is not None and same != "place":
+            printed = reader.lookup.cut(_choose(releases, pairs))
+            links = link_printed(reader.lookup, printed, pairs.released, same)
     found = attack_policy(
         policy,
         state,
         reader,
-        tokenize(_choose(texts, pairs)),
+        batch,
         pairs,
+        links=links,
         is_public=bool(corpus),
         tell=show,
     )

@@ -50,15 +50,10 @@ def check_any_tool(
         raise ConfigurationError(
             "Missing option '--epsilon': without it, name a RELEASE of any tool"
         )
-    if (
-        settings.mechanism is not None
-        or settings.policy is not None
-        or more
-        or has_places
-    ):
+    if settings != Settings(space=settings.space) or more or has_places:
         raise ConfigurationError(
-            "Missing option '--epsilon': --mechanism, --policy, --attack and --places "
-            "need it. "
+            "Missing option '--epsilon': options of a mechanism or of a policy, "
+            "--attack and --places need it. "
             "To attack a release of any tool, leave them out"
         )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import click
 
 from mondegreen.cli import options
-from mondegreen.cli.chances import TREE_ALIKE, TREE_POWER, tune_tree
+from mondegreen.cli.calibrate_tree import TREE_ALIKE, TREE_POWER, tune_tree
 from mondegreen.cli.options import File, argument, command, option
 from mondegreen.cli.render import echo_json, read_public, say, shower
 from mondegreen.errors import ConfigurationError, InvalidParameterError
@@ -169,12 +169,10 @@ def calibrate(
             f"leave out --mechanism, or name one of {', '.join(SYMBOL_MECHANISMS)}"
         )
     if output is not None:
-        key, share = _bound_tree(names, targets, epsilons)
         tune_tree(
             sample,
             output,
-            success=share if key == "success" else None,
-            reader=share if key == "reader" else None,
+            target=_bound_tree(names, targets, epsilons),
             epsilon=epsilons[0],
             power=power,
             alike=alike,

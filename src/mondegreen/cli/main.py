@@ -58,9 +58,6 @@ _VERBS: Final = {
     "space": ("public.space", "space", "Manage spaces of words."),
 }
 
-# Old names of verbs, kept for one version and not listed: (module, attribute).
-_OLD: Final = {"chances": ("chances", "chances")}
-
 _SETTINGS: Final = {"help_option_names": ["-h", "--help"], "show_default": True}
 _DISK_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
@@ -84,11 +81,11 @@ class _Verbs(click.Group):
         return list(_helps())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _VERBS and cmd_name not in _OLD:
+        if cmd_name not in _VERBS:
             from mondegreen.cli.plugins import load_plugin
 
             return load_plugin(cmd_name)
-        module, attribute = _OLD.get(cmd_name) or _VERBS[cmd_name][:2]
+        module, attribute, _ = _VERBS[cmd_name]
         loaded = importlib.import_module(f"mondegreen.cli.{module}")
         return getattr(loaded, attribute)  # type: ignore[no-any-return]
 
@@ -97,7 +94,7 @@ class _Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a verb; the answer to an unknown one is what it is like."""
         given = args[0]
-        if given in (*_VERBS, *_OLD) or given[:1] == "-" or ctx.resilient_parsing:
+        if given in _VERBS or given[:1] == "-" or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
         names = _helps()
         near = difflib.get_close_matches(given, names, n=1)

@@ -197,7 +197,7 @@ def read_public(
     quiet: bool,
     keep: int = 0,
 ) -> Sample:
-    """Count the words of a public sample, which ``calibrate`` and ``chances`` take."""
+    """Count the words of a public sample, which ``calibrate`` takes."""
     from mondegreen.calibration.sample import read_sample
     from mondegreen.io.open import open_source
 

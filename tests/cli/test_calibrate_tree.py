@@ -1,4 +1,4 @@
-"""``mondegreen chances``: both bounds hold, and the file is what privatize reads."""
+"""``mondegreen calibrate -m tree -o``: both bounds hold, and the file is what privatize reads."""
 
 import csv
 import json
@@ -43,7 +43,8 @@ def run(tmp_path, monkeypatch):
     return invoke
 
 
-BOUNDS = "--success", "0.3", "--epsilon", "3"
+TREE = "calibrate", "--mechanism", "tree"
+BOUNDS = "--target", "success=0.3", "--epsilon", "3"
 
 
 def priors():
@@ -62,7 +63,7 @@ def success_by_the_law(given, prior, space, epsilon):
 
 @pytest.mark.parametrize("more", [(), ("--alike",), ("--power", "0.5")])
 def test_both_bounds_hold_for_what_the_file_describes(run, more):
-    run("chances", "public.txt", "-o", "c.json", *BOUNDS, *more)
+    run(*TREE, "public.txt", "-o", "c.json", *BOUNDS, *more)
     given = json.loads(Path("c.json").read_text())
     assert more != ("--alike",) or "of_class" not in given
     law = mg.mechanism("tree", epsilon=3.0, **given).prepare(
@@ -78,8 +79,8 @@ def test_both_bounds_hold_for_what_the_file_describes(run, more):
 @pytest.mark.slow("solves linear programs on 33,860 words")
 def test_the_success_holds_for_the_frequencies_of_a_small_sample(tmp_path):
     review, output = Path(__file__).parents[2] / "examples/reviews.csv", tmp_path / "c"
-    command = ["chances", str(review), "-c", "review", "-o", str(output), "--json"]
-    done = CliRunner().invoke(cli, [*command, "--success", "0.2", "--epsilon", "10"])
+    command = [*TREE, str(review), "-c", "review", "-o", str(output), "--json"]
+    done = CliRunner().invoke(cli, [*command, "--target", "success=0.2", "--epsilon", "10"])
     assert done.exit_code == 0, done.output
     space = load_space(DEFAULT_SPACE)
     lines = review.read_text(encoding="utf-8").splitlines()
@@ -95,10 +96,10 @@ def test_the_success_holds_for_the_frequencies_of_a_small_sample(tmp_path):
 
 
 def test_a_small_sample_is_warned_of_and_a_large_one_is_not(run):
-    run_small = "chances", "small.txt", "-o", "s.json", "--quiet"
+    run_small = *TREE, "small.txt", "-o", "s.json", "--quiet"
     Path("small.txt").write_text(" ".join(WORDS[:50]))
     assert "SAMPLE is small" in run(*run_small, *BOUNDS).stderr
-    shown = run("chances", "public.txt", "-o", "c.json", *BOUNDS).stderr
+    shown = run(*TREE, "public.txt", "-o", "c.json", *BOUNDS).stderr
     assert "SAMPLE is small" not in shown
 
 
@@ -107,14 +108,14 @@ def test_chances_that_break_the_bound_are_not_written(run, monkeypatch):
         return mg.mechanism("tree", epsilon=epsilon)
 
     monkeypatch.setattr("mondegreen.calibration.tree_levels.best_tree", wrong)
-    arguments = "chances", "public.txt", "-o", "c.json", "--success", "0.13", "-e", "9"
+    arguments = *TREE, "public.txt", "-o", "c.json", "--target", "success=0.13", "-e", "9"
     assert "was not reached" in run(*arguments, expect=2).output
     assert not Path("c.json").exists()
 
 
 def test_the_command_that_is_printed_runs(run):
     found = json.loads(
-        run("chances", "public.txt", "-o", "c.json", *BOUNDS, "--json").stdout
+        run(*TREE, "public.txt", "-o", "c.json", *BOUNDS, "--json").stdout
     )
     assert found["success"] <= 0.3
     assert sum(row["words"] for row in found["classes"]) == len(WORDS)
@@ -127,34 +128,34 @@ def test_the_command_that_is_printed_runs(run):
 
 
 def test_people_read_a_table(run):
-    shown = run("chances", "public.txt", "-o", "c.json", *BOUNDS).output
+    shown = run(*TREE, "public.txt", "-o", "c.json", *BOUNDS).output
     assert "a single word is guessed" in shown
     assert "before any output" in shown
     assert "--set @c.json" in shown
 
 
 def test_a_success_below_that_of_no_output_is_refused(run):
-    command = "chances", "public.txt", "-o", "c.json", "-e", "3", "--success"
-    assert "cannot be had" in run(*command, "0.01", expect=2).output
+    command = *TREE, "public.txt", "-o", "c.json", "-e", "3", "--target"
+    assert "cannot be had" in run(*command, "success=0.01", expect=2).output
     most = priors()[0].max()
-    assert f"{most:.4f}" in run(*command, f"{most - 1e-6}", expect=2).output
-    run(*command, f"{most + 1e-6}")
+    assert f"{most:.4f}" in run(*command, f"success={most - 1e-6}", expect=2).output
+    run(*command, f"success={most + 1e-6}")
 
 
 @pytest.mark.parametrize("epsilon", ["nan", "0", "-1", "inf"])
 def test_an_epsilon_that_is_none_is_refused_at_once(run, epsilon):
-    arguments = "chances", "nowhere.txt", "-o", "c.json", "--success", "0.3"
+    arguments = *TREE, "nowhere.txt", "-o", "c.json", "--target", "success=0.3"
     assert "epsilon" in run(*arguments, "-e", epsilon, expect=2).output
 
 
 def test_standard_output_is_the_file_and_nothing_else(run):
-    shown = run("chances", "public.txt", "-o", "-", *BOUNDS, "--quiet").stdout
+    shown = run(*TREE, "public.txt", "-o", "-", *BOUNDS, "--quiet").stdout
     assert "level_probabilities" in json.loads(shown)
 
 
 def test_an_output_that_exists_stays(run):
     Path("c.json").write_text("mine")
-    shown = run("chances", "public.txt", "-o", "c.json", *BOUNDS, expect=3).output
+    shown = run(*TREE, "public.txt", "-o", "c.json", *BOUNDS, expect=3).output
     assert "--force" in shown
     assert Path("c.json").read_text() == "mine"
 

@@ -1,7 +1,4 @@
-"""``mondegreen calibrate -m tree -o``: the tree that keeps most of a text.
-
-``mondegreen chances`` is its old name, which is kept for one version.
-"""
+"""``mondegreen calibrate -m tree -o``: the tree that keeps most of a text."""
 
 from __future__ import annotations
 
@@ -10,8 +7,7 @@ from typing import TYPE_CHECKING, Final, final
 
 import click
 
-from mondegreen.cli import options
-from mondegreen.cli.options import File, argument, command, option
+from mondegreen.cli.options import option
 from mondegreen.cli.render import (
     echo_facts,
     echo_json,
@@ -44,7 +40,6 @@ _LABELS: Final = {
 
 _ROUNDING: Final = 1e-9  # of sums over all words in float64
 _HALF: Final = 20_000  # words that a reader is tried on
-_SHARE: Final = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
 TREE_POWER: Final = option(
@@ -59,72 +54,11 @@ TREE_ALIKE: Final = option(
 )
 
 
-@command()
-def chances(
-    sample: File = argument(),
-    output: File = option(
-        "JSON to write, for --set @FILE of the other commands.", "-o --output"
-    ),
-    success: float | None = option(
-        "How often the best guess of a single word may be right, in texts with the "
-        "word frequencies of SAMPLE. The attacker sees one output, without its "
-        "context, and knows the mechanism and these frequencies.",
-        type=_SHARE,
-    ),
-    reader: float | None = option(
-        "In place of --success: the share of words that a reader of sentences may "
-        "recover, who knows a public language model besides. Measured on one half of "
-        "SAMPLE, and told of the other.",
-        type=_SHARE,
-    ),
-    epsilon: float = option(
-        "Privacy budget: smaller is more private. An output changes the odds between "
-        "any two words by a factor of at most e^NUMBER.",
-        "-e --epsilon",
-    ),
-    power: float = TREE_POWER,
-    alike: bool = TREE_ALIKE,
-    columns: tuple[options.Column, ...] = options.COLUMNS,
-    format: Format | None = options.FORMAT,
-    space: options.SpaceName = options.SPACE,
-    language: options.LanguageName | None = options.KNOWN_LANGUAGE,
-    force: bool = options.FORCE,
-    as_json: bool = options.JSON,
-    quiet: bool = options.QUIET,
-) -> None:
-    """Use ``mondegreen calibrate -m tree -o FILE``: this is its old name.
-
-    \b
-    mondegreen calibrate public.csv -m tree -t success=0.2 -e 10 -o chances.json
-    """  # noqa: D301
-    say(
-        "mondegreen chances is now: mondegreen calibrate SAMPLE -m tree --target "
-        "success=VALUE --epsilon E -o FILE"
-    )
-    tune_tree(
-        sample,
-        output,
-        success=success,
-        reader=reader,
-        epsilon=epsilon,
-        power=power,
-        alike=alike,
-        columns=columns,
-        format=format,
-        space=space,
-        language=language,
-        force=force,
-        as_json=as_json,
-        quiet=quiet,
-    )
-
-
 def tune_tree(
     sample: str,
     output: str,
     *,
-    success: float | None,
-    reader: float | None,
+    target: tuple[str, float],
     epsilon: float,
     power: float,
     alike: bool,
@@ -140,9 +74,10 @@ def tune_tree(
 
     The tree draws a word of the same group, or of the same branch, ..., or any word.
     The privacy budget bounds any text. The success of the best guess of one word is
-    bounded for texts with the word frequencies of the sample. An attacker who uses
-    context recovers more words: ``reader`` bounds that one, for the named language
-    model and texts from the same domain.
+    bounded for texts with the word frequencies of the sample: the target
+    ``("success", share)``. An attacker who uses context recovers more words:
+    ``("reader", share)`` bounds that one, for the named language model and texts from
+    the same domain.
     """
     from mondegreen.calibration.tree_levels import best_tree, tfidf_weights
     from mondegreen.io.target import Target
@@ -150,10 +85,9 @@ def tune_tree(
     from mondegreen.space.store import load_space, tree_for
 
     mechanism("tree", epsilon=epsilon)  # refuses a bad epsilon before work starts
-    if (success is None) == (reader is None):
-        raise ConfigurationError("give one of --success and --reader")
-    target, loaded = Target(output, force=force), load_space(space)
-    keep = 0 if reader is None else 2 * _HALF
+    key, share = target
+    written, loaded = Target(output, force=force), load_space(space)
+    keep = 2 * _HALF if key == "reader" else 0
     read = read_public(sample, format, columns, loaded, quiet=quiet, keep=keep)
     words = amount(read.words, "word")
     if read.words < loaded.vocab_size:
@@ -178,17 +112,16 @@ def tune_tree(
             by_class=not alike,
         )
 
-    against = None
-    if reader is not None:
+    against, success = None, share
+    if key == "reader":
         against = _Reader(read, loaded, language, shower(quiet))
-        success = against.success(reader, build_tuned, max(raw.max(), spread.max()))
-    assert success is not None  # noqa: S101 - one of the two was given
+        success = against.success(share, build_tuned, max(raw.max(), spread.max()))
     found = build_tuned(success)
     state = found.prepare(loaded)
     reached = _check(state, (raw, spread), success)
     given = found.to_dict()["parameters"]
     kept = {k: v for k, v in given.items() if k != "epsilon" and v is not None}
-    target.write_whole(json.dumps(kept, indent=1).encode() + b"\n")
+    written.write_whole(json.dumps(kept, indent=1).encode() + b"\n")
     if output == "-":
         return
     facts = {

@@ -60,6 +60,7 @@ async function page() {
 async function outputs(folder) {
   const found = types(folder).map(([name, text]) => [`${TYPES}/${name}`, text]);
   found.push(["dist/mondegreen.js", await bundle("src/index.ts", { minify: true })]);
+  found.push(["dist/conversation.js", await bundle("src/conversation.ts", { minify: true })]);
   found.push(["dist/node.js", await bundle("src/node.ts", { platform: "node" })]);
   found.push(["page/index.html", await page()]);
   for (const name of ["LICENSE", "NOTICE"]) {

@@ -50,7 +50,7 @@ def test_long_lines_are_wrapped_and_none_is_lost():
     assert left.count("word") == 100
 
 
-@pytest.mark.parametrize("policy", ["all", "names", "sensitive"])
+@pytest.mark.parametrize("policy", ["all", "names", "sensitive", "own.policy"])
 @pytest.mark.parametrize("restores", [True, False])
 def test_the_banner_says_what_goes_out_what_stays_and_what_to_read(policy, restores):
     lines = banner(

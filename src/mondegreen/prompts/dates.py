@@ -9,7 +9,7 @@ not seen, and the original comes back as the user wrote it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, Literal, NamedTuple
 
 from mondegreen.policy.shapes import PLACES, SHAPES
@@ -23,21 +23,35 @@ _MONTHS: Final = (
 ).split()
 _SHORT: Final = {"September": ("Sep", "Sept")}
 _DATE: Final = re.compile(r"([0-9]{1,2})/([0-9]{1,2})(?:/([0-9]{4}))?")
-_WITH_YEAR: Final = (
-    "{month} {day}, {year}", "{month} {day} {year}", "{day} {month} {year}",
-    "{day} {month}, {year}", "{month} {nth}, {year}", "{nth} of {month} {year}",
-    "{nth} of {month}, {year}", "{nth} {month} {year}",
-)  # fmt: skip
-_WITHOUT_YEAR: Final = (
-    "{month} {day}", "{day} {month}", "{month} {nth}", "{nth} of {month}",
-    "{nth} {month}",
-)  # fmt: skip
-_WITHOUT_DAY: Final = ("{month} {year}", "{month} of {year}")
-_ISO: Final = "{year}-{m:02}-{d:02}"
-_DIGITS: Final = (
-    "{a}/{b}/{year}", "{a:02}/{b:02}/{year}", "{a}.{b}.{year}", "{a:02}.{b:02}.{year}",
-    "{a}/{b}/{short}", "{a:02}/{b:02}/{short}", "{a:02}-{b:02}-{year}",
-)  # fmt: skip
+_Form = Callable[[str, int, str, str], str]
+_WITHOUT_YEAR: Final[tuple[_Form, ...]] = (
+    lambda month, day, nth, year: f"{month} {day}",
+    lambda month, day, nth, year: f"{day} {month}",
+    lambda month, day, nth, year: f"{month} {nth}",
+    lambda month, day, nth, year: f"{nth} of {month}",
+    lambda month, day, nth, year: f"{nth} {month}",
+)
+_WITH_YEAR: Final[tuple[_Form, ...]] = (
+    lambda month, day, nth, year: f"{month} {day}, {year}",
+    lambda month, day, nth, year: f"{month} {day} {year}",
+    lambda month, day, nth, year: f"{day} {month} {year}",
+    lambda month, day, nth, year: f"{day} {month}, {year}",
+    lambda month, day, nth, year: f"{month} {nth}, {year}",
+    lambda month, day, nth, year: f"{nth} of {month} {year}",
+    lambda month, day, nth, year: f"{nth} of {month}, {year}",
+    lambda month, day, nth, year: f"{nth} {month} {year}",
+)
+_WITHOUT_DAY: Final[tuple[_Form, ...]] = (
+    lambda month, day, nth, year: f"{month} {year}",
+    lambda month, day, nth, year: f"{month} of {year}",
+)
+_WORDS: Final[tuple[tuple[_Form, Missing], ...]] = (
+    *((form, "year") for form in _WITHOUT_YEAR),
+    *((form, "") for form in _WITH_YEAR),
+    *((form, "day") for form in _WITHOUT_DAY),
+)
+_NAMES: Final = 4
+"""Names of a month: in full, short, short with a full stop, and another short one."""
 
 _ORDINALS: Final = SHAPES[PLACES["ordinal"]]
 
@@ -101,33 +115,26 @@ def _write(date: _Date, month_first: bool) -> Iterator[tuple[str, Missing]]:
     """Write a date in all notations, in one order; "" where it is none."""
     month, day = (date.a, date.b) if month_first else (date.b, date.a)
     is_date = 1 <= month <= len(_MONTHS) and 1 <= day <= 31
-    forms: list[tuple[str, Missing]] = [(each, "year") for each in _WITHOUT_YEAR]
-    if date.year:
-        forms += [(each, "") for each in _WITH_YEAR]
-        forms += [(each, "day") for each in _WITHOUT_DAY]
-    for name in range(4):
+    forms = _WORDS if date.year else _WORDS[: len(_WITHOUT_YEAR)]
+    nth = _ORDINALS.print(day - 1)
+    for name in _name_month(month) if is_date else [""] * _NAMES:
         for form, missing in forms:
-            yield _fill(form, date, month, day, name) if is_date else "", missing
+            yield is_date * form(name, day, nth, date.year), missing
     if date.year:
-        yield _fill(_ISO, date, month, day, 0) if is_date else "", ""
-        swapped = date if month_first else date._replace(a=date.b, b=date.a)
-        for form in _DIGITS:
-            yield _fill(form, swapped, 1, 1, 0), ""
+        yield is_date * f"{date.year}-{month:02}-{day:02}", ""
+        yield from _write_digits(month, day, date.year)
 
 
-def _fill(form: str, date: _Date, month: int, day: int, name: int) -> str:
-    """Fill in a form; ``name`` chooses a name of the month, "" if there is none."""
+def _name_month(month: int) -> list[str]:
     full = _MONTHS[month - 1]
     short = _SHORT.get(full, (full[:3],))
-    names = (full, short[0], f"{short[0]}.", short[-1])
-    return form.format(
-        month=names[name],
-        day=day,
-        nth=_ORDINALS.print(day - 1),
-        m=month,
-        d=day,
-        a=date.a,
-        b=date.b,
-        year=date.year,
-        short=date.year[-2:],
-    )
+    return [full, short[0], f"{short[0]}.", short[-1]]
+
+
+def _write_digits(a: int, b: int, year: str) -> Iterator[tuple[str, Missing]]:
+    """Write a date with digits, in the order that is given."""
+    for first, second in ((f"{a}", f"{b}"), (f"{a:02}", f"{b:02}")):
+        yield f"{first}/{second}/{year}", ""
+        yield f"{first}.{second}.{year}", ""
+        yield f"{first}/{second}/{year[-2:]}", ""
+    yield f"{a:02}-{b:02}-{year}", ""

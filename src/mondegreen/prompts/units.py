@@ -55,16 +55,19 @@ class Unit:
 class Units:
     """What was sent of numbers and addresses, by their first word."""
 
-    __slots__ = ("_by_first",)
+    __slots__ = ("_by_first", "_runs")
 
     def __init__(self) -> None:
         self._by_first: dict[str, dict[Unit, None]] = {}
+        # Each turn of a conversation repeats those before, so runs are noted once.
+        self._runs: set[tuple[str, str]] = set()
 
     def learn(
         self, parts: Sequence[str], sent: Sequence[str], kinds: Sequence[Kind | None]
     ) -> None:
         """Note the units of a text; structure and words come in turn in its parts."""
-        for unit in (*_addresses(parts, sent, kinds), *_numbers(parts, sent, kinds)):
+        numbers = _numbers(parts, sent, kinds, self._runs)
+        for unit in (*_addresses(parts, sent, kinds), *numbers):
             first = WORD.search(unit.sent)
             key = first[0].casefold() if first else unit.sent
             self._by_first.setdefault(key, {})[unit] = None
@@ -121,7 +124,10 @@ def _addresses(
 
 
 def _numbers(
-    parts: Sequence[str], sent: Sequence[str], kinds: Sequence[Kind | None]
+    parts: Sequence[str],
+    sent: Sequence[str],
+    kinds: Sequence[Kind | None],
+    noted: set[tuple[str, str]],
 ) -> Iterator[Unit]:
     """Numbers, dates, amounts and the like, and short ones with a neighbor."""
     i = 0
@@ -138,7 +144,9 @@ def _numbers(
         if len(run) > 1 and _is_loose(mine, len(run)):
             run = range(i, _first_blank(parts, run) + 1)
             mine, theirs = (_text(each, run) for each in (parts, sent))
-        yield from _run_units(mine, theirs, len(run))
+        if len(run) > 1 and (mine, theirs) not in noted:
+            noted.add((mine, theirs))
+            yield from _run_units(mine, theirs)
         for k in run:
             is_alone = len(run) == 1
             yield from _word_units(parts, sent, kinds, k, is_alone=is_alone)
@@ -163,10 +171,8 @@ def _first_blank(parts: Sequence[str], run: range) -> int:
     return next((k for k in run[:-1] if " " in parts[2 * k + 2]), run[-1])
 
 
-def _run_units(mine: str, theirs: str, count: int) -> Iterator[Unit]:
+def _run_units(mine: str, theirs: str) -> Iterator[Unit]:
     """A run of numbers as it was sent, and as people write it otherwise."""
-    if count < 2:
-        return
     yield Unit(theirs, mine)
     for date in list_notations(theirs, mine):
         yield Unit(date.sent, date.original, missing=date.missing)

@@ -47,7 +47,7 @@ def banner(
     restores : bool
         Whether answers get the original words back.
     policy : str
-        ``names``, ``sensitive`` or ``all``.
+        ``names``, ``sensitive``, ``all`` or a file.
     public_roles : iterable of str
         Roles whose messages pass unchanged.
     is_dry : bool
@@ -77,9 +77,10 @@ def banner(
         first = f"Dry run: nothing is sent to {host}. What would be sent:"
     before = f", and what {detector} finds" if detector else ""
     roles = sorted(public_roles)
+    replaced = _REPLACED.get(policy, f"the sensitive words of {policy}")
     return [
         first,
-        f"  Replaced:  {_REPLACED[policy]}{before}.",
+        f"  Replaced:  {replaced}{before}.",
         f"  Unchanged: {_KEPT.get(policy, _KEPT['names'])}.",
         f"  System:    {_describe_roles(roles)}",
         f"  Answers:   {_describe_answers(restores)}",

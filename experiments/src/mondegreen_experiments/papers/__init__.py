@@ -39,6 +39,9 @@ NAMES: Final = (
 )
 """Names of the recipes: room and file, as ``cmp-words`` is in ``cmp/words.py``."""
 
+BOARD: Final = "scoreboard"
+"""A recipe of no paper, in a room of its own, which runs where it is named."""
+
 
 def list_names() -> tuple[str, ...]:
     """Return the names of our recipes, then of those that others add."""
@@ -47,6 +50,8 @@ def list_names() -> tuple[str, ...]:
 
 def recipe_named(name: str) -> Recipe:
     """Find a recipe, or say which there are; no other can replace one of ours."""
+    if name == BOARD:
+        return importlib.import_module("mondegreen_experiments.scoreboard.board").RECIPE  # type: ignore[no-any-return]
     if name in NAMES:
         room, _, rest = name.partition("-")
         module = importlib.import_module(f"{__name__}.{room}.{rest.replace('-', '_')}")
@@ -55,7 +60,7 @@ def recipe_named(name: str) -> Recipe:
     for entry in _installed():
         if entry.name == name:
             return _load(entry)
-    raise UnknownNameError("experiment", name, list_names())
+    raise UnknownNameError("experiment", name, [*list_names(), BOARD])
 
 
 def _installed() -> Collection[EntryPoint]:

@@ -75,7 +75,7 @@ def run_peer(name: str, texts: Sequence[str]) -> Printed:
     if not _ready(environment):
         raise ConfigurationError(f"{name} is not installed; add --peers")
     command = [str(_python(environment)), str(_WORKER), name]
-    return run_command(command, texts, _variables(environment))
+    return run_command(command, texts, _variables(environment), name)
 
 
 def compute_digest(name: str) -> str:
@@ -88,11 +88,13 @@ def run_command(
     command: Sequence[str],
     texts: Sequence[str],
     variables: dict[str, str] | None = None,
+    name: str = "",
 ) -> Printed:
     r"""Give texts to a command as JSON Lines, and read as many releases.
 
     A line is ``{"text": ...}``, in and out. A line of the answer may tell the
-    ``seconds`` that its text took; where lines do not, the whole run counts.
+    ``seconds`` that its text took; where lines do not, the whole run counts. Errors
+    call the command by ``name``, or else by its program.
 
     Raises
     ------
@@ -108,7 +110,7 @@ def run_command(
     ['Ann sings.']
     """
     given = "".join(json.dumps({"text": text}) + "\n" for text in texts)
-    name = Path(command[0]).name if len(command) < 3 else Path(command[-1]).name
+    name = name or Path(command[0]).name
     start = time.perf_counter()
     try:
         ended = subprocess.run(  # noqa: S603 -- what the user or this file names

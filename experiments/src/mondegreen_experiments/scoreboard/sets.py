@@ -30,8 +30,7 @@ _TITLE: Final = "TITLE"  # "Mr.": not a unit that tells who somebody is
 class TextSet:
     """A set of the bench: how many of its texts are released, and what they are for.
 
-    ``words`` cuts texts to their last words, 0 for none; ``strength`` is that of the
-    classifier, inverse regularisation.
+    ``words`` cuts texts to their last words, 0 for none.
     """
 
     file: str
@@ -39,7 +38,6 @@ class TextSet:
     use: Use = ""
     split: str | None = None
     words: int = 0
-    strength: float = 5.0
 
 
 SETS: Final[Mapping[str, TextSet]] = {
@@ -47,9 +45,7 @@ SETS: Final[Mapping[str, TextSet]] = {
     "llm-redactor's prompts": TextSet("private_text/llm_redactor", 120),
     "film reviews": TextSet("imdb", 80, "classes", "test", words=40),
     "news": TextSet("ag_news", 80, "classes", "test"),
-    "banking questions": TextSet(
-        "private_text/banking77", 120, "intents", "test", strength=30.0
-    ),
+    "banking questions": TextSet("private_text/banking77", 120, "intents", "test"),
     "insurance questions": TextSet("insuranceqa_questions", 120, "retrieval", "test"),
 }
 """The first two are annotated. Sizes are those of the scale ``quick``."""

@@ -88,6 +88,24 @@ def reproduce(
     ),
     output: File | None = option("Write all runs as a Parquet file.", "-o --output"),
     force: bool = options.FORCE,
+    peers: bool = option(
+        "Install the other packages of the scoreboard, pinned, in environments of "
+        "their own."
+    ),
+    sets: tuple[str, ...] = option(
+        "Texts to add to the scoreboard: a file with a column text. Repeatable.",
+        "--set NAME=FILE",
+    ),
+    spans: str = option(
+        "Field of these files with annotated spans, as `attack --spans` reads it.",
+        "--spans FIELD",
+        default="",
+    ),
+    tools: tuple[str, ...] = option(
+        'Tool to add to the scoreboard: a command that reads lines {"text": ...} and '
+        "prints as many with the releases. Repeatable.",
+        "--tool NAME=COMMAND",
+    ),
     list_all: bool = option("List the experiments.", "--list"),
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,
@@ -106,22 +124,35 @@ def reproduce(
     mondegreen reproduce --jobs 2 --data shared/data
     mondegreen reproduce cmp-words --space glove=glove.6B.300d.txt --seeds 10
     mondegreen reproduce my_recipe.py --epsilon 5 --epsilon 10
+    mondegreen reproduce scoreboard --peers --data shared/data
     """  # noqa: D301
     from mondegreen.files import home
     from mondegreen_experiments.adapt import adapted
     from mondegreen_experiments.bench import Bench
     from mondegreen_experiments.choices import Choices, check_choices, given_spaces
-    from mondegreen_experiments.papers import list_names, recipe_named
+    from mondegreen_experiments.papers import BOARD, list_names, recipe_named
+    from mondegreen_experiments.scoreboard.board import Asked, build_recipe
 
-    recipes = [recipe_named(name) for name in dict.fromkeys(names or list_names())]
+    asked = Asked(sets, spans, tools, peers)
+    if asked and BOARD not in names:
+        raise ConfigurationError(
+            f"--peers, --set, --spans and --tool go with the name {BOARD}"
+        )
+    listed = (*list_names(), BOARD) if list_all else list_names()
+    recipes = [recipe_named(name) for name in dict.fromkeys(names or listed)]
     if list_all:
         echo_table([_row(each) for each in recipes], as_json=as_json)
         return
     tell: Shown = (lambda message: None) if quiet else say
-    recipes = [adapted(each, scale, seeds, epsilons) for each in recipes]
     kept_in, models = runs or home() / "runs", check_choices(classifier, sentence_model)
     read = given_spaces(spaces, words, kept_in, tell)
     bench = Bench(data, fetch=fetch, choices=Choices(read, *models, steps))
+    recipes = [
+        build_recipe(asked, bench, scale, tell)
+        if each.name == BOARD
+        else adapted(each, scale, seeds, epsilons)
+        for each in recipes
+    ]
     lacks = {} if names else {each.name: _lack(each, bench) for each in recipes}
     skipped = {name: f"no {lack}" for name, lack in lacks.items() if lack}
     recipes = [each for each in recipes if each.name not in skipped]
@@ -285,8 +316,12 @@ def _print(results: Sequence[Result], *, in_full: bool) -> None:
 
 def _print_one(result: Result) -> None:
     """Print what was measured, what was published, and the claims."""
+    from mondegreen_experiments.papers import BOARD
     from mondegreen_experiments.recipe import place
 
+    if result.recipe.name == BOARD:
+        _print_board(result)
+        return
     rows: list[dict[str, object]] = [
         {
             **point,
@@ -303,6 +338,14 @@ def _print_one(result: Result) -> None:
     for judged in result.shapes:
         shape = judged.shape
         click.echo(f"\n{shape.where}: {shape.claim}: {judged.verdict}")
+
+
+def _print_board(result: Result) -> None:
+    from mondegreen_experiments.scoreboard.board import write_board
+
+    for title, rows in write_board(result):
+        click.echo(f"\n{title}")
+        echo_table(rows)
 
 
 def _compared(each: Compared) -> dict[str, object]:

@@ -42,6 +42,9 @@ NAMES: Final = (
 )
 """Names of the recipes: room and file, as ``cmp-words`` is in ``cmp/words.py``."""
 
+BOARD: Final = "scoreboard"
+"""A recipe of no paper, in a room of its own, which runs where it is named."""
+
 
 def list_names() -> tuple[str, ...]:
     """Return the names of our recipes, then of those that others add."""
@@ -55,6 +58,8 @@ def recipe_named(name: str) -> Recipe:
     """
     if name.endswith(".py"):
         return _of_file(Path(name))
+    if name == BOARD:
+        return importlib.import_module("mondegreen_experiments.scoreboard.board").RECIPE  # type: ignore[no-any-return]
     if name in NAMES:
         room, _, rest = name.partition("-")
         module = importlib.import_module(f"{__name__}.{room}.{rest.replace('-', '_')}")
@@ -63,7 +68,7 @@ def recipe_named(name: str) -> Recipe:
     for entry in _installed():
         if entry.name == name:
             return _load(entry)
-    raise UnknownNameError("experiment", name, list_names())
+    raise UnknownNameError("experiment", name, [*list_names(), BOARD])
 
 
 def _of_file(path: Path) -> Recipe:

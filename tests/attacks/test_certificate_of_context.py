@@ -170,7 +170,7 @@ def test_the_expected_posterior_is_the_mean_over_all_releases(
 ):
     privatizer = make_privatizer(monkeypatch, mechanism)
     state, policy = privatizer.state, privatizer.policy
-    law, symbols = brute_law(state, policy)
+    law, _ = brute_law(state, policy)
     truth = np.array([WORDS.index(word) for word in text.split()], np.int32)
     sentences, prior = brute_prior(tiny_language(), 2)
     exact = np.zeros(2)

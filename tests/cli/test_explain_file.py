@@ -28,9 +28,7 @@ def invoke(*arguments, expect=0):
 
 def test_a_file_has_counts_and_no_words_off_a_terminal(file):
     plain = invoke("explain", file, "-c", "note", "-e", 12)
-    found = json.loads(
-        invoke("explain", file, "-c", "note", "-e", 12, "--json").stdout
-    )
+    found = json.loads(invoke("explain", file, "-c", "note", "-e", 12, "--json").stdout)
     assert found["exposed"] >= 3
     assert found["computed"] == "before a draw"
     assert f"gives {found['exposed']} of them away" in plain.stdout

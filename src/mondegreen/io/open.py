@@ -36,6 +36,7 @@ def open_source(
     delimiter: str | None = None,
     encoding: str | None = None,
     structure: Structure = "keep",
+    raw_field: str | None = None,
 ) -> AbstractSource:
     """Open a file, or standard input (``-``), as a stream of record batches.
 
@@ -47,7 +48,8 @@ def open_source(
     encoding of the input: to fail on a drawn word that does not fit would be to choose
     among draws.
     An absent path of JSON is known, and raised, when the batches are read.
-    ``structure`` is that of the releases that are to be written.
+    ``structure`` is that of the releases that are to be written. ``raw_field`` is a
+    path of JSON, no column, whose values are a column too: lists of JSON texts.
     """
     path = str(path)
     chosen = format or ("txt" if path == "-" else guess_format(path))
@@ -56,7 +58,8 @@ def open_source(
         raise SourceError(path, "is a folder", hint=hint)
     if chosen is None or chosen not in get_args(Format):
         raise _unknown_format(path, format)
-    request = Request(path, chosen, tuple(dict.fromkeys(columns)), id_column)
+    columns = tuple(dict.fromkeys(columns))
+    request = Request(path, chosen, columns, id_column, raw_field)
     _check_options(request, delimiter, encoding)
     if chosen == "parquet":
         from mondegreen.io.parquet import ParquetSource
@@ -133,12 +136,21 @@ def _check_options(
             own and chosen in ("json", "jsonl") and _meet(column, own)
         ):
             raise id_in_text(own, column)
+    _check_raw_field(request)
     if delimiter is not None and chosen not in ("csv", "tsv"):
         raise InvalidParameterError("delimiter", delimiter, f"absent for {chosen}")
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0'):
         raise InvalidParameterError("delimiter", delimiter, "one character, or \\t")
     if encoding is not None and chosen == "parquet":
         raise InvalidParameterError("encoding", encoding, "absent for parquet")
+
+
+def _check_raw_field(request: Request) -> None:
+    """Refuse annotations that hold a text or an id, or are in one."""
+    raw, own = request.raw_field, request.id_column
+    for column in (*request.columns, *([own] if own else [])):
+        if raw is not None and _meet(column, raw):
+            raise InvalidParameterError("spans", raw, "no column of text, and no id")
 
 
 def _meet(one: str, other: str) -> bool:

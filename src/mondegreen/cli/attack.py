@@ -20,7 +20,7 @@ from mondegreen.errors import (
     PrivacyError,
     SourceError,
 )
-from mondegreen.io.guess import Format
+from mondegreen.io.guess import Format, guess_format
 from mondegreen.settings import Settings
 from mondegreen.wording import amount, figure
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mondegreen.mechanisms.base import State
     from mondegreen.passes import Pass
     from mondegreen.policy.policy import Policy
+    from mondegreen.report.sarif import Finding
     from mondegreen.wording import Kind
 
 _OWN: Final = (
@@ -92,11 +93,21 @@ def attack(
         "any tool.",
         "--label COLUMN",
     ),
+    time: options.Column | None = option(
+        "Column of times in SAMPLE and in RELEASE, by which the attacker links them, "
+        "for a release of any tool: numbers, or ISO 8601.",
+        "--time COLUMN",
+    ),
     places: bool = option(
         "List the hidden words that the attacker guesses with a posterior above 0.5, "
         "by number of text and word. For a RELEASE of mondegreen, with --epsilon."
     ),
     html: options.File | None = option("Write a page with the result.", "--html FILE"),
+    sarif: options.File | None = option(
+        "Write the places that are left, and limits that are passed, as SARIF 2.1.0: "
+        "rows and kinds, no text.",
+        "--sarif FILE",
+    ),
     fail_above: tuple[str, ...] = option(
         "Exit with code 4 if an attack reaches more than VALUE, such as "
         "survivors=0.01. Repeatable.",
@@ -145,18 +156,29 @@ def attack(
         raise ConfigurationError("SAMPLE and RELEASE must be two files")
     limits = read_limits(fail_above)
     files = Files(sample, release, columns, format)
+    pages = Pages(html, sarif)
     if settings.epsilon is None:
         check_any_tool(settings, release, more, has_places=places)
-        asked = Asked(spans, label, texts, seed, language, corpus, show)
+        asked = Asked(
+            spans,
+            label,
+            time,
+            texts,
+            seed,
+            language,
+            corpus,
+            shows_text=show,
+            lists_left=sarif is not None,
+        )
         made = attack_any_tool(settings, files, asked, shower(quiet))
-        _finish(made, sample, html, limits, as_json=as_json, force=force)
+        _finish(made, files, pages, limits, as_json=as_json, force=force)
         return
     if places and release is None:
         raise ConfigurationError("--places needs a RELEASE")
-    if spans or label or show:
+    if spans or label or time or show:
         raise ConfigurationError(
-            "--spans, --label and --show are for a release of any tool: leave out "
-            "--epsilon"
+            "--spans, --label, --time and --show are for a release of any tool: leave "
+            "out --epsilon"
         )
     policy = find_policy(settings.resolve())
     _check_policy_options(policy, language, more)
@@ -183,7 +205,7 @@ def attack(
             shower(quiet),
             has_places=places,
         )
-    _finish(made, sample, html, limits, as_json=as_json, force=force)
+    _finish(made, files, pages, limits, as_json=as_json, force=force)
 
 
 def _check_policy_options(
@@ -204,8 +226,8 @@ def _check_policy_options(
 
 def _finish(
     made: Made,
-    sample: str,
-    html: str | None,
+    files: Files,
+    pages: Pages,
     limits: Mapping[str, float],
     *,
     as_json: bool,
@@ -218,16 +240,47 @@ def _finish(
     else:
         texts, words = made.about["texts"], made.about["words"]
         size = f"{amount(texts, 'text')}, {amount(words, 'word')}"
-        head = f"{sample}: {size}; {made.setting}"
+        head = f"{files.sample}: {size}; {made.setting}"
         listed = _lines_of_places(made.about.get("exposed_places"))
         lines = [head, "", *_lines(made.found), *listed, "", _OWN]
         click.echo("\n".join(lines))
-    if html is not None:
+    check_names(made.found, limits)
+    names = {name: _HEADINGS.get(name, name) for name in made.found}
+    if pages.html is not None:
         from mondegreen.report.attack_page import write_attack_page
 
-        names = {name: _HEADINGS.get(name, name) for name in made.found}
-        write_attack_page(html, made.found, names, made.about, force=force)
+        write_attack_page(pages.html, made.found, names, made.about, force=force)
+    if pages.sarif is not None:
+        from mondegreen.report.sarif import write_sarif
+
+        write_sarif(
+            pages.sarif,
+            made.found,
+            [*made.findings, *_list_findings(made.about.get("exposed_places"))],
+            limits,
+            names=names,
+            release=files.release or files.sample,
+            format=files.format or guess_format(files.release or files.sample),
+            force=force,
+        )
     check_limits(made.found, limits)
+
+
+def _list_findings(places: list[dict[str, Any]] | None) -> list[Finding]:
+    """Make a finding of each place that its context gives away."""
+    from mondegreen.report.sarif import Finding
+
+    return [
+        Finding(
+            "reader",
+            f"The context gives a word of the class {place['kind']!r} away in text "
+            f"{place['text']}, with a posterior of {place['posterior']:.2f}.",
+            place["text"],
+            place["word"],
+            place["kind"],
+        )
+        for place in places or ()
+    ]
 
 
 def read_limits(given: Sequence[str]) -> dict[str, float]:
@@ -245,15 +298,20 @@ def read_limits(given: Sequence[str]) -> dict[str, float]:
     return limits
 
 
-def check_limits(found: Mapping[str, Attack], limits: Mapping[str, float]) -> None:
-    """Stop with a privacy error where an attack reaches more than its limit."""
-    over = []
-    for name, limit in limits.items():
+def check_names(found: Mapping[str, Attack], limits: Mapping[str, float]) -> None:
+    """Refuse limits that name no attack."""
+    for name in limits:
         if name not in found:
             raise ConfigurationError(
                 f"--fail-above {name}: there is no such attack here; choose one of: "
                 + ", ".join(found)
             )
+
+
+def check_limits(found: Mapping[str, Attack], limits: Mapping[str, float]) -> None:
+    """Stop with a privacy error where an attack reaches more than its limit."""
+    over = []
+    for name, limit in limits.items():
         value = found[name].value
         if value is None:  # what is not known is not below a limit
             over.append(f"{name} is not known (limit {limit:g})")
@@ -293,6 +351,15 @@ class Made:
     found: Mapping[str, Attack]
     about: dict[str, Any]
     setting: str
+    findings: Sequence[Finding] = ()
+
+
+@dataclass(frozen=True)
+class Pages:
+    """The files that are written beside what is printed."""
+
+    html: str | None
+    sarif: str | None
 
 
 def _attack_space(

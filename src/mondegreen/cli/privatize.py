@@ -125,6 +125,12 @@ def privatize(
         default=0,
         type=click.IntRange(0, MOST_SHOWN),
     ),
+    spans: str | None = option(
+        "Field with annotated spans of the one --column: [[start, end, kind], ...], or "
+        "what Presidio or spaCy write. The spans are moved onto the release, which "
+        "discloses which words are annotated, and as what.",
+        "--spans FIELD",
+    ),
     certify: int = option(
         "Count the hidden words of the first N texts that their context gives away; "
         "into the report too. The counts are private: do not publish them with the "
@@ -162,12 +168,23 @@ def privatize(
 
     context = warm_up() if jobs > 1 else SPAWN  # first: it goes on by itself
     from mondegreen.cli import folder
+    from mondegreen.cli.annotated import DISCLOSED, check_spans
     from mondegreen.cli.releaser import Releaser
     from mondegreen.io.open import open_source
     from mondegreen.privatizer.parallel import privatize_batches, start_workers
 
     noise = _noise(key_file, key_env, id_column, seed, has_map=map_path is not None)
     _check_detector(detect, detect_model, settings, jobs)
+    check_spans(
+        spans,
+        columns,
+        {
+            "--jobs": jobs > 1,
+            "--map": map_path is not None,
+            "--missing pass": missing == "pass",
+            "--unique-ids": unique_ids,
+        },
+    )
     map_key = _map_key(map_path, key_file, key_env, settings, jobs)
     if id_column is None and (unique_ids or logical):
         raise ConfigurationError("--unique-ids and --as need --key-file and --id")
@@ -191,12 +208,14 @@ def privatize(
         metadata=metadata,
         structure=settings.structure,
         sheet=sheet,
+        raw_field=spans,
     )
 
     releaser = Releaser(
         first=FirstTexts(show),
         certified=FirstTexts(certify, is_shown=False),
         earlier=report_pass(earlier),
+        carried=() if spans is None else DISCLOSED,
         counts_ids=report is not None,
         quiet=quiet,
         verbose=verbose,
@@ -217,6 +236,7 @@ def privatize(
         if jobs > 1
         else None,
         logical=logical,
+        spans=spans,
         report=report,
         read=(*options.word_files(), *([key_file] if key_file else [])),
         force=force,
@@ -242,6 +262,7 @@ class _Run:
     privatize: Callable[..., Any]
     workers: Callable[[Privatizer], contextlib.AbstractContextManager[Any]] | None
     logical: tuple[str, ...]
+    spans: str | None
     report: str | None
     read: tuple[str, ...]
     force: bool
@@ -269,6 +290,7 @@ class _Run:
             self.releaser.begin(self.prepare())
             map_target = _target(map_path, force=self.force)
             with sink, _map_beside(map_target, map_key, self.privatize) as privatize:
+                privatize = self._with_spans(privatize, source)
                 with self.releaser.progress():
                     self.releaser.release(source, sink, privatize, names)
                 stated = self.releaser.finish(source, names)
@@ -290,11 +312,12 @@ class _Run:
                 self._survey(source)
         target = _target(self.report, force=self.force)
         self.releaser.begin(self.prepare(), FILE_NAMES)
-        with folder, self._start_workers() as privatize, self.releaser.progress():
+        with folder, self._start_workers() as submit, self.releaser.progress():
             for each in plan.files:
                 with self.open(each.input) as source:
                     names = _logical(source.text_columns, self.logical)
                     with open_sink(folder.file(each.output), source) as sink:
+                        privatize = self._with_spans(submit, source)
                         self.releaser.release(source, sink, privatize, names)
                         sink.commit(self.releaser.finish(source, names))
             with _beside(target, self.releaser.report()):
@@ -311,6 +334,16 @@ class _Run:
             return
         with self.workers(self.releaser.privatizer) as submit:
             yield functools.partial(self.privatize, submit=submit)
+
+    def _with_spans(
+        self, privatize: Callable[..., Any], source: AbstractSource
+    ) -> Callable[..., Any]:
+        """Move annotated spans onto the release, if a field of them is named."""
+        if self.spans is None:
+            return privatize
+        from mondegreen.cli.annotated import privatize_annotated
+
+        return functools.partial(privatize_annotated, source=source, field=self.spans)
 
     def _survey(self, source: AbstractSource) -> dict[str, str]:
         """Check a source that is open, and name its columns for a key."""

@@ -42,6 +42,8 @@ class Releaser:
         Which texts the report counts what their context gives away of.
     earlier : sequence of Pass
         What a report says of earlier runs over the input.
+    carried : sequence of str
+        What the release discloses because it carries annotations.
     counts_ids : bool
         Whether the report states the loss by record id.
     quiet, verbose : bool
@@ -56,6 +58,7 @@ class Releaser:
         first: FirstTexts,
         certified: FirstTexts,
         earlier: Sequence[Pass],
+        carried: Sequence[str] = (),
         counts_ids: bool,
         quiet: bool,
         verbose: bool,
@@ -66,7 +69,7 @@ class Releaser:
         self._certified = certified
         self._certificate: ContextCertificate | None = None
         self._quiet, self._verbose = quiet, verbose
-        self._given = tuple(earlier)
+        self._given, self._carried = tuple(earlier), tuple(carried)
         self._earlier = list(earlier)
         # Dictionaries, for the order of their keys.
         self._disclosed: dict[str, None] = {}
@@ -211,7 +214,8 @@ class Releaser:
             click.echo(f"Warning: {self._says_rows_without}", err=True)
 
     def _promise(self, disclosed: tuple[str, ...]) -> Guarantee:
-        return self.privatizer.guarantee.with_text(disclosed, tuple(self._conditions))
+        told = (*disclosed, *self._carried)
+        return self.privatizer.guarantee.with_text(told, tuple(self._conditions))
 
     def _read_ids(
         self, batch: pa.RecordBatch, id_column: str | None

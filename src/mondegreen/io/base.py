@@ -32,6 +32,7 @@ class Request:
     format: Format
     columns: tuple[str, ...]
     id_column: str | None
+    raw_field: str | None = None  # of JSON: a column of what is written there
 
 
 class AbstractSource(ABC):

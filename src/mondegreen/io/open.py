@@ -37,6 +37,7 @@ def open_source(
     encoding: str | None = None,
     structure: Structure = "keep",
     sheet: str | None = None,
+    raw_field: str | None = None,
 ) -> AbstractSource:
     """Open a file, or standard input (``-``), as a stream of record batches.
 
@@ -49,7 +50,8 @@ def open_source(
     among draws.
     An absent path of JSON is known, and raised, when the batches are read.
     ``structure`` is that of the releases that are to be written; ``sheet`` is that of
-    an Excel workbook, by default the first.
+    an Excel workbook, by default the first. ``raw_field`` is a path of JSON, no column,
+    whose values are a column too: lists of JSON texts.
     """
     path = str(path)
     chosen = format or ("txt" if path == "-" else guess_format(path))
@@ -58,7 +60,8 @@ def open_source(
         raise SourceError(path, "is a folder", hint=hint)
     if chosen is None or chosen not in get_args(Format):
         raise _unknown_format(path, format)
-    request = Request(path, chosen, tuple(dict.fromkeys(columns)), id_column)
+    columns = tuple(dict.fromkeys(columns))
+    request = Request(path, chosen, columns, id_column, raw_field)
     _check_options(request, delimiter, encoding, sheet)
     if chosen == "parquet":
         from mondegreen.io.parquet import ParquetSource
@@ -156,6 +159,7 @@ def _check_options(
             own and chosen in ("json", "jsonl") and _meet(column, own)
         ):
             raise id_in_text(own, column)
+    _check_raw_field(request)
     if delimiter is not None and chosen not in ("csv", "tsv"):
         raise InvalidParameterError("delimiter", delimiter, f"absent for {chosen}")
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n\0'):
@@ -164,6 +168,14 @@ def _check_options(
         raise InvalidParameterError("encoding", encoding, f"absent for {chosen}")
     if sheet is not None and chosen != "xlsx":
         raise InvalidParameterError("sheet", sheet, f"absent for {chosen}")
+
+
+def _check_raw_field(request: Request) -> None:
+    """Refuse annotations that hold a text or an id, or are in one."""
+    raw, own = request.raw_field, request.id_column
+    for column in (*request.columns, *([own] if own else [])):
+        if raw is not None and _meet(column, raw):
+            raise InvalidParameterError("spans", raw, "no column of text, and no id")
 
 
 def _meet(one: str, other: str) -> bool:

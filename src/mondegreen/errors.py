@@ -19,6 +19,7 @@
     ├── LanguageError                                3
     ├── LawUnknownError                              2
     └── PrivacyError                                 4
+        ├── BudgetExceededError
         ├── UnprovedGuaranteeError
         └── OutOfVocabularyError
 
@@ -37,6 +38,7 @@ from typing import Any
 from mondegreen.wording import amount
 
 __all__ = [
+    "BudgetExceededError",
     "ConfigurationError",
     "DataError",
     "DecodeError",
@@ -253,6 +255,10 @@ class PrivacyError(MondegreenError):
 
 class UnprovedGuaranteeError(PrivacyError):
     """Raised when a mechanism without a proof is used without saying so."""
+
+
+class BudgetExceededError(PrivacyError):
+    """Raised when the releases of a record add up to more than a limit."""
 
 
 class OutOfVocabularyError(PrivacyError):

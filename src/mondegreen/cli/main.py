@@ -31,6 +31,7 @@ _VERBS: Final = {
     "attack": ("attack", "attack", "Measure what an attacker recovers."),
     "audit": ("audit", "audit", "Check whether a mechanism keeps its guarantee."),
     "audit-log": ("services.audit_log", "audit_log", "Check the log of a proxy."),
+    "budget": ("budget", "budget", "Add up the releases in a ledger."),
     "calibrate": ("calibrate", "calibrate", "Choose parameters for a target."),
     "demo": ("demo", "demo", "Show three invented sentences before and after."),
     "doctor": ("audit", "doctor", "Show versions, spaces and the random source."),

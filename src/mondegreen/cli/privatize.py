@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mondegreen.io.base import AbstractSource
     from mondegreen.io.target import Target
     from mondegreen.passes import Pass
+    from mondegreen.privatizer.ledger import LedgerWriter
     from mondegreen.privatizer.privatizer import Privatizer
     from mondegreen.sampling.noise import NoiseSource
 
@@ -91,6 +92,14 @@ def privatize(
     unique_ids: bool = option(
         "Stop at an id that occurs twice: two records with one id and one text get "
         "the same release. About 110 bytes of memory per record."
+    ),
+    ledger: File | None = option(
+        "Count each release of a record in this file, before it is written; needs --id "
+        "and a key. Holds no id and no text. See: mondegreen budget."
+    ),
+    ledger_key_file: File | None = option(
+        "Key that the ledger was begun under, if it is not --key-file. With it the "
+        "noise may be fresh: each release is then a new draw."
     ),
     detect: Literal["none", "presidio"] = option(
         "Run a detector on each text first. A word that it finds hides among words of "
@@ -173,7 +182,14 @@ def privatize(
     from mondegreen.io.open import open_source
     from mondegreen.privatizer.parallel import privatize_batches, start_workers
 
-    noise = _noise(key_file, key_env, id_column, seed, has_map=map_path is not None)
+    noise = _noise(
+        key_file,
+        key_env,
+        id_column,
+        seed,
+        has_map=map_path is not None,
+        has_ledger_key=ledger_key_file is not None,
+    )
     _check_detector(detect, detect_model, settings, jobs)
     check_spans(
         spans,
@@ -211,12 +227,14 @@ def privatize(
         raw_field=spans,
     )
 
+    writer = _open_ledger(ledger, ledger_key_file, noise, id_column)
     releaser = Releaser(
         first=FirstTexts(show),
         certified=FirstTexts(certify, is_shown=False),
         earlier=report_pass(earlier),
         carried=() if spans is None else DISCLOSED,
         counts_ids=report is not None,
+        ledger=writer,
         quiet=quiet,
         verbose=verbose,
     )
@@ -238,7 +256,8 @@ def privatize(
         logical=logical,
         spans=spans,
         report=report,
-        read=(*options.word_files(), *([key_file] if key_file else [])),
+        read=(*options.word_files(), key_file, ledger, ledger_key_file),
+        ledger=contextlib.nullcontext() if writer is None else writer,
         force=force,
     )
     if folder.has_many(inputs):
@@ -264,7 +283,8 @@ class _Run:
     logical: tuple[str, ...]
     spans: str | None
     report: str | None
-    read: tuple[str, ...]
+    read: tuple[str | None, ...]
+    ledger: contextlib.AbstractContextManager[object]
     force: bool
 
     def release_one(
@@ -289,7 +309,11 @@ class _Run:
             target = _target(self.report, force=self.force)
             self.releaser.begin(self.prepare())
             map_target = _target(map_path, force=self.force)
-            with sink, _map_beside(map_target, map_key, self.privatize) as privatize:
+            with (
+                self.ledger,
+                sink,
+                _map_beside(map_target, map_key, self.privatize) as privatize,
+            ):
                 privatize = self._with_spans(privatize, source)
                 with self.releaser.progress():
                     self.releaser.release(source, sink, privatize, names)
@@ -312,7 +336,12 @@ class _Run:
                 self._survey(source)
         target = _target(self.report, force=self.force)
         self.releaser.begin(self.prepare(), FILE_NAMES)
-        with folder, self._start_workers() as submit, self.releaser.progress():
+        with (
+            self.ledger,
+            folder,
+            self._start_workers() as submit,
+            self.releaser.progress(),
+        ):
             for each in plan.files:
                 with self.open(each.input) as source:
                     names = _logical(source.text_columns, self.logical)
@@ -395,6 +424,7 @@ def _noise(
     seed: int | None,
     *,
     has_map: bool,
+    has_ledger_key: bool,
 ) -> NoiseSource | None:
     """Choose the source of randomness; None is the operating system."""
     from mondegreen.sampling.noise import Seeded
@@ -406,13 +436,36 @@ def _noise(
     has_key = not key_file is key_env is None
     if has_map and has_key and id_column is None:
         return None  # the key seals the map
-    if has_key != (id_column is not None):
+    if has_key != (id_column is not None) and not has_ledger_key:
         raise ConfigurationError(
             "--key-file (or --key-env) and --id must be used together"
         )
     if seed is not None:
         return Seeded(seed)
     return options.build_keyed_noise(key_file, key_env)
+
+
+def _open_ledger(
+    path: str | None,
+    key_file: str | None,
+    noise: NoiseSource | None,
+    id_column: str | None,
+) -> LedgerWriter | None:
+    """Make what counts the releases of a run."""
+    from mondegreen.privatizer.ledger import LEDGER_PURPOSE, LedgerWriter
+    from mondegreen.sampling.noise import KeyedNoise, Seeded
+
+    if path is None and key_file is None:
+        return None
+    keyed = noise if isinstance(noise, KeyedNoise) else None
+    own = keyed if key_file is None else KeyedNoise.from_file(key_file)
+    if path is None or own is None or id_column is None or isinstance(noise, Seeded):
+        raise ConfigurationError(
+            "a ledger needs --ledger FILE, --id COLUMN and a key: --key-file, or "
+            "--ledger-key-file for fresh noise. With --seed nothing is protected"
+        )
+    noise_key = None if keyed is None else keyed.subkey(LEDGER_PURPOSE)
+    return LedgerWriter(path, own.subkey(LEDGER_PURPOSE), noise_key)
 
 
 def _logical(columns: tuple[str, ...], named: tuple[str, ...]) -> dict[str, str]:

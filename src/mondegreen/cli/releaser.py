@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mondegreen.guarantee import Guarantee
     from mondegreen.io.base import AbstractSink, AbstractSource
     from mondegreen.passes import Pass
+    from mondegreen.privatizer.ledger import BatchLedger, LedgerWriter
     from mondegreen.privatizer.privatizer import Privatizer
 
 
@@ -46,6 +47,8 @@ class Releaser:
         What the release discloses because it carries annotations.
     counts_ids : bool
         Whether the report states the loss by record id.
+    ledger : LedgerWriter, optional
+        Where each release is counted before it is written; it must be open.
     quiet, verbose : bool
         Print warnings alone, or the whole guarantee.
     """
@@ -60,6 +63,7 @@ class Releaser:
         earlier: Sequence[Pass],
         carried: Sequence[str] = (),
         counts_ids: bool,
+        ledger: LedgerWriter | None,
         quiet: bool,
         verbose: bool,
     ) -> None:
@@ -68,7 +72,7 @@ class Releaser:
         self._first, self._counts_ids = first, counts_ids
         self._certified = certified
         self._certificate: ContextCertificate | None = None
-        self._quiet, self._verbose = quiet, verbose
+        self._ledger, self._quiet, self._verbose = ledger, quiet, verbose
         self._given, self._carried = tuple(earlier), tuple(carried)
         self._earlier = list(earlier)
         # Dictionaries, for the order of their keys.
@@ -134,16 +138,28 @@ class Releaser:
         batches = self._certified.take_originals(source, batches)
         batches = warn_of_other_columns(source, batches)
         batches = warn_of_other_language(source, self.privatizer, batches)
-        by_id = source.id_column
+        by_id, ledger = source.id_column, self._count_in_ledger(source, names)
+        batches = batches if ledger is None else ledger.take(batches)
         released = privatize(self.privatizer, batches, names, id_column=by_id)
         with contextlib.closing(released):
             for batch, counts in released:
+                if ledger is not None:
+                    ledger.put(counts)
                 sink.write(batch)
                 self._first.take_release(source, batch)
                 self._certified.take_release(source, batch)
                 self._words += int(counts.sum())
                 self._losses.add(counts, self._read_ids(batch, by_id))
                 self._move(self._done + source.position)
+
+    def _count_in_ledger(
+        self, source: AbstractSource, names: Mapping[str, str]
+    ) -> BatchLedger | None:
+        from mondegreen.privatizer.ledger import BatchLedger
+
+        if self._ledger is None or source.id_column is None:
+            return None
+        return BatchLedger(self._ledger, self.privatizer, names, source.id_column)
 
     def finish(
         self, source: AbstractSource, names: Mapping[str, str]

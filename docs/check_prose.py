@@ -56,7 +56,7 @@ BANNED: Final = {
     r"\bgoes on (?:its|their) key\b|\bgo on their keys\b": "say what is forwarded",
     r"\bSome \d": "About",
     r"\bsome \d+ (?:words|bytes|lines|texts|minutes|seconds)\b": "about",
-    r"\bnaught\b|\bthrice\b|\bfain\b|\blest\b|\bwhence\b|\bwherefore\b": "plain words",
+    r"\bnaught\b|\bthrice\b|\bfain\b|\bwhence\b|\bwherefore\b": "plain words",
     r"\bthat be\b|\bif need be\b|\bin order that\b": "plain words",
 }
 _PATTERNS: Final = {re.compile(each, re.I | re.M): BANNED[each] for each in BANNED}
@@ -92,16 +92,14 @@ def measure(path: Path) -> Prose:
 def reading_ease(markdown: str) -> float:
     """Flesch's reading ease of the prose of a page; larger is easier."""
     prose = _plain(markdown, with_tables=False)
-    sentences = [each for each in re.split(r"[.!?:](?:\s|$)|\n\n", prose) if _split(each)]
+    sentences = [
+        each for each in re.split(r"[.!?:](?:\s|$)|\n\n", prose) if _split(each)
+    ]
     words = _split(prose)
     if not words:
         return 100.0
     syllables = sum(map(count_syllables, words))
-    return (
-        206.835
-        - 1.015 * len(words) / len(sentences)
-        - 84.6 * syllables / len(words)
-    )
+    return 206.835 - 1.015 * len(words) / len(sentences) - 84.6 * syllables / len(words)
 
 
 def count_syllables(word: str) -> int:
@@ -119,7 +117,9 @@ def find_banned() -> Iterator[Found]:
         (ROOT / "changes").glob("*.md")
     )
     for path in pages:
-        text = re.sub(r"^```.*?^```", _blank, path.read_text("utf-8"), flags=re.S | re.M)
+        text = re.sub(
+            r"^```.*?^```", _blank, path.read_text("utf-8"), flags=re.S | re.M
+        )
         yield from _banned_in(text, path.relative_to(ROOT).as_posix(), 1)
     for path in sorted((ROOT / "src").rglob("*.py")):
         for line, text in _strings(path):
@@ -155,7 +155,9 @@ def _plain(markdown: str, with_tables: bool) -> str:
     """Leave the words that a person reads."""
     text = re.sub(r"^```.*?^```", "", markdown, flags=re.S | re.M)
     if not with_tables:
-        text = re.sub(r"^<!-- (.*?) -->.*?^<!-- (?:end of |/).*?-->", "", text, flags=re.S | re.M)
+        text = re.sub(
+            r"^<!-- (.*?) -->.*?^<!-- (?:end of |/).*?-->", "", text, flags=re.S | re.M
+        )
         text = re.sub(r"^\|.*$", "", text, flags=re.M)
     text = re.sub(r"<!--.*?-->|<[^>\n]+>", "", text, flags=re.S)
     text = re.sub(r"!\[.*?\]\(.*?\)", "", text)

@@ -56,7 +56,7 @@ BANNED: Final = {
     r"\bgoes on (?:its|their) key\b|\bgo on their keys\b": "say what is forwarded",
     r"\bSome \d": "About",
     r"\bsome \d+ (?:words|bytes|lines|texts|minutes|seconds)\b": "about",
-    r"\bnaught\b|\bthrice\b|\bfain\b|\blest\b|\bwhence\b|\bwherefore\b": "plain words",
+    r"\bnaught\b|\bthrice\b|\bfain\b|\bwhence\b|\bwherefore\b": "plain words",
     r"\bthat be\b|\bif need be\b|\bin order that\b": "plain words",
 }
 _PATTERNS: Final = {re.compile(each, re.I | re.M): BANNED[each] for each in BANNED}

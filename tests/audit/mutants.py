@@ -368,7 +368,7 @@ MUTANTS = [
     ),
     Mutant(
         "unknown words verbatim",
-        "words outside of the vocabulary pass in clear",
+        "words outside of the vocabulary pass unchanged",
         target_audit("unknown_verbatim"),
         target_audit("sound"),
     ),

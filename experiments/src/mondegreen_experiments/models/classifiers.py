@@ -106,5 +106,5 @@ def fitted(
 
 
 def accuracy(told: Floats, texts: Labelled) -> float:
-    """The share of texts whose likeliest class is the true one."""
+    """The share of texts whose most likely class is the true one."""
     return float((told.argmax(axis=1) == texts.labels).mean())

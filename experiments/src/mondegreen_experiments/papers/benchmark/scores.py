@@ -106,7 +106,7 @@ _ENGLISH_BECAUSE: Final = (
     "other tokens: ours are 4 points higher without noise too; their code of TEM is "
     "not the law; which dimension the table shows is not known to us, ours is 50"
 )
-_PP_BECAUSE: Final = "words that their vocabulary lacks pass in clear; here none does"
+_PP_BECAUSE: Final = "words that their vocabulary lacks pass unchanged; here none does"
 _LOW_BECAUSE: Final = (
     "LOW grows with the release: 30,000 words here (quick), 808,382 there"
 )

@@ -210,15 +210,15 @@ RECIPE: Final = Recipe(
     differs=(
         "No paper measures this. GloVe 840B by PCA, its most frequent words, with "
         "codes and a tree of their own; other words are one unknown word. krr and urr "
-        "replace the words that the policy 'sensitive' calls so, and show all others. Accuracy at "
-        "a level lies on a straight line between points; a law that is always below a "
-        "level counts with its best. The margin of an order is the mean over texts and "
-        "levels. Quick: 500 texts to learn from, 150 attacked, the last 30 words of "
-        "each, 50 dimensions, 4,000 words."
+        "replace the words that the policy 'sensitive' calls so, and show all others. "
+        "Accuracy at a level lies on a straight line between points; a law that is "
+        "always below a level counts with its best. The margin of an order is the mean "
+        "over texts and levels. Quick: film reviews, 500 to learn from, 150 attacked, "
+        "the last 30 words of each, 50 dimensions, 4,000 words."
     ),
     measure=measure,
     points={
-        "quick": _points(_QUICK, ("imdb", "ag_news")),
+        "quick": _points(_QUICK, ("imdb",)),
         "full": _points(_FULL, ("imdb", "ag_news")),
     },
     seeds={"quick": 3, "full": 5},

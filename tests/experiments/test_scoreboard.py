@@ -105,7 +105,7 @@ def test_a_command_is_a_tool(notes):
     ("code", "problem"),
     [
         ("raise ValueError('Ann')", "exit code 1: ValueError$"),
-        ("print('{\"text\": \"x\"}')", "printed 1 lines for 2 texts"),
+        ('print(\'{"text": "x"}\')', "printed 1 lines for 2 texts"),
         ("print('Ann'); print('Ann')", "printed a line that is not"),
         ("print('{\"text\": 1}'); print('{}')", "printed a line that is not"),
     ],
@@ -187,7 +187,9 @@ def test_the_board_of_a_tiny_bench_is_printed_and_kept(folder, notes, few, tmp_p
     assert json.loads(again.stdout)["recipe"] == "scoreboard"
     assert (tmp_path / "runs" / "scoreboard.jsonl").read_text().splitlines() == lines
     points = table.sort_points(json.loads(again.stdout)["points"])
-    assert points["nothing"]["news"]["accuracy"] > points["everything"]["news"]["accuracy"]
+    assert (
+        points["nothing"]["news"]["accuracy"] > points["everything"]["news"]["accuracy"]
+    )
     assert points["nothing"]["insurance questions"]["retrieval"] == 1
     assert points["everything"]["insurance questions"]["retrieval"] == 0
 

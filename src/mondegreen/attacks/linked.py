@@ -112,6 +112,10 @@ def combine_places(ids: Ids, shares: Floats, links: Weights) -> Ids:
     owners = (distinct // base)[order]
     best = order[np.append(True, owners[1:] != owners[:-1])]
     guess = dict(
-        zip((distinct[best] // base).tolist(), (distinct[best] % base).tolist())
+        zip(
+            (distinct[best] // base).tolist(),
+            (distinct[best] % base).tolist(),
+            strict=True,
+        )
     )
     return np.array([guess[link] for link in links.tolist()], dtype=np.int32)

@@ -36,7 +36,7 @@ from mondegreen.text.tokenizer import TokenizedBatch, tokenize
 
 _CANDIDATES: Final = 24
 _ROWS: Final = 256
-_DRAWS: Final = 1 << 16
+_DRAWS: Final = 1 << 15
 _LEAST: Final = 4
 
 

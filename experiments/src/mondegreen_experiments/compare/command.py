@@ -53,7 +53,8 @@ def benchmark(
         default=(),
     ),
     policies: tuple[PolicyName, ...] = option(
-        "Policy to compare, with its default mechanism. Repeatable.",
+        "Policy to compare, with its default mechanism; ,epsilon=NUMBER as above. "
+        "Repeatable.",
         "--policy NAME|FILE",
         default=(),
     ),

@@ -84,6 +84,12 @@ def read_contender(text: str) -> Contender:
     )
 
 
+def _read_policy(text: str) -> Contender:
+    """Read what ``--policy`` holds: a name or file, and what a contender is given."""
+    name, comma, rest = text.partition(",")
+    return read_contender(f"{DEFAULT_MECHANISM},policy={name}{comma}{rest}")
+
+
 _APART: Final = ("policy", "epsilon")
 """What a contender is given that is no parameter of its mechanism."""
 
@@ -100,7 +106,7 @@ def read_contenders(
 ) -> tuple[Contender, ...]:
     """All that is compared, each once: mechanisms, and policies with their default."""
     found = [read_contender(text) for text in mechanisms]
-    found += [Contender(DEFAULT_MECHANISM, {}, policy) for policy in policies]
+    found += [_read_policy(text) for text in policies]
     if not found:
         raise ConfigurationError("nothing to compare: name a --mechanism or a --policy")
     by_label = {each.label: each for each in found}

@@ -179,9 +179,8 @@ def _as_printed(*laws: str) -> Table:
 
 
 _WORDS_STAY: Final = (
-    "one epsilon is not one protection on other vectors: here most words stay from "
-    "epsilon 17 on, and the target knows its few users by heart. Compare the area at "
-    "an equal share of words that stay"
+    "other vectors: here most words stay from epsilon 17 on, and the target knows its "
+    "few users by heart. The areas compare at an equal share of words that stay"
 )
 
 
@@ -232,13 +231,13 @@ RECIPE: Final = Recipe(
     shapes=(
         Shape(
             "Table 3",
-            "without noise users are told",
+            "without noise the auditor tells members from others",
             _least("naive_auc", 0.95, NO_NOISE),
             printed=_as_printed(NO_NOISE),
         ),
         Shape(
             "Table 3",
-            "users are told behind query scramblers as well",
+            "the auditor also succeeds against query scramblers",
             _least("naive_auc", 0.95, *SCRAMBLERS),
             printed=_as_printed(*SCRAMBLERS),
             untold="our scramblers are stand-ins for Versatile and Incognito, and the "
@@ -246,7 +245,7 @@ RECIPE: Final = Recipe(
         ),
         Shape(
             "Ours",
-            "an auditor who knows the rule of a scrambler tells its users",
+            "an auditor who knows the rule of a scrambler succeeds",
             _least("adaptive_auc", 0.95, *SCRAMBLERS),
         ),
         Shape(
@@ -264,7 +263,7 @@ RECIPE: Final = Recipe(
         ),
         Shape(
             "Table 3",
-            "at epsilon 23 users are not told",
+            "at epsilon 23 the auditor is no better than chance",
             _hidden,
             printed=_as_printed(),
             untold=_WORDS_STAY,

@@ -1,4 +1,4 @@
-import { type Conversation, begin } from "../src/conversation.js";
+import { type Conversation, load } from "../src/conversation.js";
 import { artifact } from "./artifact.js";
 
 const PAUSE = 600; // ms without a key before a word gets its surrogate
@@ -10,7 +10,8 @@ function element<T extends HTMLElement>(id: string): T {
 function start({ bytes, digest }: { bytes: ArrayBuffer; digest: string }): void {
   const text = element<HTMLTextAreaElement>("text");
   const answer = element<HTMLTextAreaElement>("answer");
-  let conversation: Conversation = begin(bytes, { digest });
+  const conversations = load(bytes, { digest });
+  let conversation: Conversation = conversations.begin();
   let waiting = 0;
 
   function hide(): void {
@@ -59,7 +60,7 @@ function start({ bytes, digest }: { bytes: ArrayBuffer; digest: string }): void 
   element("copy").addEventListener("click", () => void copy());
   element("anew").addEventListener("click", () => {
     clearTimeout(waiting);
-    conversation = begin(bytes, { digest });
+    conversation = conversations.begin();
     text.value = answer.value = "";
     hide();
     tell("A new conversation: the words of the old one are forgotten.");

@@ -30,53 +30,84 @@ export interface AnswerRestorer {
   end(): string;
 }
 
-export interface BeginOptions {
-  /** SHA-256 that the artifact must have, in hex. */
+export interface LoadOptions {
+  /** SHA-256 that the artifact must have, in hex, as the command printed that wrote it. */
   readonly digest?: string;
+}
+
+export interface BeginOptions {
   /** 32 random bytes, of this conversation alone; drawn if not given. */
   readonly key?: Uint8Array;
   /** PUBLIC texts, such as system prompts. Their words are never surrogates. */
   readonly public?: readonly string[];
 }
 
-/**
- * Begin a conversation under the policy of an artifact of `mondegreen policy export --device`.
- *
- * The same words get the same surrogates as in Python, under the same key and policy.
- */
-export function begin(bytes: Uint8Array | ArrayBuffer, options: BeginOptions = {}): Conversation {
-  const { digest, key, public: texts = [], ...unknown } = options;
-  if (Object.keys(unknown).length) throw argumentError("options", "digest, key and public");
-  if (key !== undefined && !(isKey(key) && key.length === KEY)) throw argumentError("key", "32 random bytes");
+/** Read an artifact of `mondegreen policy export --device`, once for all conversations. */
+export function load(bytes: Uint8Array | ArrayBuffer, options: LoadOptions = {}): Conversations {
+  const { digest, ...unknown } = options;
+  if (Object.keys(unknown).length) throw argumentError("options", "digest");
   const artifact = parse(bytes instanceof ArrayBuffer ? new Uint8Array(bytes) : bytes, digest);
   if (!artifact.header.policy) throw argumentError("artifact", "one of a policy, with ordinary words");
-  return new Conversation(artifact, key ?? globalThis.crypto.getRandomValues(new Uint8Array(KEY)), texts);
+  return new Conversations(artifact);
+}
+
+/** What all conversations under one policy share. Made by `load`. */
+export class Conversations {
+  private readonly tables: Tables;
+
+  /** @internal */
+  constructor({ header, part, words, digest }: Artifact) {
+    const unicode = new Unicode(part);
+    const tokenizer = new Tokenizer(header.text, unicode);
+    const policy = new Policy(words, { header, part }, unicode);
+    const lookup = new PolicyLookup(policy, tokenizer, part);
+    this.tables = { policy, tokenizer, lookup, policyDigest: header.space.digest, longest: header.text.longest };
+    this.digest = digest;
+  }
+
+  /** SHA-256 of the artifact, in hex. */
+  readonly digest: string;
+
+  /**
+   * Begin a conversation, which has a key and surrogates of its own.
+   *
+   * The same words get the same surrogates as in Python, under the same key and policy.
+   */
+  begin(options: BeginOptions = {}): Conversation {
+    const { key, public: texts = [], ...unknown } = options;
+    if (Object.keys(unknown).length) throw argumentError("options", "key and public");
+    if (key !== undefined && !(isKey(key) && key.length === KEY)) throw argumentError("key", "32 random bytes");
+    return new Conversation(this.tables, key ?? globalThis.crypto.getRandomValues(new Uint8Array(KEY)), texts);
+  }
+}
+
+interface Tables {
+  readonly policy: Policy;
+  readonly tokenizer: Tokenizer;
+  readonly lookup: PolicyLookup;
+  readonly policyDigest: string;
+  readonly longest: number;
 }
 
 /**
- * Hides the sensitive words of one conversation, and puts them back. Made by `begin`.
+ * Hides the sensitive words of one conversation, and puts them back. Made by `Conversations`.
  *
  * Disclosed are which sensitive words are the same, their kind, and all ordinary words.
  * Which of the candidates a word was is disclosed by nothing but context and counts.
  */
 export class Conversation {
-  private readonly policy: Policy;
-  private readonly tokenizer: Tokenizer;
-  private readonly lookup: PolicyLookup;
   private readonly surrogates: Surrogates;
   private readonly units = new Units();
-  private readonly longest: number;
 
   /** @internal */
-  constructor(artifact: Artifact, key: Uint8Array, texts: readonly string[]) {
-    const { header, part, words } = artifact;
-    const unicode = new Unicode(part);
-    this.tokenizer = new Tokenizer(header.text, unicode);
-    this.policy = new Policy(words, artifact, unicode);
-    this.lookup = new PolicyLookup(this.policy, this.tokenizer, part);
-    this.longest = header.text.longest;
-    const barred = texts.flatMap((text) => this.tokenizer.cut(text).filter((_, i) => i % 2));
-    this.surrogates = new Surrogates(this.policy, this.tokenizer, header.space.digest, key.slice(), barred);
+  constructor(
+    private readonly tables: Tables,
+    key: Uint8Array,
+    texts: readonly string[],
+  ) {
+    const { policy, tokenizer, policyDigest } = tables;
+    const barred = texts.flatMap((text) => tokenizer.cut(text).filter((_, i) => i % 2));
+    this.surrogates = new Surrogates(policy, tokenizer, policyDigest, key.slice(), barred);
   }
 
   /** Replace each sensitive word of a text by its surrogate. */
@@ -87,18 +118,19 @@ export class Conversation {
   /** Hide a text, part by part. */
   pieces(text: string): Piece[] {
     if (typeof text !== "string") throw argumentError("text", "a string");
-    const parts = this.tokenizer.cut(text);
+    const { policy, tokenizer, lookup } = this.tables;
+    const parts = tokenizer.cut(text);
     const formats: Format[] = [];
     const kinds: string[] = [];
     const sent = [...parts];
-    this.lookup.codes(parts).forEach((symbol, i) => {
-      if (!this.policy.isGroup(symbol)) {
+    lookup.codes(parts).forEach((symbol, i) => {
+      if (!policy.isGroup(symbol)) {
         formats.push(null);
         return;
       }
       const output = this.surrogates.hide(parts[2 * i + 1]!, symbol);
-      sent[2 * i + 1] = this.policy.print(output);
-      const { class: kind, form } = this.policy.describe(output.symbol);
+      sent[2 * i + 1] = policy.print(output);
+      const { class: kind, form } = policy.describe(output.symbol);
       formats.push(kind === "format" ? form : "");
       kinds[2 * i + 1] = kind === "format" ? form : kind.replaceAll("_", " ");
     });
@@ -115,6 +147,7 @@ export class Conversation {
 
   /** What restores an answer that comes in pieces. */
   restorer(): AnswerRestorer {
-    return new Restorer(this.surrogates, this.units, this.policy, this.tokenizer, this.longest);
+    const { policy, tokenizer, longest } = this.tables;
+    return new Restorer(this.surrogates, this.units, policy, tokenizer, longest);
   }
 }

@@ -1,9 +1,9 @@
 // Whoever uses the package in TypeScript: it is compiled, and never run.
 import { type Explanation, type Privatizer, type Release, defineInput, load } from "mondegreen";
-import { type Conversation, type Piece, begin } from "mondegreen/conversation";
+import { type Conversation, type Piece, load as open } from "mondegreen/conversation";
 
 export function conversed(bytes: ArrayBuffer, key: Uint8Array): string {
-  const conversation: Conversation = begin(bytes, { digest: "00", key, public: ["a prompt"] });
+  const conversation: Conversation = open(bytes, { digest: "00" }).begin({ key, public: ["a prompt"] });
   const [piece]: Piece[] = conversation.pieces("a text");
   const restorer = conversation.restorer();
   return conversation.restore(conversation.hide("a text")) + restorer.feed(piece?.sent ?? "") + restorer.end();

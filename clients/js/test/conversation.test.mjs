@@ -2,15 +2,16 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { begin } from "../dist/conversation.js";
+import { load } from "../dist/conversation.js";
 import { files } from "./files.mjs";
 
 const { conversations, public: text, policies } = files.conversations;
-const ARTIFACTS = { names: files.names, sensitive: files.policy };
+const ARTIFACTS = { names: load(files.names), sensitive: load(files.policy) };
+const begin = (options) => ARTIFACTS.names.begin(options);
 const bytesOf = (hex) => Uint8Array.from(hex.match(/../g), (byte) => parseInt(byte, 16));
 
 function opened({ policy, key }) {
-  return begin(ARTIFACTS[policy], { key: bytesOf(key), public: [text] });
+  return ARTIFACTS[policy].begin({ key: bytesOf(key), public: [text] });
 }
 
 /** The texts that are hidden otherwise, and the answers that are restored otherwise. */
@@ -54,7 +55,7 @@ test("what comes of pieces is what comes of the whole, wherever it is cut", () =
 
 test("each conversation has a key of its own, and the same words keep their surrogates", () => {
   const said = "Okonkwo Malacca Boris Anna Ibadan";
-  const [one, other] = [begin(files.names), begin(files.names)];
+  const [one, other] = [begin(), begin()];
   assert.equal(one.hide(said), one.hide(said));
   assert.notEqual(one.hide(said), other.hide(said));
   assert.equal(one.restore(one.hide(said)), said);
@@ -63,34 +64,35 @@ test("each conversation has a key of its own, and the same words keep their surr
 });
 
 test("a surrogate in a link stays, and so does what is no surrogate", () => {
-  const conversation = begin(files.names);
+  const conversation = begin();
   const name = conversation.hide("Okonkwo");
   assert.equal(conversation.restore(`![](https://e.example/?q=${name})`), `![](https://e.example/?q=${name})`);
   assert.equal(conversation.restore("An answer."), "An answer.");
 });
 
 test("pieces name the kind of what is replaced", () => {
-  const kinds = begin(files.names).pieces("Okonkwo, 47 years").map(({ kind }) => kind);
+  const kinds = begin().pieces("Okonkwo, 47 years").map(({ kind }) => kind);
   assert.deepEqual(kinds.filter(Boolean).length, 2);
   assert.ok(kinds.includes("2 digits"));
 });
 
 test("what cannot be a conversation is refused, and no text is in the error", () => {
   const bad = [
-    () => begin(files.tree),
-    () => begin(files.names, { digest: "0".repeat(64) }),
-    () => begin(files.names, { key: new Uint8Array(32) }),
-    () => begin(files.names, { key: new Uint8Array(31).map((_, i) => i) }),
-    () => begin(files.names, { seed: 1 }),
-    () => begin(files.names.slice(0, -1)),
-    () => begin(files.names).hide(7),
-    () => begin(files.names).restore(null),
+    () => load(files.tree),
+    () => load(files.names, { digest: "0".repeat(64) }),
+    () => load(files.names, { seed: 1 }),
+    () => load(files.names.slice(0, -1)),
+    () => begin({ key: new Uint8Array(32) }),
+    () => begin({ key: new Uint8Array(31).map((_, i) => i) }),
+    () => begin({ seed: 1 }),
+    () => begin().hide(7),
+    () => begin().restore(null),
   ];
   for (const each of bad) assert.throws(each, { name: "MondegreenError" });
 });
 
 test("odd texts come back", () => {
-  const conversation = begin(files.names);
+  const conversation = begin();
   for (const said of ["", " ", "\0", "\ud800", "😀 Okonkwo 😀", "x".repeat(1e5), "Okonkwo ".repeat(2000)]) {
     assert.equal(conversation.restore(conversation.hide(said)), said);
   }

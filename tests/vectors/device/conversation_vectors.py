@@ -32,6 +32,7 @@ PROMPTS = (
     "Anna met Boris in Oslo at 10:30. They have 3 cats and 1200 parts, born 3/4/2001.",
     "Account 4711-0815-2342-9999, due 31/12/1999; see https://intra.example/anna?x=1.",
 )
+YOUNG = "\u1c89\u1c8a\U0001e030"
 MONTHS = (
     "January February March April May June July August September October November "
     "December"
@@ -39,12 +40,15 @@ MONTHS = (
 
 
 def texts() -> list[str]:
-    """Return what people write, and anything that both languages can hold."""
-    found = policy_texts.texts(COUNT * TURNS)
+    """Return what people write, and anything that both languages can hold.
+
+    Characters that are younger than Unicode 14 have a case in some engines alone.
+    """
     return [
         text
-        for text in found
-        if as_utf16(text) == text and not any(0xD800 <= ord(c) < 0xE000 for c in text)
+        for text in policy_texts.texts(COUNT * TURNS)
+        if as_utf16(text) == text
+        and not any(0xD800 <= ord(c) < 0xE000 or c in YOUNG for c in text)
     ]
 
 
@@ -66,7 +70,8 @@ def answers(sent: str, rng: np.random.Generator) -> Iterator[str]:
             for month, day in ((a, b), (b, a)):
                 name = MONTHS[(month - 1) % 12]
                 yield f"{name} {day}, {year}; {day} {name} {year}; {name} {day}."
-                yield f"{name[:3]}. {day}, {year + 1}, {year}-{month:02}-{day:02}"
+                yield f"{name[:3]}. {day}, {year}, {year}-{month:02}-{day:02}"
+                yield f"{name} {day}, {year + 1}; {day} {name} {year + 1}"
                 yield f"{a}.{b}.{year} or {month:02}/{day:02}/{year}"
         digits = run.strip("$.,;").replace(",", "")
         if digits.replace(".", "").isdigit() and digits.isascii():

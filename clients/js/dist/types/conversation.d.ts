@@ -13,33 +13,40 @@ export interface AnswerRestorer {
     /** Return the rest. */
     end(): string;
 }
-export interface BeginOptions {
-    /** SHA-256 that the artifact must have, in hex. */
+export interface LoadOptions {
+    /** SHA-256 that the artifact must have, in hex, as the command printed that wrote it. */
     readonly digest?: string;
+}
+export interface BeginOptions {
     /** 32 random bytes, of this conversation alone; drawn if not given. */
     readonly key?: Uint8Array;
     /** PUBLIC texts, such as system prompts. Their words are never surrogates. */
     readonly public?: readonly string[];
 }
+/** Read an artifact of `mondegreen policy export --device`, once for all conversations. */
+export declare function load(bytes: Uint8Array | ArrayBuffer, options?: LoadOptions): Conversations;
+/** What all conversations under one policy share. Made by `load`. */
+export declare class Conversations {
+    private readonly tables;
+    /** SHA-256 of the artifact, in hex. */
+    readonly digest: string;
+    /**
+     * Begin a conversation, which has a key and surrogates of its own.
+     *
+     * The same words get the same surrogates as in Python, under the same key and policy.
+     */
+    begin(options?: BeginOptions): Conversation;
+}
 /**
- * Begin a conversation under the policy of an artifact of `mondegreen policy export --device`.
- *
- * The same words get the same surrogates as in Python, under the same key and policy.
- */
-export declare function begin(bytes: Uint8Array | ArrayBuffer, options?: BeginOptions): Conversation;
-/**
- * Hides the sensitive words of one conversation, and puts them back. Made by `begin`.
+ * Hides the sensitive words of one conversation, and puts them back. Made by `Conversations`.
  *
  * Disclosed are which sensitive words are the same, their kind, and all ordinary words.
  * Which of the candidates a word was is disclosed by nothing but context and counts.
  */
 export declare class Conversation {
-    private readonly policy;
-    private readonly tokenizer;
-    private readonly lookup;
+    private readonly tables;
     private readonly surrogates;
     private readonly units;
-    private readonly longest;
     /** Replace each sensitive word of a text by its surrogate. */
     hide(text: string): string;
     /** Hide a text, part by part. */

@@ -173,7 +173,7 @@ def run(*arguments):
     return CliRunner().invoke(cli, ["reproduce", *map(str, arguments)])
 
 
-@pytest.mark.slow(why="attacks on twenty releases")
+@pytest.mark.slow("attacks on twenty releases")
 def test_the_board_of_a_tiny_bench_is_printed_and_kept(folder, notes, few, tmp_path):
     given = ["scoreboard", "--data", folder, "--runs", tmp_path / "runs"]
     given += ["--set", f"own={notes}", "--spans", "spans"]

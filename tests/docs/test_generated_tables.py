@@ -27,6 +27,7 @@ SCRIPTS = {
         "proxy_page",
         "reading_page",
         "reproductions_page",
+        "scoreboard_page",
         "sentences_page",
         "service_page",
         "spark_page",

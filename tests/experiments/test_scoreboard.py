@@ -54,8 +54,8 @@ def notes(tmp_path):
 
 @pytest.fixture
 def few(monkeypatch, tmp_path):
-    """Keep the controls and one policy, and no environment of another package."""
-    names = ("nothing", "half", "everything", "names")
+    """Keep two controls and a policy, and no environment of another package."""
+    names = ("nothing", "everything", "sensitive")
     kept = {name: tools.TOOLS[name] for name in names}
     for module in (tools, table, board):
         monkeypatch.setattr(module, "TOOLS", kept)
@@ -117,7 +117,8 @@ def test_a_command_that_fails_is_told_without_a_text(code, problem):
 
 
 def test_seconds_of_a_command_are_its_own_where_it_tells_them():
-    told = '[print(\'{"text": null, "seconds": 0.25}\') for line in __import__("sys").stdin]'
+    line = '{"text": null, "seconds": 0.25}'
+    told = f"import sys; [print('{line}') for _ in sys.stdin]"
     printed = run_command([sys.executable, "-c", told], ["a", "b"])
     assert printed == peers.Printed(["", ""], 0.5)
     with pytest.raises(ConfigurationError, match="cannot be run"):
@@ -148,8 +149,8 @@ def test_a_mean_of_sets_needs_all_of_them_and_has_a_narrower_interval():
 
 
 def test_verbatim_annotations_are_counted_as_their_maker_does():
-    spans = [[Annotation(0, 3, "person"), Annotation(9, 13, "place")]]
-    found = count_verbatim(spans, ["Ann is in Oslo."[:9] + "Oslo."], ["Who is Ann?"])
+    spans = [[Annotation(0, 3, "person"), Annotation(10, 14, "place")]]
+    found = count_verbatim(spans, ["Ann is in Oslo."], ["Who is Ann?"])
     assert (found["verbatim person"], found["verbatim place"]) == (1, 0)
     assert found["verbatim person n"] == 1
 
@@ -159,7 +160,7 @@ def folder(tmp_path):
     """Make a tiny copy of every set of the bench."""
     made = tmp_path / "data"
     (made / "private_text").mkdir(parents=True)
-    rows = invented(60)
+    rows = invented(30)
     for each in sets.SETS.values():
         split = each.split or "train"
         parts = [dict(row, split=split) for row in rows]
@@ -172,16 +173,17 @@ def run(*arguments):
     return CliRunner().invoke(cli, ["reproduce", *map(str, arguments)])
 
 
+@pytest.mark.slow("attacks on twenty releases")
 def test_the_board_of_a_tiny_bench_is_printed_and_kept(folder, notes, few, tmp_path):
     given = ["scoreboard", "--data", folder, "--runs", tmp_path / "runs"]
     given += ["--set", f"own={notes}", "--spans", "spans"]
     first = run(*given)
     assert first.exit_code == 0, first.output
     assert "all sets" in first.output
-    assert "mondegreen `names`" in first.output
+    assert "mondegreen `sensitive`" in first.output
     assert "left out: CluSanT" in first.stderr
     lines = (tmp_path / "runs" / "scoreboard.jsonl").read_text().splitlines()
-    assert len(lines) == 4 * 2
+    assert len(lines) == 3 * 2
     assert not any(re.search("Ann|Oslo|called", line) for line in lines)
     again = run(*given, "--json")
     assert json.loads(again.stdout)["recipe"] == "scoreboard"
@@ -213,7 +215,10 @@ def test_a_changed_file_is_measured_again(notes, few, tmp_path):
         (["scoreboard"], "there is no set of texts"),
         (["scoreboard", "--set", "own"], "write NAME=FILE"),
         (["scoreboard", "--set", "own=nothing.csv"], "is no file"),
-        (["scoreboard", "--set", "own=FILE", "--tool", "names=cat"], "NAME=COMMAND"),
+        (
+            ["scoreboard", "--set", "own=FILE", "--tool", "sensitive=cat"],
+            "NAME=COMMAND",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_refused(given, problem, notes, few):

@@ -96,10 +96,9 @@ def reproduce(
         "Texts to add to the scoreboard: a file with a column text. Repeatable.",
         "--set NAME=FILE",
     ),
-    spans: str = option(
+    spans: str | None = option(
         "Field of these files with annotated spans, as `attack --spans` reads it.",
         "--spans FIELD",
-        default="",
     ),
     tools: tuple[str, ...] = option(
         'Tool to add to the scoreboard: a command that reads lines {"text": ...} and '
@@ -133,7 +132,7 @@ def reproduce(
     from mondegreen_experiments.papers import BOARD, list_names, recipe_named
     from mondegreen_experiments.scoreboard.board import Asked, build_recipe
 
-    asked = Asked(sets, spans, tools, peers)
+    asked = Asked(sets, spans or "", tools, peers)
     if asked and BOARD not in names:
         raise ConfigurationError(
             f"--peers, --set, --spans and --tool go with the name {BOARD}"

@@ -344,7 +344,7 @@ def advise(
         ]
     lines = [
         "Ordinary words give the hidden ones away. --mechanism krr at a smaller "
-        "--epsilon, or --policy all, hides these too."
+        "--epsilon hides these too, and costs utility."
     ]
     beside = _count_classes_beside(exposed, texts, privatizer)
     if beside:

@@ -76,7 +76,7 @@ def write_sarif(
         {
             "id": name,
             "shortDescription": {"text": names[name]},
-            "fullDescription": {"text": f"An attacker who {each.adversary}."},
+            "fullDescription": {"text": f"The attacker {each.adversary}."},
         }
         for name, each in attacks.items()
     ]

@@ -22,7 +22,11 @@ GUIDE: Final = ROOT / "docs" / "guide"
 MAX_WORDS: Final = 12_000
 """Words of the ten user pages together."""
 MAX_README_WORDS: Final = 800
+MAX_LAW_WORDS: Final = 700
+"""Words of the page for data protection officers."""
 MIN_EASE: Final = 50.0
+MAX_SENTENCE: Final = 25
+"""Words of a sentence of the README and the user pages (english.md, rule 7)."""
 
 _VERB: Final = (
     "reads|knows|has|have|sees|guesses|can|may|uses|holds|learns|looks|wants|writes|"
@@ -91,22 +95,25 @@ def measure(path: Path) -> Prose:
 
 def reading_ease(markdown: str) -> float:
     """Flesch's reading ease of the prose of a page; larger is easier."""
-    prose = _plain(markdown, with_tables=False)
-    sentences = [
-        each for each in re.split(r"[.!?:](?:\s|$)|\n\n", prose) if _split(each)
-    ]
-    words = _split(prose)
+    sentences = _sentences(markdown)
+    words = [word for sentence in sentences for word in sentence]
     if not words:
         return 100.0
     syllables = sum(map(count_syllables, words))
     return 206.835 - 1.015 * len(words) / len(sentences) - 84.6 * syllables / len(words)
 
 
+def find_long(path: Path) -> list[str]:
+    """Return the sentences of a page that have too many words."""
+    sentences = _sentences(path.read_text(encoding="utf-8"))
+    return [" ".join(each) for each in sentences if len(each) > MAX_SENTENCE]
+
+
 def count_syllables(word: str) -> int:
     """Count groups of vowels; a silent e at the end does not count."""
     word = re.sub(r"[^a-z]", "", word.lower())
     groups = len(re.findall(r"[aeiouy]+", word))
-    silent = re.search(r"[^aeiouyl]e$|[^aeiouytd]ed$|[^aeiouysxzchg]es$", word)
+    silent = re.search(r"[^aeiouyl]e$|[aeiouy]le$|[^aeiouytd]ed$|[^aeiouysxzchg]es$", word)
     return max(1, groups - (1 if silent and groups > 1 else 0))
 
 
@@ -165,7 +172,14 @@ def _plain(markdown: str, with_tables: bool) -> str:
     text = re.sub(r"`[^`\n]+`", "code", text)
     text = re.sub(r"\$[^$\n]+\$", "it", text)
     text = re.sub(r"^(#+ .*|[-*] .*|\d+\. .*)$", r"\n\1\n", text, flags=re.M)
-    return re.sub(r"^[#>*\-]+ ", "", text, flags=re.M).replace("|", " ")
+    text = re.sub(r"^[#>*\-]+ ", "", text, flags=re.M)
+    return text.replace("|", " ").replace("*", "")
+
+
+def _sentences(markdown: str) -> list[list[str]]:
+    prose = _plain(markdown, with_tables=False)
+    parts = map(_split, re.split(r"[.!?](?:\s|$)|\n\n", prose))
+    return [each for each in parts if each]
 
 
 def _split(text: str) -> list[str]:
@@ -179,9 +193,12 @@ def main() -> int:
     for path in (ROOT / "README.md", ROOT / "docs" / "index.md", *pages):
         prose = measure(path)
         total += prose.words if path in pages else 0
-        broken |= prose.ease < MIN_EASE
+        long = find_long(path)
+        broken |= prose.ease < MIN_EASE or bool(long)
         name = path.relative_to(ROOT).as_posix()
         print(f"{name:40} {prose.words:6,} words  reading ease {prose.ease:5.1f}")
+        for each in long:
+            print(f"  long sentence: {each}")
     print(f"user pages: {total:,} of at most {MAX_WORDS:,} words")
     found = list(find_banned())
     for each in found:

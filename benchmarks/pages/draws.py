@@ -1,8 +1,8 @@
 """Choose the one draw of many that a page prints, by a rule and not by eye.
 
-The rule: draw a text 101 times, with the seeds 1 to 101. Order the draws by how probable
-the embedded language model finds each. Print the one in the middle. So a page shows a
-draw that reads neither better nor worse than usual.
+The rule: draw a text 101 times, with the seeds 1 to 101. Order the draws by
+their probability under the embedded language model. Print the one in the middle. So a
+page shows a draw that reads neither better nor worse than usual.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from mondegreen.language.build import read_words
 
 DRAWS: Final = 101
 RULE: Final = (
-    f"the median of {DRAWS} draws, ordered by how probable a public language model finds "
-    "them"
+    f"the median of {DRAWS} draws, ordered by how probable a public language model "
+    "finds them"
 )
 
 

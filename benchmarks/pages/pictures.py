@@ -1,4 +1,4 @@
-"""Draw the pictures of the user pages: docs/assets/{before-after,way-of-a-word,recovered}.svg.
+"""Draw the pictures of the user pages, as SVG in docs/assets.
 
 ``python -m benchmarks pictures`` writes them, from the policy that is shipped and from
 the result files. They are 360 pixels wide, so that a phone shows them at full size, and
@@ -105,8 +105,8 @@ def way_of_a_word() -> str:
                 parts.append(_text(60, y + 18, aside, "small"))
             y += 26
     what = (
-        f"The word {WORD} is not on the list of ordinary words. It belongs to a group of "
-        f"{found['hides_among']} words, and the mechanism draws one of "
+        f"The word {WORD} is not on the list of ordinary words. It belongs to a group "
+        f"of {found['hides_among']} words, and the mechanism draws one of "
         f"{found['outputs']} outputs. An ordinary word is printed unchanged."
     )
     return _picture(y + 2, what, parts)
@@ -126,7 +126,8 @@ def recovered() -> str:
         share, low, high = (100 * attack[key] for key in ("value", "low", "high"))
         values.append(f"{NAMES.get(name, name)} {share:.0f}")
         parts.append(_text(0, y + 16, NAMES.get(name, name), "small"))
-        bar = f'<rect class="bar" x="0" y="{y + 22}" height="14" width="{share * scale:.1f}"/>'
+        size = f'height="14" width="{share * scale:.1f}"'
+        bar = f'<rect class="bar" x="0" y="{y + 22}" {size}/>'
         ends = f'<path class="end" d="M{low * scale:.1f} {y + 29}H{high * scale:.1f}"/>'
         parts += [bar, ends, _text(high * scale + 8, y + 34, f"{share:.0f}", "bold")]
         y += 42

@@ -67,7 +67,7 @@ def audit(
         default=_TIMEOUT,
         type=click.FloatRange(min=0, min_open=True),
     ),
-    seed: options.Seed | None = option("Repeat the same audit."),
+    seed: options.Seed | None = option("Seed, to repeat an audit."),
     allow_unproved: bool = options.UNPROVED,
     as_json: bool = options.JSON,
     quiet: bool = options.QUIET,

@@ -68,7 +68,7 @@ def explain(
         default=20_000,
         type=click.IntRange(min=2),
     ),
-    seed: options.Seed | None = option("Repeat the same runs."),
+    seed: options.Seed | None = option("Seed, to repeat the runs."),
     read: Literal["none", "words", "sentence"] = option(
         "Add what a public language model reads from the outputs. words: each output "
         "by itself. sentence: with the words beside it. Both say how often the "

@@ -34,7 +34,7 @@ def _near(
 def measure(bench: Bench, point: Point, seed: int) -> Found:
     """What is chosen under a budget, and its scores on runs that the choice never saw.
 
-    ``ended`` is 0 where nothing was found: the printed loop would go on for ever, and
+    ``ended`` is 0 where nothing was found: the printed loop would go on forever, and
     is stopped at epsilon 320, whose figures at t = 0 are then given.
     """
     chooser = Chooser(

@@ -209,7 +209,8 @@ RECIPE: Final = Recipe(
     title="The orders of the papers at equal words, and at equal readers",
     differs=(
         "No paper measures this. GloVe 840B by PCA, its most frequent words, with "
-        "codes and a tree of their own; other words are one unknown word. krr and urr "
+        "codes and a tree of their own; other words are one unknown word, which costs "
+        "these laws accuracy, and hides rare words. krr and urr "
         "replace the words that the policy 'sensitive' calls so, and show all others. "
         "Accuracy at a level lies on a straight line between points; a law that is "
         "always below a level counts with its best. The margin of an order is the mean "

@@ -112,7 +112,7 @@ def _better(name: str) -> Callable[[Table], bool]:
 
 
 _PRINTED: Final = [
-    ({"by": _BY[1], "budget": budget}, {"t": t, "ended": 1.0})
+    ({"by": _BY[1], "budget": budget}, {"t": t})
     for budget, t in ((0.02, 0.25), (0.06, 0.75))
 ]
 """The t that the paper chooses under two budgets of loss."""
@@ -120,7 +120,8 @@ _PRINTED: Final = [
 
 def _larger_t(table: Table) -> float:
     """By how much t grows from a budget to the next, where the loop ends."""
-    found = [(p["budget"], m["t"]) for p, m in _by(table, _BY[1]) if m["ended"]]
+    ended = [(p, m) for p, m in _by(table, _BY[1]) if m.get("ended", 1)]
+    found = [(p["budget"], m["t"]) for p, m in ended]
     steps = [b - a for (_, a), (_, b) in itertools.pairwise(sorted(found))]
     return min(steps, default=-math.inf)
 

@@ -1,4 +1,4 @@
-"""Write the tables of the restoring gateway into docs/explanation/private-prompts.md."""
+"""Write the tables of the restoring gateway into explanation/private-prompts.md."""
 
 from __future__ import annotations
 

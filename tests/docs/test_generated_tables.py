@@ -16,6 +16,7 @@ SCRIPTS = {
         "codes_page",
         "decoders_page",
         "examples_page",
+        "gateway_page",
         "language_page",
         "linkage_page",
         "mechanisms_page",

@@ -1,14 +1,16 @@
 """Count wrong and missed restorations in answers, and the time that restoring takes.
 
     python -m benchmarks restoring [--answers 10000] [--requests 300] [--seed 3]
+        [--verbose]
 
 An answer is made of sentences that repeat what a prompt said, as a person would write
-it (in capitals, the surname alone, an amount without commas), and of sentences that
-have nothing to do with it: names by public frequency, numbers, dates, list markers. A
-word of the latter that changes is a wrong restoration; a word of the former that does
-not is a missed one. Nothing was tuned on the seed of the figures. The time is that of
-one client through the proxy and through a proxy that only forwards, which take turns.
-Writes results/restoring.json.
+it (in capitals, the surname alone, an amount without commas, a date in words), and of
+sentences that have nothing to do with it: names by public frequency, numbers, dates,
+list markers. A word of the latter that changes is a wrong restoration; a word of the
+former that does not is a missed one. A date in words may also come back as the user
+wrote it, with digits, where its hidden day and month are equal. Nothing was tuned on
+the seed of the figures. The time is that of one client through the proxy and through a
+proxy that only forwards, which take turns. Writes results/restoring.json.
 """
 
 from __future__ import annotations
@@ -50,6 +52,7 @@ PROMPTS = (
     "{first} {last}, born {date}, owes ${amount}; account {card}.",
     "Summary: {first} met {other} in {place} at {clock}. They have {digit} children.",
     "Order {code} for {first} {last} ({mail}) of {amount} dollars is due in {year}.",
+    "{first} {last} of {place} ordered {count} parts on {date}.",
 )
 MEANT = (
     "Dear {first} {last},", "Hello {first},", "Mr. {last}'s request was received.",
@@ -62,7 +65,11 @@ MEANT = (
     "A {age}-year-old is eligible.", "The {family} agreed.", "It ends in {end}.",
     "Dial {dots} today.", "It is about ${whole}.", "It began in {begin}.",
     "Mail to {first} ({last}) bounced.", "The meeting is at {clock}.",
-    "It has been open since {year}.",
+    "It has been open since {year}.", "You were born on {words}.",
+    "The date is {days}.", "It happens each year on {day}.", "That was in {month}.",
+    "It is filed under {iso}.", "The form says {bare}.", "It ended on the {nth}.",
+    "We ship {commas} parts.", "That makes {count} in all.", "The {family}' house.",
+    "It was {first}’s idea.", "{points} dollars are due.",
 )  # fmt: skip
 BACKGROUND = (
     "Here is what I found.", "Please let me know if you need anything else.",
@@ -74,8 +81,14 @@ BACKGROUND = (
     "It was updated on {n2}/{n2}/{y}.", "Version {n1}.{n2} is current.",
     "You have {n2} days to reply.", "See section {n1}({l}) of the act.",
     "The total is {n1},{n3}.{n2}.", "Form {l}-{n3} applies.",
+    "The act is of {m} {d}, {y}.", "Offices close on {m} {d}.", "It ends {d} {m} {y}.",
+    "Since {m} {y} it is free.", "They sold {n1},{n3} of them.", "See {n3}.{n3},{n2}.",
     "I would suggest a short and polite tone.", "Thank you for your patience.",
 )  # fmt: skip
+MONTHS = (
+    "January February March April May June July August September October November "
+    "December"
+).split()
 SIBILANT = re.compile(r"(?i)(?:s|x|z|ch|sh)$")
 ONCE_IN = 8
 """One background sentence in so many holds names; most answers repeat those asked."""
@@ -122,6 +135,7 @@ class Writer:
             "amount": amount,
             "date": f"{date}/{rng.randrange(1940, 2026)}",
             "year": str(rng.randrange(1990, 2026)),
+            "count": self.digits(4) if rng.random() < 0.5 else self.digits(5),
             "mail": f"{first}.{last}@mail.example".lower(),
             "phone": f"{self.digits(3)}-{self.digits(3)}-{self.digits(4)}",
             "card": "-".join(self.digits(4) for _ in range(4)),
@@ -148,6 +162,8 @@ class Writer:
             "{f}": lambda: self.word("first_name"),
             "{c}": lambda: self.word("organization").lower(),
             "{l}": lambda: rng.choice("BCDEFG"),
+            "{m}": lambda: rng.choice(MONTHS),
+            "{d}": lambda: str(rng.randrange(1, 29)),
         }
         for mark, fill in fills.items():
             while mark in text:
@@ -156,11 +172,15 @@ class Writer:
 
     def answer(
         self, prompt: str, values: dict[str, str], sent: dict[str, str]
-    ) -> Iterator[tuple[str, str, bool]]:
-        """Sentences as the model writes them and as they are right, and if meant."""
+    ) -> Iterator[tuple[str, str, str, bool]]:
+        """Sentences as the model writes them, as they are right, and if meant.
+
+        There are two right ones: the second has dates as the user wrote them.
+        """
         asked = {name for name in values if f"{{{name}}}" in prompt}
         more = {"LAST": "last", "plain": "amount", "whole": "amount"}
         more |= {"family": "last", "end": "card", "dots": "phone", "begin": "date"}
+        more |= dict.fromkeys(DATES, "date") | {"commas": "count", "points": "amount"}
         fits = [
             text
             for text in MEANT
@@ -169,17 +189,36 @@ class Writer:
         for _ in range(self.rng.randrange(3, 8)):
             if fits and self.rng.random() < 0.5:
                 text = self.rng.choice(fits)
-                yield _fill(text, sent), _fill(text, values), True
+                right = _fill(text, values)
+                as_written = _fill(text, values, dates=dict.fromkeys(DATES, "{date}"))
+                yield _fill(text, sent), right, as_written, True
             else:
                 text = self.background()
-                yield text, text, False
+                yield text, text, text, False
 
 
 def _names(text: str) -> set[str]:
     return {part.partition("}")[0] for part in text.split("{")[1:]}
 
 
-def _fill(text: str, values: dict[str, str]) -> str:
+DATES = {
+    "words": "{name} {day}, {year}",
+    "days": "{day} {name} {year}",
+    "day": "{name} {day}",
+    "month": "{name} {year}",
+    "iso": "{year}-{m:02}-{day:02}",
+    "bare": "{m}/{day}/{year}",
+    "nth": "{nth} of {name} {year}",
+}
+"""A date as a model writes it, whose first part is the month."""
+
+
+def _fill(
+    text: str, values: dict[str, str], dates: dict[str, str] | None = None
+) -> str:
+    month, day, year = values["date"].split("/")
+    parts = {"m": int(month), "day": int(day), "year": year, "date": values["date"]}
+    parts |= {"name": MONTHS[int(month) - 1], "nth": _nth(int(day))}
     return text.format(
         **values,
         LAST=values["last"].upper(),
@@ -189,7 +228,15 @@ def _fill(text: str, values: dict[str, str]) -> str:
         end=values["card"][-4:],
         dots=values["phone"].replace("-", "."),
         begin=values["date"][-4:],
+        commas=f"{int(values['count']):,}",
+        points=values["amount"].translate(str.maketrans(",.", ".,")),
+        **{name: form.format(**parts) for name, form in (dates or DATES).items()},
     )
+
+
+def _nth(day: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+    return f"{day}{'th' if 10 < day < 14 else ending}"
 
 
 def sent_values(prompt: str, values: dict[str, str], hidden: str) -> dict[str, str]:
@@ -220,7 +267,29 @@ def words(text: str) -> list[str]:
     return tokenize([text]).words()
 
 
-def restorations(answers: int, seed: int) -> dict[str, Any]:
+def _flat(
+    rows: list[tuple[str, str, str, bool]], shown: list[str]
+) -> Iterator[tuple[str, str, bool, str]]:
+    """Set the words of answers beside the right ones and those that were shown."""
+    lines = [
+        (told, right, as_written, is_meant)
+        for *texts, is_meant in rows
+        for told, right, as_written in zip(
+            *(text.split("\n") for text in texts), strict=True
+        )
+    ]
+    for (told, right, as_written, is_meant), found in zip(lines, shown, strict=True):
+        best = as_written if found == as_written else right
+        each = (words(told), words(best), words(found))
+        if len({len(every) for every in each}) > 1:  # all of the line counts
+            best = found if found == best else ""
+            yield told, best or right, is_meant, found
+            continue
+        for given, true, seen in zip(*each, strict=True):
+            yield given, true, is_meant, seen
+
+
+def restorations(answers: int, seed: int, *, verbose: bool = False) -> dict[str, Any]:
     """Count words of answers that are restored rightly, wrongly, or not."""
     writer, counts = Writer(seed), Counter[str]()
     examples: Counter[str] = Counter()
@@ -232,15 +301,10 @@ def restorations(answers: int, seed: int) -> dict[str, Any]:
             if c.restore(hidden) != _said(prompt, values):
                 counts["prompts that do not come back"] += 1
             rows = list(writer.answer(prompt, values, sent))
-            shown = words(c.restore("\n".join(row[0] for row in rows)))
+            shown = c.restore("\n".join(row[0] for row in rows)).split("\n")
         counts["answers"] += 1
-        flat = [
-            (given, right, is_meant)
-            for told, true, is_meant in rows
-            for given, right in zip(words(told), words(true), strict=True)
-        ]
         has_wrong = False
-        for (given, right, is_meant), found in zip(flat, shown, strict=True):
+        for given, right, is_meant, found in _flat(rows, shown):
             counts["words"] += 1
             counts["meant"] += is_meant and given != right
             counts["restored"] += found != given
@@ -252,6 +316,8 @@ def restorations(answers: int, seed: int) -> dict[str, Any]:
             if is_missed or is_wrong:
                 kind = "digits" if given.isdigit() else "words"
                 examples[f"{'missed' if is_missed else 'wrong'} {kind}"] += 1
+                if verbose:
+                    print(prompt, "|", given, "|", right, "|", found)
         counts["answers with a wrong word"] += has_wrong
     return {
         **counts,
@@ -368,11 +434,12 @@ def main() -> None:
     parser.add_argument("--answers", type=int, default=10_000)
     parser.add_argument("--requests", type=int, default=300)
     parser.add_argument("--seed", type=int, default=3)
+    parser.add_argument("--verbose", action="store_true", help="show what went wrong")
     parser.add_argument("--dry", action="store_true", help="write no results")
     given = parser.parse_args()
     found = {
         "seed": given.seed,
-        "restorations": restorations(given.answers, given.seed),
+        "restorations": restorations(given.answers, given.seed, verbose=given.verbose),
         "latency": latency(given.requests, given.seed),
     }
     print(json.dumps(found, indent=1))

@@ -1,4 +1,4 @@
-// Writes dist/ and the page; --check fails where they are not what the sources give.
+// Writes dist/ and the pages; --check fails where they are not what the sources give.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -11,7 +11,10 @@ import { build } from "esbuild";
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const TYPES = "dist/types";
-const ARTIFACT = "../../tests/vectors/device/policy.mdg.gz";
+const PAGES = [
+  { name: "index", template: "template.html", script: "page.ts", artifact: "policy" },
+  { name: "conversation", template: "conversation-template.html", script: "conversation.ts", artifact: "names" },
+];
 
 async function bundle(entry, how = {}) {
   const { outputFiles } = await build({
@@ -40,11 +43,11 @@ function hash(text) {
   return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 }
 
-/** The page: one file that opens from disk, with all in it, and asks for nothing. */
-async function page() {
+/** A page: one file that opens from disk, with all in it, and asks for nothing. */
+async function page({ template, script: source, artifact }) {
   const read = (name) => readFileSync(path.join(HERE, "page", name), "utf8");
-  const packed = readFileSync(path.join(HERE, ARTIFACT));
-  const script = await bundle("page/page.ts", { minify: true });
+  const packed = readFileSync(path.join(HERE, `../../tests/vectors/device/${artifact}.mdg.gz`));
+  const script = await bundle(`page/${source}`, { minify: true });
   const style = read("style.css").trim();
   const values = {
     SCRIPT: script.trim(),
@@ -54,14 +57,15 @@ async function page() {
     SCRIPT_HASH: hash(script.trim()),
     STYLE_HASH: hash(style),
   };
-  return read("template.html").replace(/\{\{(\w+)\}\}/g, (_, name) => values[name]);
+  return read(template).replace(/\{\{(\w+)\}\}/g, (_, name) => values[name]);
 }
 
 async function outputs(folder) {
   const found = types(folder).map(([name, text]) => [`${TYPES}/${name}`, text]);
   found.push(["dist/mondegreen.js", await bundle("src/index.ts", { minify: true })]);
+  found.push(["dist/conversation.js", await bundle("src/conversation.ts", { minify: true })]);
   found.push(["dist/node.js", await bundle("src/node.ts", { platform: "node" })]);
-  found.push(["page/index.html", await page()]);
+  for (const each of PAGES) found.push([`page/${each.name}.html`, await page(each)]);
   for (const name of ["LICENSE", "NOTICE"]) {
     found.push([name, readFileSync(path.join(HERE, "../..", name), "utf8")]);
   }

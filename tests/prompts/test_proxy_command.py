@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from mondegreen.cli.main import cli
+from mondegreen.cli.services import proxy as proxy_command
 
 httpx = pytest.importorskip("httpx")
 pytest.importorskip("uvicorn")
@@ -24,10 +25,10 @@ from requests_to_models import CANARY, PUBLIC, rich  # noqa: E402
 
 
 @contextlib.contextmanager
-def started(*options, env=None):
+def started(*options, env=None, is_plain=False):
     """Start ``mondegreen proxy`` on a free port; yields process, address, lines."""
     command = [sys.executable, "-m", "mondegreen", "proxy", "--port", "0", *options]
-    if "--restore" not in options:
+    if not (is_plain or "--restore" in options):
         command += ["--epsilon", "10", "--read", "none"]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -136,7 +137,7 @@ def test_it_restores_by_a_flag_and_needs_no_epsilon_then():
     body = {"messages": [{"role": "user", "content": said}]}
     model = EchoModel()
     with running(model.app) as upstream:
-        options = ("--upstream", upstream, "--restore", "--policy", "names")
+        options = ("--upstream", upstream, "--restore", "--verbose")
         with started(*options) as (process, address, lines):
             asked = f"{address}/chat/completions"
             answer = httpx.post(asked, json=body, timeout=WAIT)
@@ -149,10 +150,80 @@ def test_it_restores_by_a_flag_and_needs_no_epsilon_then():
     assert "which sensitive words of the conversation are the same" in "".join(lines)
 
 
+@pytest.mark.slow("two processes of the command start")
+def test_the_upstream_alone_is_enough_and_tells_a_newcomer_what_happens():
+    with (
+        running(EchoModel().app) as upstream,
+        started("--upstream", upstream, is_plain=True) as (process, address, lines),
+    ):
+        system = {"role": "system", "content": "You serve Malacca Bank."}
+        body = {"messages": [system, {"role": "user", "content": "I am Okonkwo."}]}
+        answer = httpx.post(f"{address}/chat/completions", json=body, timeout=WAIT)
+        page = httpx.get(f"{address.removesuffix('/v1')}/ui", timeout=WAIT)
+        process.send_signal(signal.SIGTERM)
+        process.wait(WAIT)
+    said = "".join(lines)
+    assert answer.json()["choices"][0]["message"]["content"] == "I am Okonkwo."
+    assert page.status_code == 200
+    for each in ("Replaced:", "Unchanged:", "--system pass", "/ui", "OPENAI_BASE_URL"):
+        assert each in said
+    assert len(said.splitlines()) < 12
+
+
+@pytest.mark.slow("two processes of the command start")
+@pytest.mark.parametrize(("choice", "passes"), [("pass", True), ("hide", False)])
+def test_system_prompts_pass_where_they_are_declared_public(choice, passes):
+    model = EchoModel()
+    said = "You serve the Okonkwo family."
+    system = {"role": "system", "content": said}
+    body = {"messages": [system, {"role": "user", "content": "I am Ebikeme."}]}
+    with (
+        running(model.app) as upstream,
+        started("--upstream", upstream, "--system", choice, is_plain=True) as found,
+    ):
+        httpx.post(f"{found[1]}/chat/completions", json=body, timeout=WAIT)
+    sent = model.bodies[0]["messages"]
+    assert (sent[0]["content"] == said) == passes
+    assert "Ebikeme" not in sent[1]["content"]
+
+
+@pytest.mark.parametrize(("given", "roles"), [("y", 2), ("n", 0), ("", 0)])
+def test_a_terminal_is_asked_about_system_prompts(monkeypatch, given, roles):
+    for stream in ("stdin", "stderr"):
+        monkeypatch.setattr(getattr(sys, stream), "isatty", lambda: True)
+    asked = []
+    monkeypatch.setattr(
+        "click.confirm", lambda says, **how: asked.append(says) or given == "y"
+    )
+    find = proxy_command._find_public_roles
+    assert len(find(None, (), is_asked=True)) == roles
+    assert "System prompts" in asked[0]
+    assert find(None, ("developer",), is_asked=True) == ("developer",)
+    assert find(None, (), is_asked=False) == ()
+    assert len(asked) == 1
+
+
+@pytest.mark.slow("two processes of the command start")
+@pytest.mark.parametrize("options", [["--no-ui"], ["--host", "0.0.0.0"]])
+def test_no_page_where_it_is_not_wanted_or_others_reach_the_proxy(options):
+    given = ["--upstream", "http://127.0.0.1:9/v1", *options, "--allow-exposed"]
+    with started(*given, is_plain=True) as (_, address, lines):
+        port = address.rpartition(":")[2].removesuffix("/v1")
+        found = httpx.get(f"http://127.0.0.1:{port}/ui", timeout=WAIT)
+    assert found.status_code == 404
+    assert "/ui" not in "".join(lines)
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ((), "--epsilon"),
+        (("--fresh",), "--epsilon"),
+        (("--policy", "all"), "--epsilon"),
+        (("--mechanism", "urr"), "--epsilon"),
+        (("--key-env", "X"), "--epsilon"),
+        (("--detect-model", "m"), "--detect presidio"),
+        (("--detect", "presidio", "-e", "9", "--policy", "all"), "needs a policy"),
+        (("--system", "hide", "--public-role", "system"), "exclude"),
         (("--epsilon", "9", "--restore-in-links"), "need --restore"),
         (("--epsilon", "9", "--restore-in-tools"), "need --restore"),
         (("--restore", "--fresh"), "--fresh"),

@@ -50,19 +50,25 @@ def test_long_lines_are_wrapped_and_none_is_lost():
     assert left.count("word") == 100
 
 
-@pytest.mark.parametrize("policy", ["all", "names", "sensitive"])
+@pytest.mark.parametrize("policy", ["all", "names", "sensitive", "own.policy"])
 @pytest.mark.parametrize("restores", [True, False])
 def test_the_banner_says_what_goes_out_what_stays_and_what_to_read(policy, restores):
     lines = banner(
         "https://user-host.example:8443/v1", restores=restores, policy=policy
     )
-    assert [line.split()[0] for line in lines] == ["Goes", "Stays", "Read:"]
+    heads = [line.partition(":")[0].strip() for line in lines[1:]]
+    assert heads == ["Replaced", "Unchanged", "System", "Answers", "Kept here", "Read"]
     assert "user-host.example:8443" in lines[0]
-    assert "System prompts are privatized too" in lines[0]
-    assert ("the map" in lines[1]) == restores
+    assert "--system pass" in lines[3]
+    assert ("put back" in lines[4]) == restores
+    assert ("which surrogate stands for which word" in lines[5]) == restores
 
 
 def test_the_banner_names_roles_that_pass_and_a_dry_run():
     roles = {"public_roles": ("system",), "policy": "names", "restores": True}
-    assert "Messages of system go out unchanged" in banner("http://x/v1", **roles)[0]
+    assert "system messages pass unchanged" in banner("http://x/v1", **roles)[3]
     assert "nothing is sent" in banner("http://x/v1", **roles, is_dry=True)[0]
+    more = {"detector": "boats 1", "minutes": 5, "audit_log": "a.log"}
+    lines = "\n".join(banner("http://x/v1", **roles, **more))
+    for said in ("what boats 1 finds", "until 5 minutes", "a.log counts"):
+        assert said in lines

@@ -1,6 +1,7 @@
 import { type Privatizer, load } from "../src/privatizer.js";
 import type { Described } from "../src/policy.js";
 import type { Explanation } from "../src/way.js";
+import { artifact } from "./artifact.js";
 import { Preview } from "./preview.js";
 
 const START = 3; // of the epsilons, the one that is shown first
@@ -16,15 +17,6 @@ function of100(share: number): string {
   // As Python rounds: of two that are equally near, the even one.
   const isHalf = shown % 1 === 0.5;
   return String(isHalf ? 2 * Math.round(shown / 2) : Math.round(shown));
-}
-
-async function artifact(): Promise<Privatizer> {
-  const held = element("artifact");
-  const packed = Uint8Array.from(atob(held.textContent!), (char) => char.charCodeAt(0));
-  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const bytes = await new Response(unpacked).arrayBuffer();
-  held.remove();
-  return load(bytes, { digest: held.dataset["digest"]! });
 }
 
 function start(all: Privatizer): void {
@@ -190,6 +182,6 @@ function row([name, share]: [string, number | null]): HTMLElement {
   return found;
 }
 
-artifact().then(start, () => {
+artifact().then(({ bytes, digest }) => start(load(bytes, { digest }))).catch(() => {
   element("promise").textContent = "This page is damaged: its artifact is not whole. Nothing was released.";
 });

@@ -33,7 +33,7 @@ export function fresh(): Stream {
   return new Stream(globalThis.crypto.getRandomValues(new Uint8Array(KEY)));
 }
 
-/** The stream of a record: see `stream_key` of `mondegreen.sampling.noise`. */
+/** The stream of a record. */
 export function keyed(keyed: Keyed, settings: string, text: string): Stream {
   const { key, id, column = "text", place = 0, ...unknown } = keyed;
   if (Object.keys(unknown).length) throw argumentError("options", "key, id, column and place");
@@ -42,7 +42,11 @@ export function keyed(keyed: Keyed, settings: string, text: string): Stream {
   if (!Number.isSafeInteger(place) || place < 0) throw argumentError("place", "0, 1, 2 ...");
   const record = recordId(id);
   const master = blake2b(key, undefined, "mondegreen-key");
-  const scope = sha256(joined([fromHex(settings, KEY), utf8(column)]));
+  return streamOf(master, sha256(joined([fromHex(settings, KEY), utf8(column)])), record, place, text);
+}
+
+/** The stream of a text: `stream_key` of `mondegreen.sampling.noise`. */
+export function streamOf(master: Uint8Array, scope: Uint8Array, record: string, place: number, text: string): Stream {
   const fields = [blake2b(scope), blake2b(utf8(record)), bytes8(place), blake2b(utf8(text))];
   return new Stream(blake2b(joined(fields), master, "mondegreen-rec"));
 }

@@ -42,7 +42,7 @@ export class Policy {
 
   constructor(
     readonly words: readonly string[],
-    { header, part }: Artifact,
+    { header, part }: Pick<Artifact, "header" | "part">,
     unicode: Unicode,
   ) {
     const found = (this.header = header.policy!);

@@ -6,7 +6,7 @@ import { type Stream, remainder } from "./stream.js";
 export type Sample = (symbols: readonly number[]) => number[];
 
 /** Draw a member of each symbol: all inputs share this law, whatever bias it has. */
-function drawMembers(policy: Policy, symbols: readonly number[], stream: Stream): Output[] {
+export function drawMembers(policy: Policy, symbols: readonly number[], stream: Stream): Output[] {
   return symbols.map((symbol) => {
     stream.step62();
     return { symbol, member: remainder(stream.high, stream.low, policy.sizeOf(symbol)), lap: 0 };
@@ -56,11 +56,14 @@ export function drawRecord(
 
 const LARGEST = (1n << 63n) - 1n;
 
-/** Gives away the members of groups, each once in a lap. */
-class Members {
+/** Gives away the members of groups, each once in a lap; `isBarred` tells what nobody may get. */
+export class Members {
   private readonly laps = new Map<number, { lap: number; taken: Set<number> }>();
 
-  constructor(private readonly policy: Policy) {}
+  constructor(
+    private readonly policy: Policy,
+    private readonly isBarred: (output: Output) => boolean = () => false,
+  ) {}
 
   /** Give away an output if it is free, else a free one that the stream draws. */
   take({ symbol, member: drawn }: Output, stream: Stream): Output {
@@ -81,8 +84,9 @@ class Members {
         );
       }
       if (!taken.has(member)) {
+        // A barred member stays taken, so that a lap always comes to its end.
         this.laps.set(symbol, { lap, taken: taken.add(member) });
-        return { symbol, member, lap };
+        if (!this.isBarred({ symbol, member, lap })) return { symbol, member, lap };
       }
       member = drawMembers(policy, [symbol], stream)[0]!.member;
     }

@@ -1,5 +1,13 @@
 // Whoever uses the package in TypeScript: it is compiled, and never run.
 import { type Explanation, type Privatizer, type Release, defineInput, load } from "mondegreen";
+import { type Conversation, type Piece, load as open } from "mondegreen/conversation";
+
+export function conversed(bytes: ArrayBuffer, key: Uint8Array): string {
+  const conversation: Conversation = open(bytes, { digest: "00" }).begin({ key, public: ["a prompt"] });
+  const [piece]: Piece[] = conversation.pieces("a text");
+  const restorer = conversation.restorer();
+  return conversation.restore(conversation.hide("a text")) + restorer.feed(piece?.sent ?? "") + restorer.end();
+}
 
 export function used(bytes: ArrayBuffer, key: Uint8Array): string {
   const privatizer: Privatizer = load(bytes, { epsilon: 10, digest: "00" });

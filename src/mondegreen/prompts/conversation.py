@@ -6,23 +6,67 @@ import functools
 import json
 import threading
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, Final, NoReturn, Self, final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from mondegreen.arrays import Ids
 from mondegreen.errors import ConfigurationError, DataError
 from mondegreen.mechanisms.symbols.urr import Urr
+from mondegreen.policy.detection import Detector, DetectorLookup
 from mondegreen.policy.lookup import PolicyLookup
 from mondegreen.policy.policy import HIDE_AMONG, Policy, load_policy
 from mondegreen.policy.scope import Sample, Surrogates
 from mondegreen.policy.sealing import seal, unseal
 from mondegreen.prompts.restore import JsonRestorer, Restorer
-from mondegreen.prompts.units import Units
+from mondegreen.prompts.units import Kind, Units
 from mondegreen.settings import Settings, list_options
-from mondegreen.text.tokenizer import tokenize
+from mondegreen.text.tokenizer import TokenizedBatch, tokenize
+
+Marks = NDArray[np.bool_]
 
 _FORMAT: Final = 1
 _TAKEN: Final = (
     "policy", "ordinary", "sensitive", "opened", "hidden", "hide_among", "epsilon",
 )  # fmt: skip
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class HiddenText:
+    """A text and its hidden form, word by word. It holds the original.
+
+    Parameters
+    ----------
+    batch : TokenizedBatch
+        The original: structure and words come in turn.
+    symbols : int32 array, shape (words,)
+        What is disclosed of each word: the symbol of an ordinary word, or that of the
+        surrogate.
+    sent : tuple of str
+        The hidden form, in as many parts as the original.
+    hidden : bool array, shape (words,)
+        Which words are replaced by a surrogate.
+    """
+
+    batch: TokenizedBatch
+    symbols: Ids
+    sent: tuple[str, ...]
+    hidden: Marks
+
+    @property
+    def parts(self) -> list[str]:
+        """The parts of the original."""
+        return self.batch.parts[0] or []
+
+    def __str__(self) -> str:
+        """Return the hidden form."""
+        return "".join(self.sent)
+
+    def __repr__(self) -> str:
+        return f"HiddenText(words={len(self.symbols)})"
 
 
 @final
@@ -50,6 +94,11 @@ class Conversation:
         *Public* texts, such as system prompts. Their words are never surrogates.
     in_links : bool
         Put originals into links and images too, which send them to other servers.
+    detector : tuple of (callable, str), optional
+        A detector that reads each text first, and its public name and version; see
+        :data:`Detector <mondegreen.policy.detection.Detector>` and
+        :func:`mondegreen.integrations.detectors.load_presidio`. A word that it finds
+        has a surrogate of its type. If it fails, :meth:`hide` raises an error.
 
     Raises
     ------
@@ -82,6 +131,7 @@ class Conversation:
         epsilon: float | None = None,
         public: Iterable[str] = (),
         in_links: bool = False,
+        detector: tuple[Detector, str] | None = None,
     ) -> None:
         if policy == "all":
             raise ConfigurationError(
@@ -105,7 +155,8 @@ class Conversation:
             hide_among=hide_among,
         )
         self._in_links = in_links
-        self._lookup = _build_lookup(self._policy)
+        self._detector = None if detector is None else detector[1]
+        self._lookup = _build_lookup(self._policy, detector)
         self._sample = _sampler(self._policy, epsilon)
         words = tokenize(list(public)).words()
         self._surrogates = Surrogates.new(
@@ -121,23 +172,31 @@ class Conversation:
         The same text has the same result again. Words of another ``author`` have
         surrogates of their own, so that they show nothing of the user's words.
         """
+        return str(self.hide_words(text, author=author))
+
+    def hide_words(self, text: str, *, author: str = "") -> HiddenText:
+        """Hide a text as :meth:`hide` does, and return it word by word.
+
+        Raises
+        ------
+        MondegreenError
+            If the detector fails.
+        """
         batch = tokenize([text])
-        symbols = self._lookup.codes(batch)
+        symbols = np.array(self._lookup.codes(batch))
         parts = batch.parts[0] or []
         sent = parts.copy()
+        hidden = self._policy.alphabet.is_group(symbols)
         with self._lock:
             self._check_open()
             codes = self._surrogates.hide(batch, symbols, author=author).tolist()
-            is_hidden = self._policy.alphabet.is_group(symbols).tolist()
-            kinds = []
-            for i, code in enumerate(codes):
-                kind = None
-                if is_hidden[i]:
-                    sent[2 * i + 1] = self._policy.print(code)
-                    kind = self._policy.describe(self._policy.symbol_at(code))[:2]
-                kinds.append(kind)
+            kinds: list[Kind | None] = [None] * len(codes)
+            for i in np.flatnonzero(hidden).tolist():
+                sent[2 * i + 1] = self._policy.print(codes[i])
+                symbols[i] = self._policy.symbol_at(codes[i])
+                kinds[i] = self._policy.describe(int(symbols[i]))[:2]
             self._units.learn(parts, sent, kinds)
-        return "".join(sent)
+        return HiddenText(batch, symbols, tuple(sent), hidden)
 
     def bar(self, public: Iterable[str]) -> None:
         """Never give out the words of these *public* texts from now on."""
@@ -192,7 +251,15 @@ class Conversation:
     @property
     def guarantee(self) -> tuple[str, ...]:
         """What the reader of the hidden texts learns, and what not, in lines."""
-        return _guarantee(self._policy, self._settings["epsilon"])
+        lines = _guarantee(self._policy, self._settings["epsilon"])
+        if isinstance(self._lookup, DetectorLookup):
+            return (*lines, *self._lookup.assumptions)
+        return lines
+
+    @property
+    def policy(self) -> Policy:
+        """The policy, which is public."""
+        return self._policy
 
     def to_bytes(self, key: bytes) -> bytes:
         """Write the conversation, encrypted under 32 secret bytes of the user."""
@@ -201,6 +268,7 @@ class Conversation:
             content = {
                 "format": _FORMAT,
                 "settings": self._settings,
+                "detector": self._detector,
                 "surrogates": self._surrogates.to_bytes(key).hex(),
                 "units": self._units.to_json(),
             }
@@ -208,20 +276,32 @@ class Conversation:
 
     @classmethod
     def from_bytes(
-        cls, data: bytes, key: bytes, *, in_links: bool = False
+        cls,
+        data: bytes,
+        key: bytes,
+        *,
+        in_links: bool = False,
+        detector: tuple[Detector, str] | None = None,
     ) -> Conversation:
-        """Read what :meth:`to_bytes` wrote, with the same key.
+        """Read what :meth:`to_bytes` wrote, with the same key and detector.
 
         Raises
         ------
         DataError
             If the key is another one, the bytes were changed, or the policy of that
             name is another one in this version.
+        ConfigurationError
+            If the conversation had another detector.
         """
         content = json.loads(unseal(data, key))
         if content.get("format") != _FORMAT:
             raise DataError("the conversation was written by another version")
-        found = cls(**content["settings"], in_links=in_links)
+        found = cls(**content["settings"], in_links=in_links, detector=detector)
+        if content.get("detector") != found._detector:
+            known = content.get("detector") or "no detector"
+            raise ConfigurationError(
+                f"the conversation was hidden with {known}. Use the same detector"
+            )
         found._surrogates = Surrogates.from_bytes(
             bytes.fromhex(content["surrogates"]),
             key,
@@ -301,8 +381,12 @@ def settings_of_policy(settings: Settings) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=8)
-def _build_lookup(policy: Policy) -> PolicyLookup:
-    return PolicyLookup(policy)
+def _build_lookup(
+    policy: Policy, detector: tuple[Detector, str] | None
+) -> PolicyLookup | DetectorLookup:
+    return (
+        PolicyLookup(policy) if detector is None else DetectorLookup(policy, *detector)
+    )
 
 
 @functools.lru_cache(maxsize=8)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, final
 
 from mondegreen.errors import ConfigurationError, InvalidParameterError
+from mondegreen.policy.detection import Detector
 from mondegreen.prompts.answers import AnswerRestorer
 from mondegreen.prompts.conversation import Conversation
 from mondegreen.prompts.guard import PUBLIC_ROLES, public_values
@@ -54,6 +55,8 @@ class ConversationGuard:
     in_links, in_tools : bool
         Restore in links and images, and in the arguments of tool calls. Both may send
         the originals to third parties.
+    detector : tuple of (callable, str), optional
+        See :class:`Conversation`. A request is refused where it fails.
 
     Raises
     ------
@@ -87,8 +90,10 @@ class ConversationGuard:
         models: Iterable[str] = (),
         in_links: bool = False,
         in_tools: bool = False,
+        detector: tuple[Detector, str] | None = None,
     ) -> None:
         self._settings = dict(settings or {})
+        self._detector = detector
         self._models, self._roles = frozenset(models), frozenset(public_roles)
         if unknown := self._roles - set(PUBLIC_ROLES):
             allowed = f"of {', '.join(PUBLIC_ROLES)}"
@@ -117,9 +122,16 @@ class ConversationGuard:
         policy = self._settings.get("policy", "names")
         return f"surrogates; policy={policy}; digest={self.digest[:16]}"
 
+    @property
+    def is_quick(self) -> bool:
+        """Whether hiding a short request takes milliseconds: a detector may hang."""
+        return self._detector is None
+
     def begin(self) -> Dialog:
         """Begin a conversation, which has a key and surrogates of its own."""
-        return Dialog(Conversation(**self._settings, public=self._public))
+        return Dialog(
+            Conversation(**self._settings, public=self._public, detector=self._detector)
+        )
 
     def request(
         self,

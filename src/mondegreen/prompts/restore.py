@@ -29,6 +29,9 @@ _NUMBER_RUN: Final = re.compile(r"[-+.0-9A-Za-z_]+")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _INSIDE: Final = re.compile(r"[0-9][.,/:-]\Z")
 _LONGER: Final = re.compile(r"[.,/:-]?[0-9]")
+_YEAR_BEHIND: Final = re.compile(r",?(?: of)? ?(?P<year>[0-9]{4})")
+_YEAR_BEGINS: Final = re.compile(r",?(?: (?:of? ?)?)?[0-9]{0,3}")
+_DAY_BEFORE: Final = re.compile(r"[0-9](?:st|nd|rd|th)?(?: of)?[ .,-]+\Z")
 _WAIT: Final = -1
 """Says that more of the answer is needed."""
 
@@ -138,6 +141,8 @@ class Restorer:
         is_short = len(following) < 2 and not self._is_end
         if is_short and not unit.after and (not following or following in _JOINER):
             return _WAIT
+        if unit.missing and (step := self._match_missing(unit, text[end:])):
+            return 0 if step != _WAIT else _WAIT
         is_here = self._is_apart(unit, text, end) and not self._is_in_link()
         return len(unit.sent) if is_here else 0
 
@@ -146,9 +151,20 @@ class Restorer:
         words = WORD.findall(self._behind[-NEAR - len(surrogate) :].casefold())
         return surrogate.casefold() in words
 
+    def _match_missing(self, unit: Unit, rest: str) -> int:
+        """Whether what a date leaves out stands beside it: then it is another date."""
+        if unit.missing == "day":
+            return int(_DAY_BEFORE.search(self._behind) is not None)
+        if _YEAR_BEHIND.match(rest):
+            return 1
+        may_come = _YEAR_BEGINS.fullmatch(rest) is not None and not self._is_end
+        return _WAIT if may_come else 0
+
     def _is_apart(self, unit: Unit, text: str, end: int) -> bool:
         """Whether a number is no part of a longer one, and no marker of a list."""
         if _INSIDE.search(self._behind):
+            return False
+        if unit.sent[-1:].isalpha() and text[end : end + 1].isalnum():
             return False
         if unit.after:
             return not text[end + len(unit.after) :][:1].isalnum()

@@ -9,6 +9,8 @@ from typing import Any, Final, final
 
 import regex
 
+from mondegreen.prompts.dates import Missing, list_notations
+
 WORD: Final = regex.compile(
     r"(?:(?![\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}])"
     r"[\p{L}\p{M}\p{N}\p{Cf}])+"
@@ -19,7 +21,10 @@ _ADDRESS: Final = "part of an address"
 _CONTEXT: Final = ("ordinal", "letter", "sign")
 _JOINS: Final = frozenset(["", ".", ",", "-", "/", ":", " ", "(", ")", ") ", " (", "+"])
 _RUN_ENDS: Final = re.compile(r"[\s()<>\[\]{}\"'`|]")
-_AMOUNT: Final = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]{1,2})?")
+_AMOUNT: Final = re.compile(
+    r"[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]{1,2})?|[1-9][0-9]{3,}(?:\.[0-9]{1,2})?"
+)
+_THOUSANDS: Final = re.compile(r"(?<=[0-9])(?=(?:[0-9]{3})+\Z)")
 _TRAILING: Final = ".,;:!?"
 _LONGEST_CONTEXT: Final = 24
 NEAR: Final = 60
@@ -33,7 +38,8 @@ Kind = tuple[str, str]
 class Unit:
     """What was sent, what it stands for, and what must stand beside it.
 
-    ``near`` is a surrogate that stands somewhere before it.
+    ``near`` is a surrogate that stands somewhere before it. A date may have ``missing``
+    parts: none of these may stand beside it.
     """
 
     sent: str
@@ -41,6 +47,7 @@ class Unit:
     before: str = ""
     after: str = ""
     is_address: bool = False
+    missing: Missing = ""
     near: str = ""
 
 
@@ -48,16 +55,19 @@ class Unit:
 class Units:
     """What was sent of numbers and addresses, by their first word."""
 
-    __slots__ = ("_by_first",)
+    __slots__ = ("_by_first", "_runs")
 
     def __init__(self) -> None:
         self._by_first: dict[str, dict[Unit, None]] = {}
+        # Each turn of a conversation repeats those before, so runs are noted once.
+        self._runs: set[tuple[str, str]] = set()
 
     def learn(
         self, parts: Sequence[str], sent: Sequence[str], kinds: Sequence[Kind | None]
     ) -> None:
         """Note the units of a text; structure and words come in turn in its parts."""
-        for unit in (*_addresses(parts, sent, kinds), *_numbers(parts, sent, kinds)):
+        numbers = _numbers(parts, sent, kinds, self._runs)
+        for unit in (*_addresses(parts, sent, kinds), *numbers):
             first = WORD.search(unit.sent)
             key = first[0].casefold() if first else unit.sent
             self._by_first.setdefault(key, {})[unit] = None
@@ -70,7 +80,7 @@ class Units:
     def to_json(self) -> list[Any]:
         """Write the units as JSON values."""
         return [
-            [u.sent, u.original, u.before, u.after, u.is_address, u.near]
+            [u.sent, u.original, u.before, u.after, u.is_address, u.missing, u.near]
             for units in self._by_first.values()
             for u in units
         ]
@@ -114,7 +124,10 @@ def _addresses(
 
 
 def _numbers(
-    parts: Sequence[str], sent: Sequence[str], kinds: Sequence[Kind | None]
+    parts: Sequence[str],
+    sent: Sequence[str],
+    kinds: Sequence[Kind | None],
+    noted: set[tuple[str, str]],
 ) -> Iterator[Unit]:
     """Numbers, dates, amounts and the like, and short ones with a neighbor."""
     i = 0
@@ -131,7 +144,9 @@ def _numbers(
         if len(run) > 1 and _is_loose(mine, len(run)):
             run = range(i, _first_blank(parts, run) + 1)
             mine, theirs = (_text(each, run) for each in (parts, sent))
-        yield from _run_units(mine, theirs, len(run))
+        if len(run) > 1 and (mine, theirs) not in noted:
+            noted.add((mine, theirs))
+            yield from _run_units(mine, theirs)
         for k in run:
             is_alone = len(run) == 1
             yield from _word_units(parts, sent, kinds, k, is_alone=is_alone)
@@ -156,18 +171,21 @@ def _first_blank(parts: Sequence[str], run: range) -> int:
     return next((k for k in run[:-1] if " " in parts[2 * k + 2]), run[-1])
 
 
-def _run_units(mine: str, theirs: str, count: int) -> Iterator[Unit]:
+def _run_units(mine: str, theirs: str) -> Iterator[Unit]:
     """A run of numbers as it was sent, and as people write it otherwise."""
-    if count < 2:
-        return
     yield Unit(theirs, mine)
+    for date in list_notations(theirs, mine):
+        yield Unit(date.sent, date.original, missing=date.missing)
+    yield from _other_forms(mine, theirs)
+
+
+def _other_forms(mine: str, theirs: str) -> Iterator[Unit]:
+    """Write an amount or a telephone number as people write it otherwise."""
+    if _is_amount(mine) is not _is_amount(theirs):
+        return
     for form in _FORMS:
         other = form(theirs)
-        if (
-            len(other) > 2
-            and other != theirs
-            and _is_amount(mine) is _is_amount(theirs)
-        ):
+        if len(other) > 2 and other != theirs:
             yield Unit(other, form(mine))
 
 
@@ -190,8 +208,29 @@ def _without_both(text: str) -> str:
 def _as_number(text: str) -> str:
     """Write an amount as JSON does: 1,234.50 is 1234.5."""
     plain = _without_commas(text)
-    is_short = plain.endswith("0") and plain[-3:-2] == "."
+    is_short = _is_amount(text) and plain.endswith("0") and plain[-3:-2] == "."
     return plain[:-1] if is_short else plain
+
+
+def _with_commas(text: str) -> str:
+    if not _is_amount(text):
+        return text
+    whole, dot, cents = text.replace(",", "").partition(".")
+    return f"{_THOUSANDS.sub(',', whole)}{dot}{cents}"
+
+
+def _with_points(text: str) -> str:
+    """Write an amount as in German or Spanish."""
+    swapped = str.maketrans(",.", ".,")
+    return _with_commas(text).translate(swapped) if _is_amount(text) else text
+
+
+def _whole_with_points(text: str) -> str:
+    return _with_points(_without_cents(text))
+
+
+def _whole_with_commas(text: str) -> str:
+    return _with_commas(_without_cents(text)) if _is_amount(text) else text
 
 
 def _digits(text: str) -> str:
@@ -217,6 +256,10 @@ _FORMS: Final = (
     _without_cents,
     _without_both,
     _as_number,
+    _with_commas,
+    _with_points,
+    _whole_with_commas,
+    _whole_with_points,
     _digits,
     _hyphens,
     _dots,
@@ -239,6 +282,8 @@ def _word_units(
     needs_context = shape in _CONTEXT or (is_number and len(theirs) == 1)
     if is_number and len(theirs) > 2:
         yield Unit(theirs, mine)
+        if is_alone and len(theirs) > 3 and shape.endswith(" digits"):
+            yield from _other_forms(mine, theirs)
     elif not is_alone:
         return
     elif not needs_context:

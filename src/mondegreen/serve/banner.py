@@ -1,9 +1,30 @@
-"""What a proxy says when it starts: what goes out, what stays, what to read."""
+"""What a proxy says when it starts: what leaves, what stays, what to read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 from urllib.parse import urlsplit
+
+_REPLACED: Final = {
+    "all": "every word",
+    "names": "names, places, dates, numbers and unknown words",
+    "sensitive": "names, places, dates, numbers, health, family, work and other "
+    "sensitive or rare words",
+}
+_KEPT: Final = {
+    "all": "punctuation, the name of the model and your API key",
+    "names": "ordinary words, punctuation, the name of the model and your API key",
+}
+_READ: Final = (
+    "  Read:      docs/explanation/threat-model.md, for what the rest of a sentence "
+    "gives away. GET /guarantee states the promise."
+)
+
+
+def find_host(upstream: str) -> str:
+    """Return the host and port of an address."""
+    return urlsplit(upstream).netloc
 
 
 def banner(
@@ -14,48 +35,84 @@ def banner(
     public_roles: Iterable[str] = (),
     is_dry: bool = False,
     audit_log: str | None = None,
+    detector: str | None = None,
+    minutes: float = 60.0,
 ) -> list[str]:
     """Write the lines.
+
+    Parameters
+    ----------
+    upstream : str
+        Base address of the language model.
+    restores : bool
+        Whether answers get the original words back.
+    policy : str
+        ``names``, ``sensitive``, ``all`` or a file.
+    public_roles : iterable of str
+        Roles whose messages pass unchanged.
+    is_dry : bool
+        Whether nothing is sent.
+    audit_log : str, optional
+        Where the audit log is.
+    detector : str, optional
+        Name and version of the detector that reads each text first.
+    minutes : float
+        Time after its last request that a conversation is kept.
 
     Examples
     --------
     >>> for line in banner("https://api.example.org/v1", restores=True, policy="names"):
-    ...     print(line.partition(":")[0])
-    Goes out to api.example.org
-    Stays here
+    ...     print(line.partition(":")[0].strip())
+    Prompts to api.example.org are privatized first
+    Replaced
+    Unchanged
+    System
+    Answers
+    Kept here
     Read
     """
-    host = urlsplit(upstream).netloc
+    host = find_host(upstream)
+    first = f"Prompts to {host} are privatized first:"
     if is_dry:
-        return [
-            "Dry run: nothing is sent. Each request is shown beside what would leave.",
-            "Originals are shown on this terminal. Read: docs/how-to/guard-prompts.md",
-        ]
-    roles = ", ".join(sorted(public_roles))
-    passed = (
-        f" Messages of {roles} go out unchanged, as declared."
-        if roles
-        else " System prompts are privatized too; --public-role system passes them."
-    )
-    what = {
-        "all": "requests in which every word is replaced",
-        "names": "requests whose names, places, dates, numbers and unknown words are "
-        "replaced",
-        "sensitive": "requests whose sensitive and rare words are replaced",
-    }[policy]
-    stays = "the map from surrogates to your words, in memory" if restores else "no map"
-    back = (
-        "answers get your words back"
-        if restores
-        else "answers come back as the model wrote them"
-    )
-    logged = (
-        f" The audit log {audit_log} holds counts and digests." if audit_log else ""
-    )
+        first = f"Dry run: nothing is sent to {host}. What would be sent:"
+    before = f", and what {detector} finds" if detector else ""
+    roles = sorted(public_roles)
+    replaced = _REPLACED.get(policy, f"the sensitive words of {policy}")
     return [
-        f"Goes out to {host}: {what}; ordinary words, punctuation and your API key "
-        f"as they are.{passed}",
-        f"Stays here: {stays}; no text in logs or metrics; {back}.{logged}",
-        "Read: docs/explanation/threat-model.md for what context gives away; GET "
-        "/guarantee for the promise; --dry-run to see what leaves.",
+        first,
+        f"  Replaced:  {replaced}{before}.",
+        f"  Unchanged: {_KEPT.get(policy, _KEPT['names'])}.",
+        f"  System:    {_describe_roles(roles)}",
+        f"  Answers:   {_describe_answers(restores)}",
+        f"  Kept here: {_describe_kept(restores, minutes, is_dry, audit_log)}",
+        _READ if is_dry else f"{_READ} --dry-run shows requests and sends none.",
     ]
+
+
+def _describe_roles(roles: list[str]) -> str:
+    if roles:
+        return f"{' and '.join(roles)} messages pass unchanged, as you declared."
+    return (
+        "system prompts are treated as all other messages, which changes names in "
+        "them. If yours are public, use --system pass."
+    )
+
+
+def _describe_answers(restores: bool) -> str:
+    if restores:
+        return "your words are put back in place of their surrogates."
+    return "they come back as the model wrote them. To get your words back: --restore."
+
+
+def _describe_kept(
+    restores: bool, minutes: float, is_dry: bool, audit_log: str | None
+) -> str:
+    kept = "no words of yours."
+    if restores:
+        kept = (
+            "which surrogate stands for which word, in the memory of this process, "
+            f"until {minutes:g} minutes after the last request."
+        )
+    shown = " Originals are shown on this terminal." if is_dry else ""
+    logged = f" {audit_log} counts requests, without text." if audit_log else ""
+    return f"{kept} No text is logged.{shown}{logged}"

@@ -33,6 +33,7 @@ from mondegreen.serve.limits import Limits
 from mondegreen.serve.metrics import Metrics
 from mondegreen.serve.prompt_batcher import PromptBatcher, privatizing_errors
 from mondegreen.serve.talks import Talk, Talks
+from mondegreen.serve.ui.paths import PageSettings, list_page_routes
 from mondegreen.serve.upstream import (
     Upstream,
     choose_returned_headers,
@@ -72,6 +73,9 @@ class ProxySettings:
         Gets a line before each request leaves. A request without one does not leave.
     dry_run : DryRun, optional
         Shows requests beside what would leave; nothing is sent then.
+    page : PageSettings, optional
+        What the page ``/ui`` shows; there is none without. It needs a guard that
+        restores. It answers callers on this machine alone.
     """
 
     guard: PromptGuard | ConversationGuard
@@ -82,6 +86,7 @@ class ProxySettings:
     conversations: int = MOST
     audit_log: AuditLog | None = None
     dry_run: DryRun | None = None
+    page: PageSettings | None = None
 
 
 def create_proxy(settings: ProxySettings) -> Starlette:
@@ -90,6 +95,11 @@ def create_proxy(settings: ProxySettings) -> Starlette:
     ``POST /v1/chat/completions``, ``/v1/completions``, ``/v1/embeddings`` and
     ``/v1/responses`` go to the upstream in their private form; ``GET /v1/models`` goes
     as it is, and nothing else goes. ``GET /guarantee`` answers what is promised.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is a page, and the guard does not restore.
     """
     proxy, metrics = _Proxy(settings), Metrics()
 
@@ -121,6 +131,11 @@ def create_proxy(settings: ProxySettings) -> Starlette:
         kept = proxy.talks.conversations
         metrics.watch_conversations(lambda: kept.begun, lambda: kept.forgotten)
         routes.append(Route(CONVERSATION_PATH, proxy.delete, methods=["DELETE"]))
+    if settings.page is not None:
+        if proxy.talks is None:
+            raise ConfigurationError("the page /ui needs --restore")
+        known = proxy.talks.conversations, proxy.stated["lines"]
+        routes += list_page_routes(settings.page, *known, settings.limits, _owner)
     app = Starlette(routes=routes, lifespan=lifespan)
     rules = Rules(
         settings.limits,

@@ -75,7 +75,7 @@ class Talks:
         seconds = self._limits.seconds
         try:
             with privatizing_errors():
-                if size <= _SHORT:
+                if size <= _SHORT and self._guard.is_quick:
                     sent, restorer = hide()
                 else:
                     async with asyncio.timeout(seconds):

@@ -38,7 +38,9 @@ ARTIFACTS = {
     "sixteen": ("tree", [2, 3]),
     "bits": ("brr", [0.25]),
     "policy": ("urr", [6, 8, 10, 12, 14]),
+    "names": ("urr", [12]),
 }
+POLICIES = {"policy": None, "names": "names"}
 # What a policy does beside what its artifact says: laws, scopes and structures.
 VARIANTS: tuple[dict[str, Any], ...] = (
     {"mechanism": "urr", "epsilon": 12.0},
@@ -69,8 +71,9 @@ def space_of(name: str) -> mg.Space:
 def build(name: str) -> bytes:
     """Write the artifact of this name."""
     mechanism, epsilons = ARTIFACTS[name]
-    if name == "policy":
-        return policy_artifact(Settings(mechanism=mechanism), epsilons)
+    if name in POLICIES:
+        settings = Settings(mechanism=mechanism, policy=POLICIES[name])
+        return policy_artifact(settings, epsilons)
     return artifact(space_of(name), epsilons, mechanism)
 
 

@@ -14,7 +14,9 @@ export interface Keyed {
 export declare function blake2b(data: Uint8Array, key?: Uint8Array, person?: string): Uint8Array;
 /** A stream that nobody can repeat, keyed by the random source of the platform. */
 export declare function fresh(): Stream;
-/** The stream of a record: see `stream_key` of `mondegreen.sampling.noise`. */
+/** The stream of a record. */
 export declare function keyed(keyed: Keyed, settings: string, text: string): Stream;
+/** The stream of a text: `stream_key` of `mondegreen.sampling.noise`. */
+export declare function streamOf(master: Uint8Array, scope: Uint8Array, record: string, place: number, text: string): Stream;
 /** Whether bytes can be a key: long enough, and not the same few again and again. */
 export declare function isKey(key: unknown): key is Uint8Array;

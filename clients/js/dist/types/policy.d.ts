@@ -33,7 +33,7 @@ export declare class Policy {
     readonly size: number;
     private readonly header;
     private readonly begins;
-    constructor(words: readonly string[], { header, part }: Artifact, unicode: Unicode);
+    constructor(words: readonly string[], { header, part }: Pick<Artifact, "header" | "part">, unicode: Unicode);
     /** Words that each ending is joined to. */
     get hosts(): PolicyHeader["hosts"];
     /** The group of unknown words of a grammatical form, or of unknown names. */

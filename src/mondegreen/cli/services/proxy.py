@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import click
 
@@ -23,9 +24,16 @@ from mondegreen.errors import ConfigurationError
 from mondegreen.settings import Settings
 
 if TYPE_CHECKING:
+    from mondegreen.integrations.detectors import NamedDetector
+    from mondegreen.prompts.conversation_guard import ConversationGuard
+    from mondegreen.prompts.guard import PromptGuard
+    from mondegreen.sampling.noise import NoiseSource
     from mondegreen.serve.dry_run import DryRun
+    from mondegreen.serve.ui.paths import PageSettings
 
 _STOPPING_SECONDS: Final = 30.0
+_INSTRUCTING: Final = ("system", "developer")
+"""Roles of messages that the developer of a program writes."""
 
 
 @command()
@@ -35,7 +43,7 @@ def proxy(
     ),
     settings: Settings = options.settings(without=["allow_unproved", "epsilon"]),
     epsilon: float | None = option(
-        "Privacy budget, which has no default. With --restore it may be left out: then "
+        "Privacy budget, which has no default. If it is left out, --restore holds, and "
         "the kind of each sensitive word is disclosed.",
         "-e --epsilon NUMBER",
         default=None,
@@ -44,7 +52,25 @@ def proxy(
         "Give each sensitive word one surrogate throughout a conversation, and put the "
         "originals back into answers. Ordinary words pass unchanged. Answers name the "
         "conversation in the header x-mondegreen-conversation; send it back with the "
-        "next request."
+        "next request. Holds without --epsilon too."
+    ),
+    detect: Literal["none", "presidio"] = option(
+        "Let a detector read each text first; what it finds is replaced by words of "
+        "its type, and everything goes through the policy all the same."
+    ),
+    detect_model: str | None = option(
+        "Installed spaCy model for --detect presidio, such as en_core_web_sm.  "
+        "[default: none; patterns alone, which find no names]",
+        "NAME",
+    ),
+    system: Literal["pass", "hide"] | None = option(
+        "What happens to system and developer messages: pass declares them PUBLIC, "
+        "hide treats them as all others.  [default: ask on a terminal, else hide]",
+        default=None,
+    ),
+    no_ui: bool = option(
+        "Serve no page at /ui. The page shows what leaves of a prompt, to this machine "
+        "alone, with --restore and a loopback --host."
     ),
     in_links: bool = option(
         "Put originals into links and images of answers too. The servers that they "
@@ -141,15 +167,15 @@ def proxy(
     (images, files, tools that were not declared) is refused. Answers pass unchanged,
     or with --restore get the original words back.
 
+    Without further options, names, places, dates, numbers and unknown words are
+    replaced, and put back into answers (--policy names --restore).
+
     \b
-    mondegreen proxy --upstream https://api.openai.com/v1 --policy names --restore
+    mondegreen proxy --upstream https://api.openai.com/v1
     mondegreen proxy --upstream https://api.openai.com/v1 --epsilon 12
     OPENAI_BASE_URL=http://127.0.0.1:8787/v1 python app.py
     """  # noqa: D301
-    from mondegreen.cli.render import prepare_privatizer, say, show_promise
-    from mondegreen.prompts.conversation import conversation_settings
-    from mondegreen.prompts.conversation_guard import ConversationGuard
-    from mondegreen.prompts.guard import PromptGuard
+    from mondegreen.cli.render import say
     from mondegreen.serve.addresses import list_allowed_hosts as hosts_with
     from mondegreen.serve.audit_log import AuditLog, log_request
     from mondegreen.serve.banner import banner
@@ -178,54 +204,169 @@ def proxy(
     )
     # Who calls needs a key of the upstream.
     warning = listen.check_exposure(has_keys=True, allowed=allow_exposed)
-    if fresh and (key_file or key_env):
-        raise ConfigurationError("a key and --fresh exclude each other")
+    keys = key_file, key_env
+    restore = _find_restoring(settings, epsilon, restore, fresh, *keys)
     if not restore and (in_links or in_tools):
         raise ConfigurationError(
             "--restore-in-links and --restore-in-tools need --restore"
         )
-    if not restore and epsilon is None:
-        raise click.UsageError("Missing option '-e' / '--epsilon'.")
+    passed = public_values(public)
+    public_roles = _find_public_roles(system, roles, is_asked=not (quiet or passed))
     declared: dict[str, Any] = {
-        "public_roles": roles,
-        "public": public_values(public),
+        "public_roles": public_roles,
+        "public": passed,
         "models": models,
     }
     settings = replace(settings, epsilon=epsilon)
+    detector = _load_detector(detect, detect_model, settings, restore)
+    show = _Shown(quiet, verbose)
     guard: PromptGuard | ConversationGuard
     if restore:
-        _refuse_noise(fresh, key_file, key_env)
-        chosen = conversation_settings(settings)
-        guard = ConversationGuard(
-            chosen, **declared, in_links=in_links, in_tools=in_tools
-        )
-        for line in () if quiet else guard.guarantee:
-            say(line)
+        in_answers = {"in_links": in_links, "in_tools": in_tools}
+        guard = _build_restoring_guard(settings, detector, {**declared, **in_answers})
     else:
         noise = options.build_keyed_noise(key_file, key_env)
-        privatizer = prepare_privatizer(settings, noise, quiet=quiet)
-        guard = PromptGuard(privatizer, **declared, fresh=fresh)
-        preview = privatizer.preview()
-        show_promise(guard.guarantee, preview, quiet=quiet, verbose=verbose)
+        declared["fresh"] = fresh
+        guard = _build_noisy_guard(settings, noise, detector, declared, show)
     if warning:
         click.echo(warning, err=True)
     shown = _dry_run() if dry_run else None
     log = None if audit_log is None else AuditLog(audit_log)
+    has_page = restore and listen.is_local and not no_ui
+    page = _describe_page(upstream, models, is_dry=dry_run) if has_page else None
     lines = banner(
         upstream,
         restores=restore,
         policy=_describe_policy(settings, restore),
-        public_roles=roles,
+        public_roles=public_roles,
         is_dry=dry_run,
         audit_log=audit_log,
+        detector=None if detector is None else detector.name,
+        minutes=conversation_ttl / 60,
     )
     for line in () if quiet else lines:
         say(line)
+    if isinstance(stated := guard.guarantee, tuple):
+        for line in stated if verbose else ():
+            say(line)
     proxied = ProxySettings(
-        guard, where, limits, hosts, conversation_ttl, conversations, log, shown
+        guard, where, limits, hosts, conversation_ttl, conversations, log, shown, page
     )
+    announce = say if quiet else functools.partial(_announce, say, has_page)
     with log_request(log, guard.digest):
-        run(functools.partial(create_proxy, proxied), listen, say)
+        run(functools.partial(create_proxy, proxied), listen, announce)
+
+
+def _announce(say: Callable[[str], None], has_page: bool, line: str) -> None:
+    """Say where the proxy listens, and how to use it."""
+    say(line)
+    address = line.split()[-1]
+    if has_page:
+        say(f"  Try it: open {address}/ui to see what leaves of a prompt.")
+    say(f"  Use it: OPENAI_BASE_URL={address}/v1 in the environment of your program.")
+
+
+def _find_restoring(
+    settings: Settings,
+    epsilon: float | None,
+    restore: bool,
+    fresh: bool,
+    *keys: str | None,
+) -> bool:
+    """Whether answers are restored: asked for, or nothing asks for noise."""
+    if fresh and any(keys):
+        raise ConfigurationError("a key and --fresh exclude each other")
+    if restore:
+        _refuse_noise(fresh, *keys)
+        return True
+    asks_for_noise = (
+        fresh or any(keys) or settings.mechanism or settings.policy == "all"
+    )
+    if epsilon is None and asks_for_noise:
+        raise click.UsageError("Missing option '-e' / '--epsilon'.")
+    return epsilon is None
+
+
+def _find_public_roles(
+    system: str | None, roles: tuple[str, ...], *, is_asked: bool
+) -> tuple[str, ...]:
+    """Return the roles whose messages pass, and ask about those of the developer."""
+    if system == "hide" and not set(roles).isdisjoint(_INSTRUCTING):
+        raise ConfigurationError("--system hide and --public-role exclude each other")
+    can_ask = sys.stdin.isatty() and sys.stderr.isatty()
+    if system is None and is_asked and not roles and can_ask:
+        says = (
+            "System prompts: are yours public, without private text? Then they pass "
+            "unchanged. Otherwise names and numbers in them are replaced. Pass them?"
+        )
+        system = "pass" if click.confirm(says, default=False, err=True) else "hide"
+    if system != "pass":
+        return roles
+    return tuple(dict.fromkeys((*roles, *_INSTRUCTING)))
+
+
+def _load_detector(
+    name: str, model: str | None, settings: Settings, restore: bool
+) -> NamedDetector | None:
+    """Load the detector that is named; it needs a policy for all other words."""
+    if name == "none":
+        if model is not None:
+            raise ConfigurationError("--detect-model needs --detect presidio")
+        return None
+    if _describe_policy(settings, restore) == "all":
+        raise ConfigurationError(
+            "--detect needs a policy for all other words: add --policy names or "
+            "--policy sensitive"
+        )
+    from mondegreen.integrations.detectors import load_presidio
+
+    return load_presidio(model)
+
+
+def _build_restoring_guard(
+    settings: Settings, detector: NamedDetector | None, declared: dict[str, Any]
+) -> ConversationGuard:
+    from mondegreen.prompts.conversation import conversation_settings
+    from mondegreen.prompts.conversation_guard import ConversationGuard
+
+    chosen = conversation_settings(settings)
+    return ConversationGuard(chosen, **declared, detector=detector)
+
+
+class _Shown(NamedTuple):
+    """How much is printed."""
+
+    quiet: bool
+    verbose: bool
+
+
+def _build_noisy_guard(
+    settings: Settings,
+    noise: NoiseSource | None,
+    detector: NamedDetector | None,
+    declared: dict[str, Any],
+    show: _Shown,
+) -> PromptGuard:
+    """Build the guard that privatizes, and print what it promises."""
+    from mondegreen.cli.render import prepare_privatizer, show_promise
+    from mondegreen.prompts.guard import PromptGuard
+
+    privatizer = prepare_privatizer(settings, noise, quiet=show.quiet)
+    if detector is not None:
+        privatizer = privatizer.with_detector(*detector)
+    guard = PromptGuard(privatizer, **declared)
+    preview = privatizer.preview()
+    show_promise(guard.guarantee, preview, quiet=show.quiet, verbose=show.verbose)
+    return guard
+
+
+def _describe_page(
+    upstream: str, models: tuple[str, ...], *, is_dry: bool
+) -> PageSettings:
+    from mondegreen.serve.banner import find_host
+    from mondegreen.serve.ui.paths import PageSettings
+
+    return PageSettings(find_host(upstream), models, is_dry)
 
 
 def _dry_run() -> DryRun:

@@ -47,6 +47,10 @@ PER_ADDRESS: Final = option(
     default=128,
     type=click.IntRange(min=0),
 )
+_NO_CONVERSATIONS: Final = (
+    "Conversations are refused: each worker would keep words of its own. Use --workers "
+    "1 for them."
+)
 WORKERS: Final = option("Processes that answer, one core each.", default=1)
 
 
@@ -160,7 +164,8 @@ def serve(
             "first occurs, which takes long: whoever may call can tell by the time of "
             "an answer whether a word was sent before. The tree has no such laws."
         )
-    for each in filter(None, warnings):
+    notes = [] if quiet or talks else [_NO_CONVERSATIONS]
+    for each in filter(None, [*warnings, *notes]):
         click.echo(each, err=True)
     run(app, listen, say)
     if not quiet:

@@ -1,0 +1,10 @@
+/** A hidden date as it may be written otherwise, and the original in the same notation. */
+export interface Notation {
+    readonly sent: string;
+    readonly original: string;
+    /** What the notation leaves out of the date. */
+    readonly missing: Missing;
+}
+export type Missing = "" | "year" | "day";
+/** List other notations of a date: `list_notations` of `mondegreen.prompts.dates`. */
+export declare function notations(sent: string, original: string): Notation[];

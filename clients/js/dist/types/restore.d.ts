@@ -1,0 +1,41 @@
+import type { Policy } from "./policy.js";
+import type { Surrogates } from "./surrogates.js";
+import type { Tokenizer } from "./text.js";
+import { type Units } from "./units.js";
+/** Restores one answer. What comes of two pieces is what comes of the whole. */
+export declare class Restorer {
+    private readonly surrogates;
+    private readonly units;
+    private readonly policy;
+    private readonly tokenizer;
+    private readonly longest;
+    private readonly links;
+    private rest;
+    private behind;
+    private isEnd;
+    private isInWord;
+    constructor(surrogates: Surrogates, units: Units, policy: Policy, tokenizer: Tokenizer, longest: number);
+    /** Take a piece of the answer; return what is certain by now. */
+    feed(text: string): string;
+    /** Return the rest. */
+    end(): string;
+    private take;
+    /** Decide on what begins here: how many code units, and what they become. */
+    private step;
+    private sign;
+    /** How many code units a unit takes here: 0 if it is not here. */
+    private match;
+    /** Whether what a date leaves out stands beside it: then it is another date. */
+    private matchMissing;
+    /** Whether a number is no part of a longer one, and no marker of a list. */
+    private isApart;
+    /** Whether an address is here as it was sent, and no longer one. */
+    private matchAddress;
+    /** Restore a name or another word of a group. */
+    private word;
+    private original;
+    /** Write an original as its surrogate is written: small, or in capitals. */
+    private spell;
+    /** Restore the plural of a name, unless it is another word. */
+    private plural;
+}

@@ -1,0 +1,22 @@
+import { type Missing } from "./dates.js";
+/** What was sent, what it stands for, and what must stand beside it, or must not. */
+export interface Unit {
+    readonly sent: string;
+    readonly original: string;
+    readonly before: string;
+    readonly after: string;
+    readonly isAddress: boolean;
+    readonly missing: Missing;
+}
+/** A word of an answer. Scripts without spaces separate words of other scripts. */
+export declare const WORD: RegExp;
+/** The name of the format of a word that was replaced; "" for a name; null for an ordinary word. */
+export type Format = string | null;
+/** Units of a conversation, by their first word: `Units` of `mondegreen.prompts.units`. */
+export declare class Units {
+    private readonly byFirst;
+    /** Note the units of a text; structure and words come in turn in its parts. */
+    learn(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): void;
+    /** The units that start with a word, the longest first. */
+    startingWith(word: string): Unit[];
+}

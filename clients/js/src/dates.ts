@@ -1,0 +1,86 @@
+/** A hidden date as it may be written otherwise, and the original in the same notation. */
+export interface Notation {
+  readonly sent: string;
+  readonly original: string;
+  /** What the notation leaves out of the date. */
+  readonly missing: Missing;
+}
+
+export type Missing = "" | "year" | "day";
+
+const MONTHS = "January February March April May June July August September October November December".split(" ");
+const DATE = /^([0-9]{1,2})\/([0-9]{1,2})(?:\/([0-9]{4}))?$/;
+const WITHOUT_YEAR = ["{M} {d}", "{d} {M}", "{M} {n}", "{n} of {M}", "{n} {M}"];
+const WITH_YEAR = [
+  "{M} {d}, {y}", "{M} {d} {y}", "{d} {M} {y}", "{d} {M}, {y}", "{M} {n}, {y}", "{n} of {M} {y}",
+  "{n} of {M}, {y}", "{n} {M} {y}",
+];
+const WITHOUT_DAY = ["{M} {y}", "{M} of {y}"];
+const DIGITS = ["{a}/{b}/{y}", "{A}/{B}/{y}", "{a}.{b}.{y}", "{A}.{B}.{y}", "{a}/{b}/{s}", "{A}/{B}/{s}", "{A}-{B}-{y}"];
+
+type Parts = readonly [string, string, string];
+type Written = readonly [string, Missing];
+
+/** List other notations of a date: `list_notations` of `mondegreen.prompts.dates`. */
+export function notations(sent: string, original: string): Notation[] {
+  const [theirs, mine] = [read(sent), read(original)];
+  if (!theirs || !mine || !theirs[2] !== !mine[2]) return [];
+  const [monthFirst, dayFirst] = [true, false].map((order) => {
+    const found = new Map<string, Notation>();
+    const old = write(mine, order);
+    write(theirs, order).forEach(([text, missing], i) => {
+      const own = old[i]![0];
+      if (text && own && !found.has(text)) found.set(text, { sent: text, original: own, missing });
+    });
+    return found;
+  }) as [Map<string, Notation>, Map<string, Notation>];
+  const found = new Map(monthFirst);
+  for (const [text, each] of dayFirst) {
+    const other = monthFirst.get(text);
+    // Which one is meant cannot be told where they differ.
+    const isSame = !other || (other.original === each.original && other.missing === each.missing);
+    found.set(text, isSame ? each : { ...other, original });
+  }
+  return [...found.values()].filter((each) => each.sent !== sent);
+}
+
+function read(text: string): Parts | null {
+  const found = DATE.exec(text);
+  return found && [found[1]!, found[2]!, found[3] ?? ""];
+}
+
+/** A date in all notations, in one order; "" where it is none. */
+function write([first, second, y]: Parts, monthFirst: boolean): Written[] {
+  const [one, two] = [Number(first), Number(second)];
+  const [month, day] = monthFirst ? [one, two] : [two, one];
+  const isDate = month > 0 && month < 13 && day > 0 && day < 32;
+  const forms: Written[] = WITHOUT_YEAR.map((form) => [form, "year"]);
+  if (y) {
+    forms.push(...WITH_YEAR.map((form): Written => [form, ""]));
+    forms.push(...WITHOUT_DAY.map((form): Written => [form, "day"]));
+  }
+  const full = MONTHS[month - 1] ?? "";
+  const short = full === "September" ? ["Sep", "Sep.", "Sept"] : [full.slice(0, 3), `${full.slice(0, 3)}.`, full.slice(0, 3)];
+  const values = { d: String(day), n: nth(day), y, m: two2(month), D: two2(day) };
+  const found = [full, ...short].flatMap((M) =>
+    forms.map(([form, missing]): Written => [isDate ? fill(form, { ...values, M }) : "", missing]),
+  );
+  if (!y) return found;
+  found.push([isDate ? fill("{y}-{m}-{D}", values) : "", ""]);
+  const [a, b] = monthFirst ? [one, two] : [two, one];
+  const digits = { a: String(a), b: String(b), A: two2(a), B: two2(b), y, s: y.slice(-2) };
+  return [...found, ...DIGITS.map((form): Written => [fill(form, digits), ""])];
+}
+
+function fill(form: string, values: Readonly<Record<string, string>>): string {
+  return form.replace(/\{(\w)\}/g, (_, name: string) => values[name]!);
+}
+
+function two2(value: number): string {
+  return String(value).padStart(2, "0");
+}
+
+function nth(day: number): string {
+  const ending = ["th", "st", "nd", "rd"][day % 10] ?? "th";
+  return day > 10 && day < 14 ? `${day}th` : `${day}${ending}`;
+}

@@ -1,0 +1,216 @@
+import { LinkScanner } from "./links.js";
+import type { Policy } from "./policy.js";
+import type { Surrogates } from "./surrogates.js";
+import type { Tokenizer } from "./text.js";
+import { NEAR, type Unit, type Units, WORD } from "./units.js";
+
+const WAIT = -1;
+const BEHIND = 2 * NEAR;
+const HERE = new RegExp(WORD.source, "uy");
+const EVERY = new RegExp(WORD.source, "gu");
+const NAMES = ["first_name", "surname", "place", "organization", "other_name", "origin"];
+const ALNUM = /^[\p{L}\p{N}]/u;
+
+/** Restores one answer. What comes of two pieces is what comes of the whole. */
+export class Restorer {
+  private readonly links = new LinkScanner();
+  private rest = "";
+  private behind = "";
+  private isEnd = false;
+  private isInWord = false;
+
+  constructor(
+    private readonly surrogates: Surrogates,
+    private readonly units: Units,
+    private readonly policy: Policy,
+    private readonly tokenizer: Tokenizer,
+    private readonly longest: number,
+  ) {}
+
+  /** Take a piece of the answer; return what is certain by now. */
+  feed(text: string): string {
+    this.rest += text;
+    return this.take();
+  }
+
+  /** Return the rest. */
+  end(): string {
+    this.isEnd = true;
+    return this.take();
+  }
+
+  private take(): string {
+    const text = this.rest;
+    let [shown, at] = ["", 0];
+    while (at < text.length) {
+      const [step, piece] = this.step(text, at);
+      if (step === WAIT) break;
+      shown += piece;
+      const passed = text.slice(at, at + step);
+      this.behind = (this.behind + passed).slice(-BEHIND);
+      this.links.feed(passed);
+      at += step;
+    }
+    this.rest = text.slice(at);
+    return shown;
+  }
+
+  /** Decide on what begins here: how many code units, and what they become. */
+  private step(text: string, at: number): [number, string] {
+    const point = text.codePointAt(at)!;
+    if (point >> 10 === 0x36 && at + 1 === text.length && !this.isEnd) return [WAIT, ""];
+    HERE.lastIndex = at;
+    const word = HERE.exec(text)?.[0];
+    if (word === undefined) return this.sign(text, at, String.fromCodePoint(point));
+    const end = at + word.length;
+    const isCut = end === text.length && !this.isEnd;
+    if (isCut && word.length <= this.longest) return [WAIT, ""];
+    const isWhole = !this.isInWord;
+    this.isInWord = isCut;
+    if (!isWhole || isCut) return [word.length, word]; // longer than any surrogate
+    for (const unit of this.units.startingWith(word)) {
+      const step = this.match(unit, text, at);
+      if (step) return [step, step === WAIT ? "" : spellUnit(unit, text.slice(at, at + step))];
+    }
+    return this.word(text, at, word);
+  }
+
+  private sign(text: string, at: number, sign: string): [number, string] {
+    this.isInWord = false;
+    for (const unit of this.units.startingWith(sign)) {
+      const step = this.match(unit, text, at);
+      if (step) return [step, step === WAIT ? "" : unit.original];
+    }
+    return [sign.length, sign];
+  }
+
+  /** How many code units a unit takes here: 0 if it is not here. */
+  private match(unit: Unit, text: string, at: number): number {
+    const whole = unit.sent + unit.after;
+    const given = text.slice(at, at + whole.length).toLowerCase();
+    const wanted = whole.toLowerCase();
+    if (given !== wanted) {
+      const canCome = wanted.startsWith(given) && at + given.length >= text.length;
+      return canCome && !this.isEnd ? WAIT : 0;
+    }
+    if (!this.behind.toLowerCase().endsWith(unit.before.toLowerCase())) return 0;
+    if (unit.near && !this.isNear(unit.near)) return 0;
+    const end = at + unit.sent.length;
+    if (unit.isAddress) return this.matchAddress(unit, text, end);
+    const following = text.slice(end, end + 2);
+    if (following.length < 2 && !this.isEnd && !unit.after && /^[.,\-/:]?$/.test(following.slice(0, 1))) return WAIT;
+    if (unit.missing) {
+      const found = this.matchMissing(unit, text.slice(end));
+      if (found) return found === WAIT ? WAIT : 0;
+    }
+    return this.isApart(unit, text, end) && !this.links.isInside ? unit.sent.length : 0;
+  }
+
+  /** Whether a surrogate is among the words before. */
+  private isNear(surrogate: string): boolean {
+    const words = this.behind.slice(-NEAR - surrogate.length).toLowerCase().match(EVERY);
+    return words?.includes(surrogate.toLowerCase()) ?? false;
+  }
+
+  /** Whether what a date leaves out stands beside it: then it is another date. */
+  private matchMissing(unit: Unit, rest: string): number {
+    if (unit.missing === "day") return Number(/[0-9](?:st|nd|rd|th)?(?: of)?[ .,-]+$/.test(this.behind));
+    if (/^,?(?: of)? ?[0-9]{4}/.test(rest)) return 1;
+    return /^,?(?: (?:of? ?)?)?[0-9]{0,3}$/.test(rest) && !this.isEnd ? WAIT : 0;
+  }
+
+  /** Whether a number is no part of a longer one, and no marker of a list. */
+  private isApart(unit: Unit, text: string, end: number): boolean {
+    if (/[0-9][.,/:-]$/.test(this.behind)) return false;
+    if (/\p{L}$/u.test(unit.sent) && ALNUM.test(text.slice(end))) return false;
+    if (unit.after) return !ALNUM.test(text.slice(end + unit.after.length));
+    const isLonger = /^[.,/:-]?[0-9]/.test(text.slice(end, end + 2));
+    if (isLonger || unit.before) return !isLonger;
+    const line = this.behind.slice(this.behind.lastIndexOf("\n") + 1);
+    const isFirst = unit.sent.length < 3 && !/[^ *#>-]/.test(line);
+    return !(isFirst && /[.)]/.test(text.slice(end, end + 1)));
+  }
+
+  /** Whether an address is here as it was sent, and no longer one. */
+  private matchAddress(unit: Unit, text: string, end: number): number {
+    if (/[\p{L}\p{N}./@\-_%+=&?#:]$/u.test(this.behind)) return 0;
+    const rest = text.slice(end);
+    const after = rest.replace(/^[.,;:!?]+/, "");
+    if (!after && !this.isEnd && rest.length < 4) return WAIT;
+    return !after || /^[ \t\r\n()<>[\]{}"'`|]/.test(after) ? unit.sent.length : 0;
+  }
+
+  /** Restore a name or another word of a group. */
+  private word(text: string, at: number, word: string): [number, string] {
+    const original = this.original(word);
+    if (original === null) return [word.length, word];
+    const end = at + word.length;
+    const following = text.slice(end, end + 2);
+    if (following.length < 2 && !this.isEnd && ["", ".", ":", "'", "’"].includes(following)) return [WAIT, ""];
+    const isNegation = /^['’]t$/i.test(following) && /n$/i.test(word);
+    const isEnding = /^[sdmt]$/i.test(word) && /[\p{L}\p{N}_]['’]$/u.test(this.behind);
+    if (isNegation || isEnding) return [word.length, word];
+    const isAddress = following[0] === "@" || (/^[.:]/.test(following) && (ALNUM.test(following.slice(1)) || following === ":/"));
+    const isJoined = /@$|[\p{L}\p{N}]\.$/u.test(this.behind);
+    if (isAddress || isJoined || this.links.isInside) return [word.length, word];
+    return [word.length, original];
+  }
+
+  private original(word: string): string | null {
+    const found = this.surrogates.find(word);
+    if (!found) return this.plural(word);
+    const kind = this.policy.describe(found.output.symbol);
+    if (kind.class === "format" && kind.form !== "code") return null; // units decide
+    return this.spell(word);
+  }
+
+  /** Write an original as its surrogate is written: small, or in capitals. */
+  private spell(word: string): string {
+    const { original, output } = this.surrogates.find(word)!;
+    const printed = this.policy.print(output);
+    if (word === printed) return original;
+    if (word === capitalized(printed)) return capitalized(original);
+    if (isUpper(word) && Array.from(word).length > 1) return original.toUpperCase();
+    return isLower(word) ? original.toLowerCase() : original;
+  }
+
+  /** Restore the plural of a name, unless it is another word. */
+  private plural(word: string): string | null {
+    const folded = this.tokenizer.canonical(word);
+    if (!folded.endsWith("s") || this.policy.symbols.has(folded)) return null;
+    for (const ending of ["es", "s"]) {
+      const stem = word.slice(0, -ending.length);
+      const found = this.surrogates.find(stem);
+      if (!found || !folded.endsWith(ending)) continue;
+      if (NAMES.includes(this.policy.describe(found.output.symbol).class)) {
+        const original = this.spell(stem);
+        const added = /(?:s|x|z|ch|sh)$/i.test(original) ? "es" : "s";
+        return original + (isUpper(word) ? added.toUpperCase() : added);
+      }
+    }
+    return null;
+  }
+}
+
+function isUpper(word: string): boolean {
+  return word === word.toUpperCase() && word !== word.toLowerCase();
+}
+
+function isLower(word: string): boolean {
+  return word === word.toLowerCase() && word !== word.toUpperCase();
+}
+
+/** Write a word as the first of a sentence; a name such as iPhone stays. */
+function capitalized(word: string): string {
+  const [sign = "", ...rest] = Array.from(word);
+  const first = sign.toUpperCase();
+  return isLower(word) && Array.from(first).length === 1 ? first + rest.join("") : word;
+}
+
+/** Write an address in capitals or small letters where its surrogate is so. */
+function spellUnit(unit: Unit, given: string): string {
+  const [upper, lower] = [given.toUpperCase(), given.toLowerCase()];
+  if (given === unit.sent || upper === lower) return unit.original;
+  if (given === upper) return unit.original.toUpperCase();
+  return given === lower ? unit.original.toLowerCase() : unit.original;
+}

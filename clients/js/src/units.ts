@@ -1,0 +1,199 @@
+import { type Missing, notations } from "./dates.js";
+
+/** What was sent, what it stands for, and what must stand beside it, or must not. */
+export interface Unit {
+  readonly sent: string;
+  readonly original: string;
+  readonly before: string;
+  readonly after: string;
+  readonly isAddress: boolean;
+  readonly missing: Missing;
+  /** A surrogate that stands somewhere before it. */
+  readonly near: string;
+}
+
+/** A word of an answer. Scripts without spaces separate words of other scripts. */
+export const WORD =
+  /(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}])[\p{L}\p{M}\p{N}\p{Cf}])+/u;
+
+/** The name of the format of a word that was replaced; "" for a name; null for an ordinary word. */
+export type Format = string | null;
+
+const ADDRESS = "part of an address";
+const CONTEXT = ["ordinal", "letter", "sign"];
+const JOINS = new Set(["", ".", ",", "-", "/", ":", " ", "(", ")", ") ", " (", "+"]);
+const RUN_ENDS = /[\s()<>[\]{}"'`|]/;
+const AMOUNT = /^(?:[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]{1,2})?|[1-9][0-9]{3,}(?:\.[0-9]{1,2})?)$/;
+const LONGEST_CONTEXT = 24;
+
+/** Characters from a surrogate to a number of one digit that it tells to be meant. */
+export const NEAR = 60;
+
+/** Units of a conversation, by their first word: `Units` of `mondegreen.prompts.units`. */
+export class Units {
+  private readonly byFirst = new Map<string, Map<string, Unit>>();
+
+  /** Note the units of a text; structure and words come in turn in its parts. */
+  learn(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): void {
+    for (const unit of [...addresses(parts, sent, formats), ...numbers(parts, sent, formats)]) {
+      const key = keyOf(unit.sent);
+      const known = this.byFirst.get(key) ?? new Map<string, Unit>();
+      this.byFirst.set(key, known.set(JSON.stringify(unit), unit));
+    }
+  }
+
+  /** The units that start with a word, the longest first. */
+  startingWith(word: string): Unit[] {
+    const found = this.byFirst.get(word.toLowerCase());
+    if (!found) return [];
+    const size = (unit: Unit): number => unit.sent.length + unit.after.length;
+    return [...found.values()].sort((one, other) => size(other) - size(one));
+  }
+}
+
+function keyOf(sent: string): string {
+  return WORD.exec(sent)?.[0].toLowerCase() ?? sent;
+}
+
+function unit(sent: string, original: string, more: Partial<Unit> = {}): Unit {
+  return { sent, original, before: "", after: "", isAddress: false, missing: "", near: "", ...more };
+}
+
+function* addresses(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): Iterable<Unit> {
+  let [mine, theirs, hasAddress] = ["", "", false];
+  for (let i = 0; i < parts.length; i++) {
+    const old = parts[i]!;
+    if (i % 2) {
+      [mine, theirs] = [mine + old, theirs + sent[i]!];
+      hasAddress ||= formats[(i - 1) / 2] === ADDRESS;
+      continue;
+    }
+    const pieces = old.split(RUN_ENDS);
+    [mine, theirs] = [mine + pieces[0]!, theirs + pieces[0]!];
+    if (pieces.length > 1 || i === parts.length - 1) {
+      while (mine && theirs && /[.,;:!?]$/.test(mine) && mine.at(-1) === theirs.at(-1)) {
+        [mine, theirs] = [mine.slice(0, -1), theirs.slice(0, -1)];
+      }
+      if (hasAddress && WORD.test(theirs)) yield unit(theirs, mine, { isAddress: true });
+      mine = theirs = pieces.at(-1)!;
+      hasAddress = false;
+    }
+  }
+}
+
+function* numbers(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): Iterable<Unit> {
+  const isNumber = (i: number): boolean => Boolean(formats[i]) && formats[i] !== ADDRESS;
+  for (let i = 0; i < formats.length; ) {
+    if (!isNumber(i)) {
+      i++;
+      continue;
+    }
+    let last = i;
+    while (isNumber(last + 1) && JOINS.has(parts[2 * last + 2]!)) last++;
+    const text = (of: readonly string[]): string => of.slice(2 * i + 1, 2 * last + 2).join("");
+    if (last > i && text(parts).includes(" ") && last - i < 2) {
+      // Blanks join two numbers that may have nothing to do with each other.
+      let blank = i;
+      while (blank < last && !parts[2 * blank + 2]!.includes(" ")) blank++;
+      last = blank;
+    }
+    if (last > i) yield* runUnits(text(parts), text(sent));
+    for (let k = i; k <= last; k++) yield* wordUnits(parts, sent, formats, k, last === i);
+    i = last + 1;
+  }
+}
+
+function* runUnits(mine: string, theirs: string): Iterable<Unit> {
+  yield unit(theirs, mine);
+  for (const each of notations(theirs, mine)) yield unit(each.sent, each.original, { missing: each.missing });
+  yield* otherForms(mine, theirs);
+}
+
+function* otherForms(mine: string, theirs: string): Iterable<Unit> {
+  if (AMOUNT.test(mine) !== AMOUNT.test(theirs)) return;
+  for (const form of FORMS) {
+    const other = form(theirs);
+    if (other.length > 2 && other !== theirs) yield unit(other, form(mine));
+  }
+}
+
+type Form = (text: string) => string;
+const amount =
+  (form: Form): Form =>
+  (text) =>
+    AMOUNT.test(text) ? form(text) : text;
+const phone =
+  (form: Form): Form =>
+  (text) =>
+    digits(text) === text ? text : form(text);
+
+function digits(text: string): string {
+  const found = text.replace(/[^0-9]/g, "");
+  return found.length > 6 && !/[,.:/]/.test(text) ? found : text;
+}
+
+const withoutCommas = amount((text) => text.replaceAll(",", ""));
+const withoutCents = amount((text) => (text.includes(".") ? text.slice(0, text.lastIndexOf(".")) : text));
+const withCommas = amount((text) => {
+  const [whole, cents] = text.replaceAll(",", "").split(".") as [string, string?];
+  const shown = whole.replace(/(?<=[0-9])(?=(?:[0-9]{3})+$)/g, ",");
+  return cents === undefined ? shown : `${shown}.${cents}`;
+});
+const withPoints = amount((text) => withCommas(text).replace(/[,.]/g, (sign) => (sign === "," ? "." : ",")));
+// As JSON does: 1,234.50 is 1234.5.
+const asNumber = amount((text) => withoutCommas(text).replace(/(?<=\.[0-9])0$/, ""));
+const hyphens = phone((text) => text.replaceAll(" ", "-"));
+
+const FORMS: readonly Form[] = [
+  withoutCommas,
+  withoutCents,
+  (text) => withoutCommas(withoutCents(text)),
+  asNumber,
+  withCommas,
+  withPoints,
+  (text) => withCommas(withoutCents(text)),
+  (text) => withPoints(withoutCents(text)),
+  digits,
+  hyphens,
+  phone((text) => hyphens(text).replaceAll("-", ".")),
+  phone((text) => text.replaceAll("-", " ")),
+];
+
+/** A number or letter by itself: long ones always, short ones beside a word. */
+function* wordUnits(
+  parts: readonly string[],
+  sent: readonly string[],
+  formats: readonly Format[],
+  k: number,
+  isAlone: boolean,
+): Iterable<Unit> {
+  const [format, mine, theirs] = [formats[k]!, parts[2 * k + 1]!, sent[2 * k + 1]!];
+  const isNumber = /^[0-9]+$/.test(theirs);
+  const needsContext = CONTEXT.includes(format) || (isNumber && theirs.length === 1);
+  if (isNumber && theirs.length > 2) {
+    yield unit(theirs, mine);
+    if (isAlone && theirs.length > 3 && format.endsWith(" digits")) yield* otherForms(mine, theirs);
+  } else if (!isAlone) return;
+  else if (!needsContext) yield unit(theirs, mine);
+  if (needsContext || /^[.)]/.test(sent[2 * k + 2]!)) {
+    const behind = sent.slice(2 * k + 2, 2 * k + 4).join("");
+    const before = sent.slice(Math.max(2 * k - 1, 0), 2 * k + 1).join("");
+    const hasNext = k + 1 < formats.length && !behind.includes("\n");
+    if (hasNext) yield unit(theirs, mine, { after: behind.slice(0, LONGEST_CONTEXT) });
+    // Beside another surrogate it is meant, whatever follows: "Ann B. Lee", "Ann B."
+    if (!hasNext || (k && formats[k - 1] !== null)) yield unit(theirs, mine, { before: before.slice(-LONGEST_CONTEXT) });
+  }
+  const near = isNumber && needsContext ? findNear(sent, formats, k) : "";
+  if (near) yield unit(theirs, mine, { near });
+}
+
+/** The last surrogate before a number: a translation keeps it, not its neighbors. */
+function findNear(sent: readonly string[], formats: readonly Format[], k: number): string {
+  const size = (i: number): number => [...sent[i]!].length;
+  let distance = size(2 * k);
+  for (let i = k - 1; i >= 0 && distance <= NEAR; i--) {
+    if (formats[i] !== null && size(2 * i + 1) > 1) return sent[2 * i + 1]!;
+    distance += size(2 * i + 1) + size(2 * i);
+  }
+  return "";
+}

@@ -1,0 +1,99 @@
+// Conversations: what Python hides and restores, and what it does not.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { load } from "../dist/conversation.js";
+import { files } from "./files.mjs";
+
+const { conversations, public: text, policies } = files.conversations;
+const ARTIFACTS = { names: load(files.names), sensitive: load(files.policy) };
+const begin = (options) => ARTIFACTS.names.begin(options);
+const bytesOf = (hex) => Uint8Array.from(hex.match(/../g), (byte) => parseInt(byte, 16));
+
+function opened({ policy, key }) {
+  return ARTIFACTS[policy].begin({ key: bytesOf(key), public: [text] });
+}
+
+/** The texts that are hidden otherwise, and the answers that are restored otherwise. */
+function differing(all) {
+  return all.flatMap((each, number) => {
+    const conversation = opened(each);
+    const hidden = each.said.flatMap((said, i) => (conversation.hide(said) === each.sent[i] ? [] : [`hide ${number} ${i}`]));
+    const restored = each.answers.flatMap((answer, i) =>
+      conversation.restore(answer) === each.shown[i] ? [] : [`restore ${number} ${i}`],
+    );
+    return [...hidden, ...restored];
+  });
+}
+
+test("texts are hidden and answers restored as Python did", () => {
+  assert.ok(conversations.length > 50);
+  assert.deepEqual(Object.keys(policies), ["names", "sensitive"]);
+  assert.deepEqual(differing(conversations), []);
+});
+
+test("a vector that differs would be found", () => {
+  const changed = structuredClone(conversations.slice(0, 3));
+  changed[1].sent[2] += ".";
+  changed[2].shown[4] += ".";
+  assert.deepEqual(differing(changed), ["hide 1 2", "restore 2 4"]);
+});
+
+test("what comes of pieces is what comes of the whole, wherever it is cut", () => {
+  for (const [number, each] of conversations.entries()) {
+    const conversation = opened(each);
+    for (const said of each.said) conversation.hide(said);
+    for (const [i, answer] of each.answers.entries()) {
+      const size = 1 + ((number + i) % 7);
+      const restorer = conversation.restorer();
+      let shown = "";
+      for (let at = 0; at < answer.length; at += size) shown += restorer.feed(answer.slice(at, at + size));
+      assert.equal(shown + restorer.end(), each.shown[i]);
+    }
+  }
+});
+
+test("each conversation has a key of its own, and the same words keep their surrogates", () => {
+  const said = "Okonkwo Malacca Boris Anna Ibadan";
+  const [one, other] = [begin(), begin()];
+  assert.equal(one.hide(said), one.hide(said));
+  assert.notEqual(one.hide(said), other.hide(said));
+  assert.equal(one.restore(one.hide(said)), said);
+  const words = one.hide(said).split(" ");
+  assert.equal(new Set(words).size, words.length);
+});
+
+test("a surrogate in a link stays, and so does what is no surrogate", () => {
+  const conversation = begin();
+  const name = conversation.hide("Okonkwo");
+  assert.equal(conversation.restore(`![](https://e.example/?q=${name})`), `![](https://e.example/?q=${name})`);
+  assert.equal(conversation.restore("An answer."), "An answer.");
+});
+
+test("pieces name the kind of what is replaced", () => {
+  const kinds = begin().pieces("Okonkwo, 47 years").map(({ kind }) => kind);
+  assert.deepEqual(kinds.filter(Boolean).length, 2);
+  assert.ok(kinds.includes("2 digits"));
+});
+
+test("what cannot be a conversation is refused, and no text is in the error", () => {
+  const bad = [
+    () => load(files.tree),
+    () => load(files.names, { digest: "0".repeat(64) }),
+    () => load(files.names, { seed: 1 }),
+    () => load(files.names.slice(0, -1)),
+    () => begin({ key: new Uint8Array(32) }),
+    () => begin({ key: new Uint8Array(31).map((_, i) => i) }),
+    () => begin({ seed: 1 }),
+    () => begin().hide(7),
+    () => begin().restore(null),
+  ];
+  for (const each of bad) assert.throws(each, { name: "MondegreenError" });
+});
+
+test("odd texts come back", () => {
+  const conversation = begin();
+  for (const said of ["", " ", "\0", "\ud800", "😀 Okonkwo 😀", "x".repeat(1e5), "Okonkwo ".repeat(2000)]) {
+    assert.equal(conversation.restore(conversation.hide(said)), said);
+  }
+});

@@ -1,0 +1,140 @@
+"""Dates in other notations: what a model writes for 12/03/1985, and what it stands for.
+
+A date of digits and slashes is hidden part by part, and its format is kept. A model may
+write the hidden date in words. Which part it took for the month is then seen: that part
+of the original is the month too. Where both parts of the hidden date are equal, it is
+not seen, and the original comes back as the user wrote it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final, Literal, NamedTuple
+
+from mondegreen.policy.shapes import PLACES, SHAPES
+
+Missing = Literal["", "year", "day"]
+"""What a notation leaves out of a date."""
+
+_MONTHS: Final = (
+    "January February March April May June July August September October November "
+    "December"
+).split()
+_SHORT: Final = {"September": ("Sep", "Sept")}
+_DATE: Final = re.compile(r"([0-9]{1,2})/([0-9]{1,2})(?:/([0-9]{4}))?")
+_Form = Callable[[str, int, str, str], str]
+_WITHOUT_YEAR: Final[tuple[_Form, ...]] = (
+    lambda month, day, nth, year: f"{month} {day}",
+    lambda month, day, nth, year: f"{day} {month}",
+    lambda month, day, nth, year: f"{month} {nth}",
+    lambda month, day, nth, year: f"{nth} of {month}",
+    lambda month, day, nth, year: f"{nth} {month}",
+)
+_WITH_YEAR: Final[tuple[_Form, ...]] = (
+    lambda month, day, nth, year: f"{month} {day}, {year}",
+    lambda month, day, nth, year: f"{month} {day} {year}",
+    lambda month, day, nth, year: f"{day} {month} {year}",
+    lambda month, day, nth, year: f"{day} {month}, {year}",
+    lambda month, day, nth, year: f"{month} {nth}, {year}",
+    lambda month, day, nth, year: f"{nth} of {month} {year}",
+    lambda month, day, nth, year: f"{nth} of {month}, {year}",
+    lambda month, day, nth, year: f"{nth} {month} {year}",
+)
+_WITHOUT_DAY: Final[tuple[_Form, ...]] = (
+    lambda month, day, nth, year: f"{month} {year}",
+    lambda month, day, nth, year: f"{month} of {year}",
+)
+_WORDS: Final[tuple[tuple[_Form, Missing], ...]] = (
+    *((form, "year") for form in _WITHOUT_YEAR),
+    *((form, "") for form in _WITH_YEAR),
+    *((form, "day") for form in _WITHOUT_DAY),
+)
+_NAMES: Final = 4
+"""Names of a month: in full, short, short with a full stop, and another short one."""
+
+_ORDINALS: Final = SHAPES[PLACES["ordinal"]]
+
+
+class Notation(NamedTuple):
+    """A hidden date as it may be written, and the original in the same notation."""
+
+    sent: str
+    original: str
+    missing: Missing = ""
+
+
+class _Date(NamedTuple):
+    a: int
+    b: int
+    year: str
+
+
+def list_notations(sent: str, original: str) -> list[Notation]:
+    """List other notations of a date; none if one of the two is no date.
+
+    Examples
+    --------
+    >>> found = {n.sent: n.original for n in list_notations("07/31/1961", "12/13/1985")}
+    >>> found["July 31, 1961"], found["31 July"], found["1961-07-31"]
+    ('December 13, 1985', '13 December', '1985-12-13')
+    >>> dict((n.sent, n.original) for n in list_notations("5/5/1961", "3/4/1985"))[
+    ...     "May 5, 1961"
+    ... ]
+    '3/4/1985'
+    """
+    theirs, mine = _read(sent), _read(original)
+    if theirs is None or mine is None or bool(theirs.year) != bool(mine.year):
+        return []
+    month_first, day_first = (
+        _pair(_write(theirs, order), _write(mine, order)) for order in (True, False)
+    )
+    found = month_first | day_first
+    for text in month_first.keys() & day_first.keys():
+        if month_first[text] != day_first[text]:  # which one is meant cannot be told
+            found[text] = month_first[text]._replace(original=original)
+    return [each for each in found.values() if each.sent != sent]
+
+
+def _pair(
+    theirs: Iterator[tuple[str, Missing]], mine: Iterator[tuple[str, Missing]]
+) -> dict[str, Notation]:
+    found: dict[str, Notation] = {}
+    for (new, missing), (old, _) in zip(theirs, mine, strict=True):
+        if new and old:
+            found.setdefault(new, Notation(new, old, missing))
+    return found
+
+
+def _read(text: str) -> _Date | None:
+    parts = _DATE.fullmatch(text)
+    return parts and _Date(int(parts[1]), int(parts[2]), parts[3] or "")
+
+
+def _write(date: _Date, month_first: bool) -> Iterator[tuple[str, Missing]]:
+    """Write a date in all notations, in one order; "" where it is none."""
+    month, day = (date.a, date.b) if month_first else (date.b, date.a)
+    is_date = 1 <= month <= len(_MONTHS) and 1 <= day <= 31
+    forms = _WORDS if date.year else _WORDS[: len(_WITHOUT_YEAR)]
+    nth = _ORDINALS.print(day - 1)
+    for name in _name_month(month) if is_date else [""] * _NAMES:
+        for form, missing in forms:
+            yield is_date * form(name, day, nth, date.year), missing
+    if date.year:
+        yield is_date * f"{date.year}-{month:02}-{day:02}", ""
+        yield from _write_digits(month, day, date.year)
+
+
+def _name_month(month: int) -> list[str]:
+    full = _MONTHS[month - 1]
+    short = _SHORT.get(full, (full[:3],))
+    return [full, short[0], f"{short[0]}.", short[-1]]
+
+
+def _write_digits(a: int, b: int, year: str) -> Iterator[tuple[str, Missing]]:
+    """Write a date with digits, in the order that is given."""
+    for first, second in ((f"{a}", f"{b}"), (f"{a:02}", f"{b:02}")):
+        yield f"{first}/{second}/{year}", ""
+        yield f"{first}.{second}.{year}", ""
+        yield f"{first}/{second}/{year[-2:]}", ""
+    yield f"{a:02}-{b:02}-{year}", ""

@@ -1,0 +1,129 @@
+"""Dates and amounts that a model writes in another notation than the user."""
+
+from __future__ import annotations
+
+import calendar
+
+import pytest
+
+import mondegreen as mg
+from mondegreen.prompts.dates import list_notations
+
+SENT, OWN = "07/05/1961", "12/03/1985"
+"""What is sent, and what it stands for."""
+
+
+def restore(text, *, sent=SENT, own=OWN, size=None, is_json=False):
+    """Restore a text in a conversation that sent one date or number for another."""
+    c = mg.conversation()
+    c.hide("Okonkwo")
+    parts, hidden = ["".join(p) for p in _cut(own)], ["".join(p) for p in _cut(sent)]
+    kinds = []
+    for word in parts[1::2]:
+        shape = "year" if len(word) == 4 and "/" in own else f"{len(word)} digits"
+        kinds.append(("shape", shape))
+    c._units.learn(parts, hidden, kinds)
+    pieces = (
+        [text]
+        if size is None
+        else [text[i : i + size] for i in range(0, len(text), size)]
+    )
+    return "".join(c.restore_stream(pieces, is_json=is_json))
+
+
+def _cut(text):
+    """Cut a text as the tokenizer does: structure and words in turn."""
+    from mondegreen.text.tokenizer import tokenize
+
+    return tokenize([text]).parts[0]
+
+
+@pytest.mark.parametrize("size", [None, 1, 2, 3, 7])
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        ("On July 5, 1961 it began.", "On December 3, 1985 it began."),
+        ("July 5th, 1961", "December 3rd, 1985"),
+        ("the 5th of July 1961.", "the 3rd of December 1985."),
+        ("Jul. 5, 1961, at noon", "Dec. 3, 1985, at noon"),
+        ("JULY 5, 1961", "December 3, 1985"),
+        ("Each July 5 we meet.", "Each December 3 we meet."),
+        ("On July 5, we meet.", "On December 3, we meet."),
+        ("In July 1961 it began.", "In December 1985 it began."),
+        ("1961-07-05", "1985-12-03"),
+        ("7/5/1961", "12/3/1985"),
+        ("05.07.1961", "03.12.1985"),
+        # A reader of day and month, in this order.
+        ("On 7 May 1961.", "On 12 March 1985."),
+        ("It was 5 July 1961", "It was 3 December 1985"),
+        # Others than this one.
+        ("On July 5, 1962.", "On July 5, 1962."),
+        ("On July 5 1962.", "On July 5 1962."),
+        ("On 15 July 1961", "On 15 July 1985"),  # a year comes back by itself
+        ("On 9 July 1961", "On 9 July 1985"),
+        ("On July 15, 2001", "On July 15, 2001"),
+        ("On July 55", "On July 55"),
+        ("7 Mayors", "7 Mayors"),
+        ("It is 5 Julys ago", "It is 5 Julys ago"),
+        ("1961-07-051", "1961-07-051"),
+        ("July, 5 people", "July, 5 people"),
+    ],
+)
+def test_a_date_comes_back_in_the_notation_of_the_answer(answer, shown, size):
+    assert restore(answer, size=size) == shown
+
+
+@pytest.mark.parametrize("size", [None, 1, 4])
+def test_where_it_cannot_be_told_the_date_comes_back_as_it_was_written(size):
+    given = {"sent": "05/05/1961", "size": size}
+    assert restore("On May 5, 1961.", **given) == "On 12/03/1985."
+    assert restore("In May 1961.", **given) == "In 12/03/1985."
+
+
+def test_every_reading_of_every_date_is_that_of_the_calendar():
+    for month in range(1, 13):
+        for day in range(1, 29):
+            sent, own = f"{month}/{day}/1961", "12/31/1985" if day > 12 else "2/4/1985"
+            found = {n.sent: n.original for n in list_notations(sent, own)}
+            text = f"{calendar.month_name[month]} {day}, 1961"
+            right = "December 31, 1985" if day > 12 else "February 4, 1985"
+            assert found[text] == (own if month == day else right)
+            assert sent not in found
+
+
+@pytest.mark.parametrize(
+    ("sent", "own"),
+    [("1/2", "12/03/1985"), ("7-5-1961", "1-2-1985"), ("a", "b"), ("", "")],
+)
+def test_what_is_no_date_has_no_notations(sent, own):
+    assert list_notations(sent, own) == []
+
+
+@pytest.mark.parametrize("size", [None, 1, 5])
+@pytest.mark.parametrize(
+    ("sent", "own", "answer", "shown"),
+    [
+        ("4711", "1200", "4,711 parts, or 4711", "1,200 parts, or 1200"),
+        ("38,215.60", "12,345.67", "38.215,60 Euro", "12.345,67 Euro"),
+        ("38,215.60", "12,345.67", "38215.60 or 38,215", "12345.67 or 12,345"),
+        ("4711.50", "1200.25", "$4,711.50", "$1,200.25"),
+        ("0,211.50", "1,200.25", "0.211,50", "1.200,25"),
+        ("4711", "1200", "14,711 and 4,711,000", "14,711 and 4,711,000"),
+    ],
+)
+def test_amounts_come_back_with_the_signs_of_the_answer(sent, own, answer, shown, size):
+    assert restore(answer, sent=sent, own=own, size=size) == shown
+
+
+def test_dates_in_json_and_after_a_restart_come_back_too():
+    said = "Okonkwo, born 12/31/1985"
+    key = bytes(range(32))
+    with mg.conversation() as c:
+        sent = c.hide(said)
+        data = c.to_bytes(key)
+    month, day, year = sent.rpartition(" ")[2].split("/")
+    words = f'{{"born": "{calendar.month_name[int(month)]} {day}, {year}"}}'
+    again = mg.Conversation.from_bytes(data, key)
+    assert again.restore(words, is_json=True) == '{"born": "December 31, 1985"}'
+    other = words.replace(f", {year}", ", 1666")
+    assert again.restore(other, is_json=True) == other

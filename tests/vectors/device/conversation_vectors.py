@@ -1,0 +1,122 @@
+"""Conversations that the device client must hide and restore as this package does.
+
+``python tests/vectors/device/conversation_vectors.py`` writes the file beside it, and
+``--check`` compares it with what this Python gives.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mondegreen.policy.scope import Surrogates
+from mondegreen.prompts.conversation import Conversation
+from mondegreen.text.tokenizer import tokenize
+from vectors.device import policy_texts
+from vectors.device.device_vectors import as_utf16
+
+PATH = Path(__file__).with_name("conversations.json.gz")
+COUNT, TURNS = 80, 4
+POLICIES = ("names", "sensitive")
+PUBLIC = "You serve Oslo and Ann."
+PROMPTS = (
+    "My name is Anna Okonkwo. I live in Malacca and I am 47 years old.",
+    "Boris Meyer of Siemens paid $12,345.67 on 12/03/1985. Write to b.meyer@x.example.",
+    "Draft a letter to Mr. Okonkwo in New York, phone 020-7946-0958, case KX4711.",
+    "Anna met Boris in Oslo at 10:30. They have 3 cats and 1200 parts, born 3/4/2001.",
+    "Account 4711-0815-2342-9999, due 31/12/1999; see https://intra.example/anna?x=1.",
+)
+YOUNG = "\u1c89\u1c8a\U0001e030"
+MONTHS = (
+    "January February March April May June July August September October November "
+    "December"
+).split()
+
+
+def texts() -> list[str]:
+    """Return what people write, and anything that both languages can hold.
+
+    Characters that are younger than Unicode 14 have a case in some engines alone.
+    """
+    return [
+        text
+        for text in policy_texts.texts(COUNT * TURNS)
+        if as_utf16(text) == text
+        and not any(0xD800 <= ord(c) < 0xE000 or c in YOUNG for c in text)
+    ]
+
+
+def answers(sent: str, rng: np.random.Generator) -> Iterator[str]:
+    """Write what a model could make of a hidden text."""
+    yield sent
+    yield sent.upper() if sent.isascii() else sent
+    yield sent.lower() if sent.isascii() else sent
+    words = tokenize([sent]).words()
+    picked = [words[int(i)] for i in rng.integers(len(words), size=6)] if words else []
+    ends = ["s", "es", "'s", "'", ".", ",", "!", "-", "@x.org", "://", "n't", "東"]
+    yield " ".join(w + ends[int(rng.integers(len(ends)))] for w in picked)
+    yield "".join(f"[x](https://e.example/{w}) {w}\n" for w in picked)
+    yield "\n".join(f"{w}. {w}) {w}" for w in picked)
+    for run in sent.split():
+        parts = run.strip(".,;").split("/")
+        if len(parts) == 3 and all(p.isascii() and p.isdigit() for p in parts):
+            a, b, year = (int(p) for p in parts)
+            for month, day in ((a, b), (b, a)):
+                name = MONTHS[(month - 1) % 12]
+                yield f"{name} {day}, {year}; {day} {name} {year}; {name} {day}."
+                yield f"{name[:3]}. {day}, {year + 1}, {year}-{month:02}-{day:02}"
+                yield f"{a}.{b}.{year} or {month:02}/{day:02}/{year}"
+        digits = run.strip("$.,;").replace(",", "")
+        if digits.replace(".", "").isdigit() and digits.isascii():
+            whole, comma = digits.partition(".")[0], digits.replace(".", ",")
+            yield f"{digits} and {whole} and {int(whole):,} and {comma}"
+
+
+def conversations() -> Iterator[dict[str, Any]]:
+    """Yield each conversation: texts and hidden ones, answers and restored ones."""
+    rng = np.random.default_rng(31)
+    every = texts()
+    for number in range(COUNT):
+        policy = POLICIES[number % len(POLICIES)]
+        key = bytes(rng.integers(0, 256, size=32, dtype=np.uint8))
+        c = Conversation(policy, public=[PUBLIC])
+        words = tokenize([PUBLIC]).words()
+        c._surrogates = Surrogates(c.policy, key, public=words)
+        said = every[number::COUNT][:TURNS]
+        said += [PROMPTS[number % len(PROMPTS)], PROMPTS[(number + 2) % len(PROMPTS)]]
+        sent = [c.hide(text) for text in said]
+        given = [answer for text in sent for answer in answers(text, rng)]
+        given = [answer for answer in given if as_utf16(answer) == answer]
+        shown = [c.restore(answer) for answer in given]
+        rows = {"said": said, "sent": sent, "answers": given, "shown": shown}
+        yield {"policy": policy, "key": key.hex(), **rows}
+
+
+def build() -> bytes:
+    """Write all of it as JSON."""
+    digests = {name: Conversation(name).policy.digest for name in POLICIES}
+    found = {
+        "policies": digests,
+        "public": PUBLIC,
+        "conversations": list(conversations()),
+    }
+    return json.dumps(found).encode()
+
+
+def main() -> int:
+    """Write the file, or compare it."""
+    data = build()
+    if "--check" in sys.argv:
+        return int(gzip.decompress(PATH.read_bytes()) != data)
+    PATH.write_bytes(gzip.compress(data, 9, mtime=0))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -17,6 +17,7 @@ SCRIPTS = {
         "context_page",
         "decoders_page",
         "examples_page",
+        "gateway_page",
         "hand_counts_page",
         "language_page",
         "linkage_page",

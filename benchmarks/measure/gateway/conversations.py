@@ -284,7 +284,8 @@ def beside(count: int, *, is_litellm: bool) -> Tally:
 class Results:
     """The guards so far."""
 
-    def __init__(self, *, is_fresh: bool) -> None:
+    def __init__(self, *, is_fresh: bool, only: str | None = None) -> None:
+        self._only = only
         self._path = machine.RESULTS / "conversations.json"
         self.guards: dict[str, Any] = {}
         if self._path.exists() and not is_fresh:
@@ -292,7 +293,7 @@ class Results:
 
     def fill(self, name: str, measure: Callable[[], Tally]) -> None:
         """Measure a guard, if there are no figures of it."""
-        if name in self.guards:
+        if name in self.guards or self._only not in (None, name):
             return
         self.guards[name] = measure().to_dict()
         machine.save(
@@ -312,8 +313,9 @@ def main() -> None:
     parser.add_argument("--conversations", type=int, default=2_000)
     parser.add_argument("--beside", type=int, default=300, help="for the other guards")
     parser.add_argument("--fresh", action="store_true", help="measure all again")
+    parser.add_argument("--only", help="measure this guard alone")
     given = parser.parse_args()
-    results = Results(is_fresh=given.fresh)
+    results = Results(is_fresh=given.fresh, only=given.only)
     for name, options in PROXIES.items():
         count = given.conversations if name == "names" else given.beside
         results.fill(name, lambda c=count, o=options: through_proxy(c, o))

@@ -2,11 +2,12 @@ import { LinkScanner } from "./links.js";
 import type { Policy } from "./policy.js";
 import type { Surrogates } from "./surrogates.js";
 import type { Tokenizer } from "./text.js";
-import { type Unit, type Units, WORD } from "./units.js";
+import { NEAR, type Unit, type Units, WORD } from "./units.js";
 
 const WAIT = -1;
-const BEHIND = 64;
+const BEHIND = 2 * NEAR;
 const HERE = new RegExp(WORD.source, "uy");
+const EVERY = new RegExp(WORD.source, "gu");
 const NAMES = ["first_name", "surname", "place", "organization", "other_name", "origin"];
 const ALNUM = /^[\p{L}\p{N}]/u;
 
@@ -69,7 +70,7 @@ export class Restorer {
     if (!isWhole || isCut) return [word.length, word]; // longer than any surrogate
     for (const unit of this.units.startingWith(word)) {
       const step = this.match(unit, text, at);
-      if (step) return [step, step === WAIT ? "" : unit.original];
+      if (step) return [step, step === WAIT ? "" : spellUnit(unit, text.slice(at, at + step))];
     }
     return this.word(text, at, word);
   }
@@ -93,6 +94,7 @@ export class Restorer {
       return canCome && !this.isEnd ? WAIT : 0;
     }
     if (!this.behind.toLowerCase().endsWith(unit.before.toLowerCase())) return 0;
+    if (unit.near && !this.isNear(unit.near)) return 0;
     const end = at + unit.sent.length;
     if (unit.isAddress) return this.matchAddress(unit, text, end);
     const following = text.slice(end, end + 2);
@@ -102,6 +104,12 @@ export class Restorer {
       if (found) return found === WAIT ? WAIT : 0;
     }
     return this.isApart(unit, text, end) && !this.links.isInside ? unit.sent.length : 0;
+  }
+
+  /** Whether a surrogate is among the words before. */
+  private isNear(surrogate: string): boolean {
+    const words = this.behind.slice(-NEAR - surrogate.length).toLowerCase().match(EVERY);
+    return words?.includes(surrogate.toLowerCase()) ?? false;
   }
 
   /** Whether what a date leaves out stands beside it: then it is another date. */
@@ -197,4 +205,12 @@ function capitalized(word: string): string {
   const [sign = "", ...rest] = Array.from(word);
   const first = sign.toUpperCase();
   return isLower(word) && Array.from(first).length === 1 ? first + rest.join("") : word;
+}
+
+/** Write an address in capitals or small letters where its surrogate is so. */
+function spellUnit(unit: Unit, given: string): string {
+  const [upper, lower] = [given.toUpperCase(), given.toLowerCase()];
+  if (given === unit.sent || upper === lower) return unit.original;
+  if (given === upper) return unit.original.toUpperCase();
+  return given === lower ? unit.original.toLowerCase() : unit.original;
 }

@@ -8,6 +8,8 @@ export interface Unit {
   readonly after: string;
   readonly isAddress: boolean;
   readonly missing: Missing;
+  /** A surrogate that stands somewhere before it. */
+  readonly near: string;
 }
 
 /** A word of an answer. Scripts without spaces separate words of other scripts. */
@@ -23,6 +25,9 @@ const JOINS = new Set(["", ".", ",", "-", "/", ":", " ", "(", ")", ") ", " (", "
 const RUN_ENDS = /[\s()<>[\]{}"'`|]/;
 const AMOUNT = /^(?:[0-9]{1,3}(?:,[0-9]{3})*(?:\.[0-9]{1,2})?|[1-9][0-9]{3,}(?:\.[0-9]{1,2})?)$/;
 const LONGEST_CONTEXT = 24;
+
+/** Characters from a surrogate to a number of one digit that it tells to be meant. */
+export const NEAR = 60;
 
 /** Units of a conversation, by their first word: `Units` of `mondegreen.prompts.units`. */
 export class Units {
@@ -51,7 +56,7 @@ function keyOf(sent: string): string {
 }
 
 function unit(sent: string, original: string, more: Partial<Unit> = {}): Unit {
-  return { sent, original, before: "", after: "", isAddress: false, missing: "", ...more };
+  return { sent, original, before: "", after: "", isAddress: false, missing: "", near: "", ...more };
 }
 
 function* addresses(parts: readonly string[], sent: readonly string[], formats: readonly Format[]): Iterable<Unit> {
@@ -135,12 +140,15 @@ const withCommas = amount((text) => {
   return cents === undefined ? shown : `${shown}.${cents}`;
 });
 const withPoints = amount((text) => withCommas(text).replace(/[,.]/g, (sign) => (sign === "," ? "." : ",")));
+// As JSON does: 1,234.50 is 1234.5.
+const asNumber = amount((text) => withoutCommas(text).replace(/(?<=\.[0-9])0$/, ""));
 const hyphens = phone((text) => text.replaceAll(" ", "-"));
 
 const FORMS: readonly Form[] = [
   withoutCommas,
   withoutCents,
   (text) => withoutCommas(withoutCents(text)),
+  asNumber,
   withCommas,
   withPoints,
   (text) => withCommas(withoutCents(text)),
@@ -170,7 +178,22 @@ function* wordUnits(
   if (needsContext || /^[.)]/.test(sent[2 * k + 2]!)) {
     const behind = sent.slice(2 * k + 2, 2 * k + 4).join("");
     const before = sent.slice(Math.max(2 * k - 1, 0), 2 * k + 1).join("");
-    const isBefore = k + 1 < formats.length && !behind.includes("\n");
-    yield unit(theirs, mine, isBefore ? { after: behind.slice(0, LONGEST_CONTEXT) } : { before: before.slice(-LONGEST_CONTEXT) });
+    const hasNext = k + 1 < formats.length && !behind.includes("\n");
+    if (hasNext) yield unit(theirs, mine, { after: behind.slice(0, LONGEST_CONTEXT) });
+    // Beside another surrogate it is meant, whatever follows: "Ann B. Lee", "Ann B."
+    if (!hasNext || (k && formats[k - 1] !== null)) yield unit(theirs, mine, { before: before.slice(-LONGEST_CONTEXT) });
   }
+  const near = isNumber && needsContext ? findNear(sent, formats, k) : "";
+  if (near) yield unit(theirs, mine, { near });
+}
+
+/** The last surrogate before a number: a translation keeps it, not its neighbors. */
+function findNear(sent: readonly string[], formats: readonly Format[], k: number): string {
+  const size = (i: number): number => [...sent[i]!].length;
+  let distance = size(2 * k);
+  for (let i = k - 1; i >= 0 && distance <= NEAR; i--) {
+    if (formats[i] !== null && size(2 * i + 1) > 1) return sent[2 * i + 1]!;
+    distance += size(2 * i + 1) + size(2 * i);
+  }
+  return "";
 }

@@ -122,6 +122,11 @@ class ConversationGuard:
         policy = self._settings.get("policy", "names")
         return f"surrogates; policy={policy}; digest={self.digest[:16]}"
 
+    @property
+    def is_quick(self) -> bool:
+        """Whether hiding a short request takes milliseconds: a detector may hang."""
+        return self._detector is None
+
     def begin(self) -> Dialog:
         """Begin a conversation, which has a key and surrogates of its own."""
         return Dialog(

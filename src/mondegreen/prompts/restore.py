@@ -146,6 +146,11 @@ class Restorer:
         is_here = self._is_apart(unit, text, end) and not self._is_in_link()
         return len(unit.sent) if is_here else 0
 
+    def _is_near(self, surrogate: str) -> bool:
+        """Whether a surrogate is among the words before."""
+        words = WORD.findall(self._behind[-NEAR - len(surrogate) :].casefold())
+        return surrogate.casefold() in words
+
     def _match_missing(self, unit: Unit, rest: str) -> int:
         """Whether what a date leaves out stands beside it: then it is another date."""
         if unit.missing == "day":
@@ -154,11 +159,6 @@ class Restorer:
             return 1
         may_come = _YEAR_BEGINS.fullmatch(rest) is not None and not self._is_end
         return _WAIT if may_come else 0
-
-    def _is_near(self, surrogate: str) -> bool:
-        """Whether a surrogate is among the words before."""
-        words = WORD.findall(self._behind[-NEAR - len(surrogate) :].casefold())
-        return surrogate.casefold() in words
 
     def _is_apart(self, unit: Unit, text: str, end: int) -> bool:
         """Whether a number is no part of a longer one, and no marker of a list."""

@@ -38,8 +38,8 @@ Kind = tuple[str, str]
 class Unit:
     """What was sent, what it stands for, and what must stand beside it.
 
-    A date may have ``missing`` parts: none of these may stand beside it.
-    ``near`` is a surrogate that stands somewhere before it.
+    ``near`` is a surrogate that stands somewhere before it. A date may have ``missing``
+    parts: none of these may stand beside it.
     """
 
     sent: str
@@ -205,6 +205,13 @@ def _without_both(text: str) -> str:
     return _without_commas(_without_cents(text))
 
 
+def _as_number(text: str) -> str:
+    """Write an amount as JSON does: 1,234.50 is 1234.5."""
+    plain = _without_commas(text)
+    is_short = _is_amount(text) and plain.endswith("0") and plain[-3:-2] == "."
+    return plain[:-1] if is_short else plain
+
+
 def _with_commas(text: str) -> str:
     if not _is_amount(text):
         return text
@@ -224,13 +231,6 @@ def _whole_with_points(text: str) -> str:
 
 def _whole_with_commas(text: str) -> str:
     return _with_commas(_without_cents(text)) if _is_amount(text) else text
-
-
-def _as_number(text: str) -> str:
-    """Write an amount as JSON does: 1,234.50 is 1234.5."""
-    plain = _without_commas(text)
-    is_short = plain.endswith("0") and plain[-3:-2] == "."
-    return plain[:-1] if is_short else plain
 
 
 def _digits(text: str) -> str:
@@ -255,11 +255,11 @@ _FORMS: Final = (
     _without_commas,
     _without_cents,
     _without_both,
+    _as_number,
     _with_commas,
     _with_points,
     _whole_with_commas,
     _whole_with_points,
-    _as_number,
     _digits,
     _hyphens,
     _dots,

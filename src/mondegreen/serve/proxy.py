@@ -236,7 +236,7 @@ class _Proxy:
         if self.talks is not None:
             given = request.headers
             talk = await self.talks.begin(
-                kind, lambda: _parse(body), given.get(HEADER), _owner(given)
+                kind, lambda: _parse(body), given.get(HEADER), _owner(given), len(body)
             )
             private = json.dumps(talk.sent).encode()
         else:

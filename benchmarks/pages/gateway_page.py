@@ -1,0 +1,160 @@
+"""Write the tables of the restoring gateway into explanation/private-prompts.md."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from benchmarks import machine
+from benchmarks.pages.page import Table, fill
+
+PAGE = "explanation/private-prompts.md"
+GUARDS = {
+    "names": "`names`, all conversations",
+    "names, the first": "`names`",
+    "sensitive": "`sensitive`",
+    "all": "`all`, epsilon 10",
+    "Presidio": "Presidio, placeholders",
+    "LiteLLM": "LiteLLM's guard with Presidio",
+}
+TRIES = "tries to open a stranger's conversation"
+SHOWN_KINDS = 8
+"""Kinds of units that leave which are listed; the result file has them all."""
+
+
+def _found(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(
+        (machine.RESULTS / f"{name}.json").read_text("utf-8")
+    )
+    return found
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f} %"
+
+
+def conversations() -> Table:
+    """What leaves and what returns, for each guard."""
+    guards = _found("conversations")["guards"]
+    rows = []
+    for name, shown in GUARDS.items():
+        each = guards[name]
+        interval = f"{100 * each['low']:.1f} to {100 * each['high']:.1f}"
+        rows.append(
+            [
+                shown,
+                f"{each['conversations']:,}",
+                f"{each['answers']:,}",
+                f"{_share(each['share of units that leave'])} ({interval})",
+                _share(each["share of facts right"]),
+                _share(each["share right"]),
+                _share(each["share that asks the same"]),
+                _share(each["other words kept"] / each["other words"]),
+                str(each["answers with a foreign marker"]),
+            ]
+        )
+    header = [
+        "guard",
+        "conversations",
+        "requests",
+        "units that leave (95 %)",
+        "facts right",
+        "answer right",
+        "asks the same",
+        "other words kept",
+        "mixed",
+    ]
+    return Table(header, rows)
+
+
+def streams() -> str:
+    """Say how whole and streamed answers differ, and which units leave."""
+    each = _found("conversations")["guards"]["names"]
+    shares = {
+        form: each[f"answers {form}, right"] / each[f"answers {form}"]
+        for form in ("at once", "streamed")
+    }
+    kinds = sorted(each["units by kind"].items(), key=lambda item: -item[1][0])
+    left = [f"{name} {a} of {b}" for name, (a, b) in kinds if a][:SHOWN_KINDS]
+    lost = each.get("requests without an answer", 0)
+    tasks = sorted(each["wrong by task"].items(), key=lambda item: -item[1])[:3]
+    wrong = ", ".join(f'"{name}" {count}' for name, count in tasks)
+    return (
+        f"Under `names`, {_share(shares['at once'])} of the answers that came at once "
+        f"are right, and {_share(shares['streamed'])} of the streamed ones. "
+        f"{lost} requests had no answer. Wrong answers by task: {wrong}. Units that "
+        f"leave, by kind: {'; '.join(left)}.\n"
+    )
+
+
+def latency() -> Table:
+    """Times of the restoring proxy beside a plain one."""
+    found = _found("gateway_latency")
+    rows = []
+    for clients, key in (("1", "one client"), ("64", "64 clients")):
+        plain, ours = found[key]["plain"], found[key]["restore"]
+        rows.append(
+            [
+                clients,
+                *(f"{each['p50, ms']:.1f}" for each in (plain, ours)),
+                *(f"{each['p99, ms']:.1f}" for each in (plain, ours)),
+            ]
+        )
+    header = ["clients", "p50, ms: plain", "restoring", "p99, ms: plain", "restoring "]
+    return Table(header, rows)
+
+
+def soak() -> Table:
+    """What became of conversations while a proxy was killed."""
+    found = _found("soak")
+    rows = []
+    for name, shown in (("killed", "killed"), ("steady", "not killed")):
+        each = found[name]
+        rows.append(
+            [
+                shown,
+                f"{each['conversations']:,}",
+                f"{each['answers']:,}",
+                str(each["answers with a foreign marker"]),
+                str(each["answers that lost the own marker"]),
+                str(each.get("requests lost without an error", 0)),
+                f"{each.get('of these, opened', 0)} of {each[TRIES]}",
+            ]
+        )
+    header = [
+        "proxy",
+        "conversations",
+        "answers",
+        "mixed",
+        "without the own word",
+        "lost without an error",
+        "opened by strangers",
+    ]
+    return Table(header, rows)
+
+
+def memory() -> str:
+    """Say what the run was, what was in clear, and how memory went."""
+    found = _found("soak")
+    kills = " and ".join(f"{n} {name}" for name, n in sorted(found["kills"].items()))
+    sizes = found["memory of the steady proxy"]["MiB, by tenths of the run"]
+    return (
+        f"In {found['minutes']:g} minutes the first proxy got {kills}. The model "
+        f"received {found['requests at the model']:,} requests, "
+        f"{found['requests with a marker in clear']} of them with such a word in "
+        f"clear. The proxy that was not killed used {sizes[0]:.0f} MiB in the first "
+        f"tenth of the run, {sizes[len(sizes) // 2]:.0f} in the middle and "
+        f"{sizes[-1]:.0f} in the last.\n"
+    )
+
+
+TABLES = {
+    "conversations": conversations,
+    "streams": streams,
+    "gateway latency": latency,
+    "soak": soak,
+    "soak memory": memory,
+}
+
+if __name__ == "__main__":
+    fill(PAGE, TABLES)

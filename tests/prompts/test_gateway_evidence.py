@@ -1,0 +1,71 @@
+"""What the page on the restoring gateway claims was measured."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
+
+
+def found(name):
+    return json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def guards():
+    return found("conversations")["guards"]
+
+
+def test_answers_come_back_right_at_once_and_in_streams(guards):
+    names = guards["names"]
+    assert names["conversations"] == 2_000
+    assert names["share right"] >= 0.99
+    for form in ("at once", "streamed"):
+        assert names[f"answers {form}"] > 4_000
+        assert names[f"answers {form}, right"] >= 0.99 * names[f"answers {form}"]
+
+
+def test_no_conversation_is_mixed_or_lost(guards):
+    for each in guards.values():
+        assert each["answers with a foreign marker"] == 0
+        assert each.get("requests without an answer", 0) == 0
+
+
+def test_at_most_one_unit_in_a_hundred_leaves(guards):
+    assert guards["sensitive"]["share of units that leave"] <= 0.01
+    assert guards["names"]["share of units that leave"] <= 0.01
+
+
+def test_guards_have_the_same_prompts(guards):
+    beside = [each for name, each in guards.items() if name != "names"]
+    assert len(beside) == 5
+    assert len({each["conversations"] for each in beside}) == 1
+    assert len({each["units"] for each in beside}) == 1
+
+
+def test_the_proxy_answers_as_soon_as_a_plain_one_but_for_ten_milliseconds():
+    one = found("gateway_latency")["one client"]
+    assert one["restore"]["p50, ms"] - one["plain"]["p50, ms"] < 10.0
+
+
+def test_nothing_is_mixed_or_in_clear_under_kills():
+    soak = found("soak")
+    assert soak["minutes"] >= 30
+    assert set(soak["kills"]) >= {"SIGKILL", "SIGTERM"}
+    assert soak["requests with a marker in clear"] == 0
+    assert soak["markers in what the proxies print"] == 0
+    for name in ("killed", "steady"):
+        part = soak[name]
+        assert part["answers"] > 1_000
+        assert part["answers with a foreign marker"] == 0
+        assert part["answers that lost the own marker"] == 0
+        assert part.get("requests lost without an error", 0) == 0
+        assert part.get("of these, opened", 0) == 0
+        assert part["tries to open a stranger's conversation"] > 50
+
+
+def test_memory_is_bounded():
+    """The second half of the run needs no more than a tenth more than its begin."""
+    sizes = found("soak")["memory of the steady proxy"]["MiB, by tenths of the run"]
+    assert max(sizes[5:]) < 1.1 * max(sizes[2:5])

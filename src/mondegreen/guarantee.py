@@ -333,8 +333,8 @@ class Guarantee:
             return (
                 f"A sensitive word hides among at least {self.hides_among:,} words of "
                 "its kind (mondegreen policy show WORD), a hidden number among all of "
-                "its format: one digit among 10. Losses add up over the words of a "
-                "text."
+                "its format: one digit among 10, two to nine in words among 8. Losses "
+                "add up over the words of a text."
             )
         near = self.effective_epsilon * self.scale["nearest"]
         close = f"; for nearest neighbors the factor is e^{near:.3g} at most"

@@ -435,11 +435,12 @@ class Results:
     def __init__(self) -> None:
         self._path = machine.RESULTS / "policies.json"
         self.rows: dict[str, dict[str, Any]] = {}
+        self.earlier: dict[str, dict[str, Any]] = {}
         if self._path.exists() and "--fresh" not in sys.argv:
             last = json.loads(self._path.read_text("utf-8"))
-            self.rows = {
-                key: row for key, row in last["rows"].items() if is_valid(key, last)
-            }
+            self.earlier = last.get("earlier", {})
+            for key, row in last["rows"].items():
+                (self.rows if is_valid(key, last) else self.earlier)[key] = row
 
     def add(self, setting: Setting, name: str, found: dict[str, Any]) -> None:
         """Add figures of a setting on a set."""
@@ -448,8 +449,11 @@ class Results:
         print(setting.key, name, *found, flush=True)
 
     def write(self, **more: Any) -> None:
-        """Write all rows."""
-        result = {"machine": machine.describe(), **about(), "rows": self.rows, **more}
+        """Write all rows; those of earlier lists until they are measured again."""
+        whole = {key for key, row in self.rows.items() if {*ANNOTATED} <= row.keys()}
+        earlier = {key: row for key, row in self.earlier.items() if key not in whole}
+        rows = {"rows": self.rows, "earlier": earlier}
+        result = {"machine": machine.describe(), **about(), **rows, **more}
         self._path.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
 
 

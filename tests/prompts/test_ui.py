@@ -279,6 +279,7 @@ def test_it_works_in_chromium(started):
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout)
     assert found["shown"] == f"You wrote: {found['text']}"
+    assert found["second"] == "You wrote: And where does Okonkwo live?"
     assert found["pasted"] == "Dear Okonkwo."
     assert found["marked"] > 3
     assert found["guessed"] >= 3
@@ -290,4 +291,7 @@ def test_it_works_in_chromium(started):
     assert found["blocked"] == ["connect-src", "img-src"]
     assert found["crossed"] == "refused"
     assert found["dry"] == [True, "Dear Okonkwo."]
+    first, second = (body["messages"] for body in model.bodies)
+    assert [row["role"] for row in second] == ["user", "assistant", "user"]
+    assert second[0] == first[0]
     assert "Okonkwo" not in json.dumps(model.bodies)

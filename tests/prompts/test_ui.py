@@ -121,13 +121,13 @@ def test_the_page_asks_a_certificate_of_its_own(started):
 
 def test_a_text_that_takes_too_long_is_given_up():
     def find(policy, hidden):
-        time.sleep(0.5)
+        time.sleep(3)
         return np.zeros(len(hidden.symbols))
 
     settings = ProxySettings(
         ConversationGuard(),
         Upstream("http://127.0.0.1:9/v1"),
-        Limits(seconds=0.1),
+        Limits(seconds=1),
         page=paths.PageSettings("model.example", find_beliefs=find),
     )
     with running(create_proxy(settings)) as address:

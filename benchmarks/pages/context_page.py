@@ -20,6 +20,8 @@ def table() -> Table:
     found = {(row["setting"], row["collection"], row["attacker"]): row for row in rows}
 
     def cell(setting: str, collection: str) -> str:
+        if (setting, collection, ATTACKERS[-1]) not in found:
+            return "–"  # not measured: the run was stopped
         public, domain = (found[setting, collection, who] for who in ATTACKERS)
         shares = [
             100 * row["exposed"] / row["hidden_words"] for row in (public, domain)

@@ -146,3 +146,29 @@ def test_neither_faiss_nor_torch_is_loaded(files):
         command, capture_output=True, text=True, timeout=120, check=True, cwd=files
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_new_user_sees_the_reader_and_the_riskiest_row_first(files):
+    said = run("o.jsonl", "r.jsonl").stdout  # without spans
+    assert "a reader of sentences" in said
+    texts = ["Ann came.", "Ann and Bob met Maria in Oslo.", "It cost 1,200."]
+    data = "".join(f"{json.dumps({'text': text})}\n" for text in texts)
+    (files / "a.jsonl").write_text(data)
+    (files / "b.jsonl").write_text(data.replace("Bob", "[NAME]"))
+    said = run("a.jsonl", "b.jsonl").stdout
+    assert "riskiest rows (units left): 2 (3), 1 (1)" in said
+    assert "numbers and codes, not counted above: 100 % of 2 left" in said
+    assert "a.jsonl" in said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
+def test_show_begins_with_the_riskiest_row(files):
+    from tests.cli.test_before_after import on_terminal
+
+    rows = ["Ann came.", "Ann met Maria in Oslo."]
+    data = "".join(f"{json.dumps({'text': text})}\n" for text in rows)
+    for name in ("a.jsonl", "b.jsonl"):
+        (files / name).write_text(data)
+    _, shown, _ = on_terminal("attack", "a.jsonl", "b.jsonl", "--show")
+    assert shown.index("row 2: ") < shown.index("row 1: ")
+    assert "maria" in shown

@@ -91,5 +91,29 @@ def test_what_is_no_text_is_refused_without_words_of_it(file, tmp_path):
     assert "Barack" not in done.output
 
 
+def test_what_cannot_be_certified_is_refused_before_any_work(file, tmp_path):
+    given = ["privatize", file, "-c", "note", "-o", "o.csv", "--certify", 3]
+    law = ["--policy", "all", "--epsilon", 10]
+    invoke(*given, *law, "--read", "words", expect=2)
+    invoke(*given, *law, "--unknown", "drop", expect=2)
+    assert not (tmp_path / "o.csv").exists()
+    done = invoke(*given, *law)
+    assert "names them with a posterior above 0.5" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.json", "a.jsonl", "a.tsv"])
+def test_every_format_of_text_has_a_certificate(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data = {
+        "a.txt": f"{NOTE}\n",
+        "a.json": json.dumps([{"text": NOTE}]),
+        "a.jsonl": json.dumps({"text": NOTE}) + "\n",
+        "a.tsv": f"text\tn\n{NOTE}\t1\n",
+    }
+    (tmp_path / name).write_text(data[name])
+    found = json.loads(invoke("explain", name, "-e", 12, "--json").stdout)
+    assert found["exposed"] >= 3
+
+
 def test_a_word_is_still_explained(file):
     assert "diabetes" in invoke("explain", "diabetes", "-e", 12).stdout

@@ -116,9 +116,9 @@ class ContextCertificate:
     --------
     >>> import mondegreen as mg
     >>> privatizer = mg.Privatizer(mg.mechanism("urr", epsilon=12.0))
-    >>> certificate = mg.certify_context("He was diagnosed with diabetes.", privatizer)
+    >>> certificate = mg.certify_context("She has diabetes, and Ann knows.", privatizer)
     >>> [place.kind for place in certificate.places]
-    ['health']
+    ['health', 'first_name']
     """
 
     places: tuple[Place, ...]

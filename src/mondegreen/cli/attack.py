@@ -676,7 +676,7 @@ def _lines(found: Mapping[str, Attack]) -> Iterator[str]:
         _row(name, each)
         for name, each in found.items()
         # The same figure, under the name that scripts read.
-        if not (name == "reader" and each.unit == SENSITIVE)
+        if not (name == "reader" and "sensitive_words" in found)
     ]
     yield from table(rows, align="<>><")
     if "sensitive_words" in found:
@@ -711,6 +711,15 @@ def _lines_of_places(places: list[dict[str, Any]] | None) -> Iterator[str]:
         yield "Choose another setting for the whole release, not for single places."
 
 
+def _say_rank(rank: float | None) -> str:
+    """Write a median rank; the reader ranks the best candidates only."""
+    from mondegreen.attacks.any_tool.reader import CANDIDATES
+
+    if rank is None:
+        return "not known"
+    return f"{rank:,.0f}" if rank <= CANDIDATES else f"above {CANDIDATES:,}"
+
+
 def _of_survivors(found: Mapping[str, Attack]) -> Iterator[str]:
     """What is left by kind, how hidden words rank, and the riskiest rows by number."""
     survivors, hidden = found["survivors"], found["reader"].details["hidden_words"]
@@ -719,13 +728,17 @@ def _of_survivors(found: Mapping[str, Attack]) -> Iterator[str]:
         rows.append([name, f"{figure(kind['value'], 'percent')} %", f"{kind['n']:,}"])
     yield ""
     yield from table(rows, align="<>>")
+    numbers = survivors.details["by_class"].get("number")
+    if numbers is not None and survivors.unit == SENSITIVE:
+        left, count = figure(numbers["value"], "percent"), numbers["n"]
+        yield f"numbers and codes, not counted above: {left} % of {count:,} left"
     if hidden["n"]:
         first, ten = (
             figure(hidden[k]["value"], "percent") for k in ("top_1", "top_10")
         )
         yield (
             f"\n{hidden['n']:,} hidden words: first guess {first} %, among ten guesses "
-            f"{ten} %, median rank {hidden['median_rank'] or 'not known'}"
+            f"{ten} %, median rank {_say_rank(hidden['median_rank'])}"
         )
     if worst := survivors.details["riskiest_rows"][:10]:
         listed = ", ".join(f"{each['row']} ({each['left']})" for each in worst)

@@ -201,6 +201,7 @@ def privatize(
             "--unique-ids": unique_ids,
         },
     )
+    _check_certify(certify, settings)
     map_key = _map_key(map_path, key_file, key_env, settings, jobs)
     if id_column is None and (unique_ids or logical):
         raise ConfigurationError("--unique-ids and --as need --key-file and --id")
@@ -387,6 +388,14 @@ def _refuse_many(alone: Mapping[str, bool]) -> None:
     """Refuse options that go with a single file."""
     for name in (name for name, is_given in alone.items() if is_given):
         raise ConfigurationError(f"{name} needs a single file as INPUT")
+
+
+def _check_certify(count: int, settings: Settings) -> None:
+    """Refuse a certificate of releases whose sampled words are not at hand."""
+    if count and settings.read != "none":
+        raise ConfigurationError("--certify needs --read none")
+    if count and settings.unknown == "drop":
+        raise ConfigurationError("--certify needs all words: leave --unknown drop out")
 
 
 def _prepare(

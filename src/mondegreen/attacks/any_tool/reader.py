@@ -40,7 +40,9 @@ from mondegreen.space.space import Space
 from mondegreen.text.sentences import sentence_ends
 from mondegreen.text.tokenizer import tokenize
 
-_CANDIDATES: Final = 2048
+CANDIDATES: Final = 2048
+"""Words that are ranked at a place: the best ones by the words before it."""
+
 _PLACES: Final = 3000
 """Maximum number of hidden words to guess: about 15 seconds of work."""
 
@@ -195,7 +197,7 @@ class PublicReader:
         forward = np.log(share)
         rates = domain.by_class.get(mark)
         ranked = forward if rates is None else forward + rates[self._class]
-        count = min(_CANDIDATES, size)
+        count = min(CANDIDATES, size)
         found = np.argpartition(-ranked, count - 1)[:count].astype(np.int64)
         score, kinds = forward[found], self._class[found]
         if strangers:

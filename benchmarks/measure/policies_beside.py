@@ -269,13 +269,15 @@ class Results:
     def __init__(self) -> None:
         self._path = machine.RESULTS / "policies_beside.json"
         self.parts: dict[str, dict[str, Any]] = {}
+        self.earlier: dict[str, dict[str, Any]] = {}
         if self._path.exists() and "--fresh" not in sys.argv:
             last = json.loads(self._path.read_text("utf-8"))
+            self.earlier = last.get("earlier", {})
             is_same = last["policy"] == load_policy("sensitive").digest
-            self.parts = {
-                name: {k: v for k, v in part.items() if is_same or "all|" in k}
-                for name, part in last["parts"].items()
-            }
+            for name, part in last["parts"].items():
+                for key, found in part.items():
+                    kept = self.parts if is_same or "all|" in key else self.earlier
+                    kept.setdefault(name, {})[key] = found
 
     def fill(self, part: str, key: str, measure: Callable[[], Any]) -> None:
         """Measure one figure, if there is none."""
@@ -288,6 +290,11 @@ class Results:
             "spacy_model": f"{SPACY_MODEL} {_version(SPACY_MODEL)}",
             "presidio": _version("presidio-analyzer"),
             "parts": self.parts,
+            # Of earlier lists, until they are measured again.
+            "earlier": {
+                name: {k: v for k, v in old.items() if k not in self.parts.get(name, {})}
+                for name, old in self.earlier.items()
+            },
         }
         self._path.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
         print(part, key, self.parts[part][key], flush=True)

@@ -28,6 +28,7 @@ PROMPTS: Final = "the twenty prompts"
 VERDICTS: Final = machine.ROOT / "benchmarks" / "measure" / "policy_verdicts.txt"
 LARGEST: Final = 10**6  # each class one group
 CLASSES: Final = 8
+STAR: Final = " \\*"
 VERDICTS_DIGEST: Final = "dcf0e7e009004c95"
 
 
@@ -56,12 +57,35 @@ def rows() -> list[tuple[str, dict[str, Any]]]:
     for key, row in {**results["earlier"], **whole}.items():
         policy, mechanism, epsilon, _ = key.split("|")
         is_policy = policy != "all"
-        name = _name(key) + ("" if key in whole else " \\*")
+        name = _name(key) + ("" if key in whole else STAR)
         if mechanism in ("urr", "krr", "tree") and row.keys() >= {*ANNOTATED}:
             order = (not is_policy, policy != "sensitive", mechanism != "urr")
             found.append(((*order, float(epsilon) if is_policy else 0.0), name, row))
     found.sort(key=lambda each: each[0])
     return [(name, row) for _, name, row in found]
+
+
+def beside(part: str) -> dict[str, tuple[str, Any]]:
+    """A part of what stands beside: by key, a star for earlier lists, and the figures.
+
+    Keys are in the order in which they were first measured.
+    """
+    found = load("policies_beside")
+    new, old = found["parts"].get(part, {}), found["earlier"].get(part, {})
+    return {
+        key: ("", new[key]) if key in new else (STAR, old[key]) for key in {**old, **new}
+    }
+
+
+def digests() -> str:
+    """Which lists the figures are of."""
+    found = load("policies")["policies"]
+    shown = [f"`{found[name]['digest'][:12]}` (`{name}`)" for name in found]
+    return (
+        f"The figures are of the shipped lists with digests {' and '.join(shown)}. Rows "
+        "with a star were measured with the lists before these, which hid more ordinary "
+        "words.\n"
+    )
 
 
 def _share(value: float | None, digits: int = 2) -> str:
@@ -168,11 +192,11 @@ def units() -> Table:
     for name in ANNOTATED:
         header += [f"{name}: units left", "prompts with one", "other words kept"]
     body = []
-    parts = load("policies_beside")["parts"]["detectors"]
+    parts = beside("detectors")
+    star = next((star for star, _ in parts.values() if star), "")
     both = [
-        (name, {each: parts[each][name] for each in ANNOTATED})
-        for name in ("Presidio", "Presidio, then the policy")
-        if all(each in parts for each in ANNOTATED)
+        (name + mark, {each: parts[each][1][name] for each in ANNOTATED})
+        for name, mark in (("Presidio", ""), ("Presidio, then the policy", star))
     ]
     for name, row in (*both, *rows()):
         cells = [name]
@@ -223,23 +247,24 @@ def kinds() -> Table:
 
 def context() -> Table:
     """What the reader recovers, and what it recovers of less."""
-    found = load("policies_beside")["parts"]["context"]
+    found = beside("context")
     body = []
     for name in COLLECTIONS:
         if name in found:
-            row = found[name]
+            star, row = found[name]
             cells = [
                 _share(row[key])
                 for key in ("neighbors_alone", "group_alone", "most_common_word")
             ]
-            body.append([name, f"{row['n']:,}", _with_interval(row, "reader"), *cells])
+            size = f"{row['n']:,}"
+            body.append([name + star, size, _with_interval(row, "reader"), *cells])
     header = ["set", "sensitive words", "reader", "neighbors alone"]
     return Table([*header, "group alone", "most common word"], body)
 
 
 def implicit() -> str:
     """How many of the units left describe somebody in ordinary words."""
-    found = load("policies_beside")["parts"]["left_by_kind"]["llm_redactor"]
+    _, found = beside("left_by_kind")["llm_redactor"]
     left, units = (sum(each[i] for each in found.values()) for i in (0, 1))
     described, all_ = found["implicit"]
     share = 100 * (left - described) / (units - all_)
@@ -250,23 +275,25 @@ def implicit() -> str:
     )
 
 
+def _order(item: tuple[str, Any]) -> tuple[bool, bool, bool]:
+    policy, mechanism, *_ = item[0].split("|")
+    return policy == "all", policy == "names", mechanism == "krr"
+
+
 def tells() -> Table:
     """Authorship, membership and perplexity."""
-    parts = load("policies_beside")["parts"]
-    first = parts["authors"][DEFAULT]
-    clear = parts["perplexity"][DEFAULT]["clear"]
-    named = _share(first["clear"]["value"])
+    authors, fluency = beside("authors"), beside("perplexity")
+    named = _share(authors[DEFAULT][1]["clear"]["value"])
+    clear = fluency[DEFAULT][1]["clear"]
     body = [["clear text", named, "1.00", f"{clear:,.0f}"]]
-    for key, row in parts["members"].items():
-        authors = parts["authors"].get(key)
+    for key, (star, row) in sorted(beside("members").items(), key=_order):
+        _, found = authors.get(key, ("", None))
         body.append(
             [
-                _name(key),
-                "–"
-                if authors is None
-                else _share(authors["learned_releases"]["value"]),
+                _name(key) + star,
+                "–" if found is None else _share(found["learned_releases"]["value"]),
                 _with_interval(row, "auc"),
-                f"{parts['perplexity'][key]['released']:,.0f}",
+                f"{fluency[key][1]['released']:,.0f}",
             ]
         )
     return Table(["setting", "authors named", "membership, AUC", "perplexity"], body)
@@ -386,6 +413,7 @@ TABLES = {
     "context": context,
     "tells": tells,
     "implicit": implicit,
+    "digests": digests,
     "slow": slow,
     "kinds": kinds,
     "hidden": hidden,

@@ -23,6 +23,11 @@ const OF_POLICY = "known shared counts capitals upper starts first letters";
 const RULES = 2;
 const MOST = 1 << 24; // words
 const REST = "s g d r p";
+/** Forms of number words, each a format of a few words; and how few it may have. */
+const NUMBER_WORDS: ReadonlySet<string> = new Set(
+  "two to nine,ten to ninety,hundred and more,hundreds and more,ordinal,Roman".split(","),
+);
+const FEWEST = 5;
 /** What each mechanism adds: its public table, the law of a setting, and its sections. */
 const OWN: Readonly<Record<string, readonly [string, string, string]>> = {
   tree: ["tree", "weights", "printed tree"],
@@ -275,8 +280,14 @@ function expectedOf({ mechanism, words, policy, policies }: Header): {
   if (policies["structure"] === "keep") names.push("separators of numbers");
   if (policies["same"] === "record") names.push("equal words");
   const conditions = mechanism === "urr" ? "are sensitive words of the policy" : "";
-  const hidesAmong = Math.min(...policy.groups.map(([, , size]) => size));
+  const kinds = policy.groups.filter((group) => !isFormat(group));
+  const hidesAmong = Math.min(...kinds.map(([, , size]) => size));
   return { hidesAmong, conditions, disclosed: names.join() };
+}
+
+/** Number words are formats, as digits are: they do not count for what a word hides among. */
+function isFormat([kind, form, size]: readonly [string, string, number]): boolean {
+  return kind === "number_word" && NUMBER_WORDS.has(form) && size >= FEWEST;
 }
 
 function checkSetting(setting: Setting, header: Header, law: string): void {

@@ -222,7 +222,9 @@ const POLICY_LIES = {
   "a group of half a word": group(0, 0.5),
   "a group below 0": (h) => (h.policy.groups[0][2] = -1),
   "groups of other words": group(0, 1),
-  "a small group": (h) => (h.policy.groups[0][2] -= 150, h.policy.groups[1][2] += 150),
+  "a small group": ({ policy: { groups } }) => (groups[1][2] += groups[0][2] - 5, groups[0][2] = 5),
+  "a small group that calls itself a format": ({ policy: { groups } }) =>
+    (groups[1][2] += groups[0][2] - 4, groups[0][2] = 4, groups[0][0] = "number_word", groups[0][1] = "Roman"),
   "a group without a form": (h) => h.policy.groups[0].splice(1, 1),
   "no groups": (h) => (h.policy.groups = []),
   "groups that are no list": (h) => (h.policy.groups = {}),

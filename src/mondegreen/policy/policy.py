@@ -218,7 +218,7 @@ class Policy:
         formats = {
             kind: words
             for kind, words in lists.items()
-            if kind[1] in _CLOSED and len(words) >= _FEWEST_CLOSED
+            if _is_format(*kind) and len(words) >= _FEWEST_CLOSED
         }
         others = {kind: lists[kind] for kind in lists.keys() - formats.keys()}
         lists = _merge_small(others, self.hide_among) | formats
@@ -282,7 +282,8 @@ class Policy:
 
     def _hides_among(self) -> int | None:
         """Known words of the smallest group of words that is no format."""
-        sizes = [g.inputs for g in self.groups if g.form not in _CLOSED]
+        groups = self.groups
+        sizes = [g.inputs for g in groups if not _is_format(g.class_name, g.form)]
         return min(sizes, default=None)
 
     # --- which output
@@ -437,6 +438,11 @@ def find_form(word: str) -> str:
         if word.endswith(ending) and not word.endswith("ss") and len(word) > 4:
             return form
     return "s"
+
+
+def _is_format(kind: str, form: str) -> bool:
+    """Whether a group of number words is a format, of which there are no others."""
+    return kind == "number_word" and form in _CLOSED
 
 
 def _pool(kind: str, form: str) -> list[Kind]:

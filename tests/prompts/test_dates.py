@@ -46,7 +46,7 @@ def _cut(text):
         ("July 5th, 1961", "December 3rd, 1985"),
         ("the 5th of July 1961.", "the 3rd of December 1985."),
         ("Jul. 5, 1961, at noon", "Dec. 3, 1985, at noon"),
-        ("JULY 5, 1961", "December 3, 1985"),
+        ("JULY 5, 1961", "DECEMBER 3, 1985"),
         ("Each July 5 we meet.", "Each December 3 we meet."),
         ("On July 5, we meet.", "On December 3, we meet."),
         ("In July 1961 it began.", "In December 1985 it began."),

@@ -60,11 +60,18 @@ class Gateway:
         """Its base address."""
         return f"http://127.0.0.1:{self._port}/v1"
 
-    def stop(self, number: int = signal.SIGTERM) -> None:
-        """Send a signal and wait for the end."""
-        if self.process is not None:
-            self.process.send_signal(number)
+    def stop(self, number: int = signal.SIGTERM) -> bool:
+        """Send a signal and wait for the end; returns whether it came in time."""
+        if self.process is None:
+            return True
+        self.process.send_signal(number)
+        try:
             self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            return False
+        return True
 
     def bytes_in_memory(self) -> int:
         """Resident memory of the process."""

@@ -85,7 +85,7 @@ class StreamKeyer:
     def __init__(self) -> None:
         self._generator = chacha20(bytes(_KEY_BYTES))
         self._bits: Any = self._generator.bit_generator
-        self._state: dict[str, Any] = self._bits.state
+        self._state: Any = self._bits.state
 
     def __call__(self, key: bytes) -> np.random.Generator:
         if len(key) != _KEY_BYTES:

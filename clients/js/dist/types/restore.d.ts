@@ -25,6 +25,8 @@ export declare class Restorer {
     private sign;
     /** How many code units a unit takes here: 0 if it is not here. */
     private match;
+    /** Whether a surrogate is among the words before. */
+    private isNear;
     /** Whether what a date leaves out stands beside it: then it is another date. */
     private matchMissing;
     /** Whether a number is no part of a longer one, and no marker of a list. */

@@ -398,7 +398,7 @@ def test_a_record_may_be_500_deep_as_the_page_says(folder, deep, code):
 
 
 @pytest.mark.slow("the tests of the client")
-@pytest.mark.parametrize("name", ["vectors", "refusals"])
+@pytest.mark.parametrize("name", ["vectors", "refusals", "conversation"])
 def test_the_tests_of_the_client_pass_without_any_package(name):
     run = [NODE, "--test", CLIENT / "test" / f"{name}.test.mjs"]
     done = subprocess.run(run, capture_output=True, text=True, check=False)

@@ -41,6 +41,14 @@ await page.waitForFunction(() => document.getElementById("shown").textContent.st
 found.shown = await shown(page, "shown");
 const surrogate = await page.locator("#words tr:first-child td:nth-child(2)").textContent();
 
+// A second turn, which repeats the first: what changed is shown before it is sent.
+await page.fill("#text", "And where does Okonkwo live?");
+await page.click("#send");
+await page.waitForFunction(() => document.getElementById("problem").textContent.includes("send again"));
+await page.click("#send");
+await page.waitForFunction(() => document.getElementById("shown").textContent.startsWith("You wrote: And"));
+found.second = await shown(page, "shown");
+
 // An answer that is pasted.
 async function paste(page, said) {
   await page.check("#paste");

@@ -189,8 +189,7 @@ def test_system_prompts_pass_where_they_are_declared_public(choice, passes):
 
 @pytest.mark.parametrize(("given", "roles"), [("y", 2), ("n", 0), ("", 0)])
 def test_a_terminal_is_asked_about_system_prompts(monkeypatch, given, roles):
-    for stream in ("stdin", "stderr"):
-        monkeypatch.setattr(getattr(sys, stream), "isatty", lambda: True)
+    monkeypatch.setattr(proxy_command, "_can_ask", lambda: True)
     asked = []
     monkeypatch.setattr(
         "click.confirm", lambda says, **how: asked.append(says) or given == "y"
@@ -200,6 +199,8 @@ def test_a_terminal_is_asked_about_system_prompts(monkeypatch, given, roles):
     assert "System prompts" in asked[0]
     assert find(None, ("developer",), is_asked=True) == ("developer",)
     assert find(None, (), is_asked=False) == ()
+    monkeypatch.setattr(proxy_command, "_can_ask", lambda: False)
+    assert find(None, (), is_asked=True) == ()
     assert len(asked) == 1
 
 

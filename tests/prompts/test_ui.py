@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from mondegreen.prompts.conversation_guard import ConversationGuard  # noqa: E40
 from mondegreen.prompts.guard import PromptGuard  # noqa: E402
 from mondegreen.serve.answers import Refused  # noqa: E402
 from mondegreen.serve.dry_run import DryRun  # noqa: E402
+from mondegreen.serve.limits import Limits  # noqa: E402
 from mondegreen.serve.proxy import ProxySettings, create_proxy  # noqa: E402
 from mondegreen.serve.ui import paths  # noqa: E402
 from mondegreen.serve.upstream import Upstream  # noqa: E402
@@ -115,6 +117,27 @@ def test_the_page_asks_a_certificate_of_its_own(started):
     pieces = found.json()["pieces"]
     assert all(given == (kind is not None) for *_, kind, given in pieces)
     assert "Okonkwo" not in seen[0][1]
+
+
+def test_a_text_that_takes_too_long_is_given_up():
+    def find(policy, hidden):
+        time.sleep(3)
+        return np.zeros(len(hidden.symbols))
+
+    settings = ProxySettings(
+        ConversationGuard(),
+        Upstream("http://127.0.0.1:9/v1"),
+        Limits(seconds=1),
+        page=paths.PageSettings("model.example", find_beliefs=find),
+    )
+    with running(create_proxy(settings)) as address:
+        base = address.removesuffix("/v1")
+        found = httpx.post(
+            f"{base}/ui/hide", json={"text": SAID}, headers={"origin": base}
+        )
+    assert found.status_code == 503
+    assert "shorter" in found.text
+    assert "Okonkwo" not in found.text
 
 
 @pytest.mark.parametrize(
@@ -279,6 +302,7 @@ def test_it_works_in_chromium(started):
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout)
     assert found["shown"] == f"You wrote: {found['text']}"
+    assert found["second"] == "You wrote: And where does Okonkwo live?"
     assert found["pasted"] == "Dear Okonkwo."
     assert found["marked"] > 3
     assert found["guessed"] >= 3
@@ -290,4 +314,7 @@ def test_it_works_in_chromium(started):
     assert found["blocked"] == ["connect-src", "img-src"]
     assert found["crossed"] == "refused"
     assert found["dry"] == [True, "Dear Okonkwo."]
+    first, second = (body["messages"] for body in model.bodies)
+    assert [row["role"] for row in second] == ["user", "assistant", "user"]
+    assert second[0] == first[0]
     assert "Okonkwo" not in json.dumps(model.bodies)

@@ -70,7 +70,8 @@ def answers(sent: str, rng: np.random.Generator) -> Iterator[str]:
             for month, day in ((a, b), (b, a)):
                 name = MONTHS[(month - 1) % 12]
                 yield f"{name} {day}, {year}; {day} {name} {year}; {name} {day}."
-                yield f"{name[:3]}. {day}, {year + 1}, {year}-{month:02}-{day:02}"
+                yield f"{name[:3]}. {day}, {year}, {year}-{month:02}-{day:02}"
+                yield f"{name} {day}, {year + 1}; {day} {name} {year + 1}"
                 yield f"{a}.{b}.{year} or {month:02}/{day:02}/{year}"
         digits = run.strip("$.,;").replace(",", "")
         if digits.replace(".", "").isdigit() and digits.isascii():

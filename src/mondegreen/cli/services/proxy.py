@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -293,8 +295,7 @@ def _find_public_roles(
     """Return the roles whose messages pass, and ask about those of the developer."""
     if system == "hide" and not set(roles).isdisjoint(_INSTRUCTING):
         raise ConfigurationError("--system hide and --public-role exclude each other")
-    can_ask = sys.stdin.isatty() and sys.stderr.isatty()
-    if system is None and is_asked and not roles and can_ask:
+    if system is None and is_asked and not roles and _can_ask():
         says = (
             "System prompts: are yours public, without private text? Then they pass "
             "unchanged. Otherwise names and numbers in them are replaced. Pass them?"
@@ -303,6 +304,18 @@ def _find_public_roles(
     if system != "pass":
         return roles
     return tuple(dict.fromkeys((*roles, *_INSTRUCTING)))
+
+
+def _can_ask() -> bool:
+    """Whether a person is at a terminal, and this process may read from it."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    if not hasattr(os, "tcgetpgrp"):
+        return True
+    # A process in the background that reads would be stopped.
+    with contextlib.suppress(OSError):
+        return os.tcgetpgrp(0) == os.getpgrp()
+    return False
 
 
 def _load_detector(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, Final, Protocol, final
+from typing import Any, Final, Protocol, TypeVar, final
 
 from anyio import to_thread
 from starlette.requests import Request
@@ -47,6 +48,9 @@ _ELSEWHERE: Final = (
     "open the address that it prints."
 )
 _OTHER_PAGE: Final = "Only the page itself may ask this. Open its address by hand."
+
+
+_Value = TypeVar("_Value")
 
 
 class FindBeliefs(Protocol):
@@ -162,7 +166,7 @@ class _Page:
             return _list_pieces(conversation.policy, hidden, beliefs)
 
         with privatizing_errors():
-            pieces = await to_thread.run_sync(work)
+            pieces = await self._run(work)
         return answer({"conversation": opened, "pieces": pieces})
 
     async def restore(self, request: Request) -> Response:
@@ -172,8 +176,18 @@ class _Page:
         if token is None:
             raise Refused(400, "field", "An answer needs a conversation.")
         _, dialog = self._conversations.open(token, self._owner(request.headers))
-        shown = await to_thread.run_sync(dialog.conversation.restore, text)
+        shown = await self._run(lambda: dialog.conversation.restore(text))
         return answer({"text": shown})
+
+    async def _run(self, work: Callable[[], _Value]) -> _Value:
+        """Work in a thread, within the time of a request."""
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                made: _Value = await to_thread.run_sync(work, abandon_on_cancel=True)
+                return made
+        except TimeoutError:
+            says = f"The text was not read within {self._limits.seconds:g} s."
+            raise Refused(503, "slow", f"{says} Try a shorter one.") from None
 
 
 def _list_pieces(

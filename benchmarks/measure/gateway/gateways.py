@@ -32,6 +32,7 @@ class Gateway:
         self._port = port
         self.lines: list[str] = []
         self.process: subprocess.Popen[str] | None = None
+        self._reader = threading.Thread()
 
     def start(self) -> None:
         """Start it and wait until it listens. After a first start, the port stays."""
@@ -53,7 +54,10 @@ class Gateway:
             raise RuntimeError("the proxy did not start: " + "".join(self.lines[-5:]))
         self._port = int(address.rpartition(":")[2])
         stderr = self.process.stderr
-        threading.Thread(target=lambda: self.lines.extend(stderr), daemon=True).start()
+        self._reader = threading.Thread(
+            target=lambda: self.lines.extend(stderr), daemon=True
+        )
+        self._reader.start()
 
     @property
     def address(self) -> str:
@@ -71,6 +75,11 @@ class Gateway:
             self.process.kill()
             self.process.wait()
             return False
+        finally:
+            if self._reader.is_alive():
+                self._reader.join(PATIENCE)
+            if self.process.stderr is not None:
+                self.process.stderr.close()
         return True
 
     def bytes_in_memory(self) -> int:

@@ -150,6 +150,8 @@ def _numbers(
         for k in run:
             is_alone = len(run) == 1
             yield from _word_units(parts, sent, kinds, k, is_alone=is_alone)
+            if is_alone:
+                yield from _near_units(parts, sent, kinds, k)
         i = run[-1] + 1
 
 
@@ -297,8 +299,16 @@ def _word_units(
         # Beside another surrogate it is meant, whatever follows: "Ann B. Lee", "Ann B."
         if not has_next or (k and kinds[k - 1] is not None):
             yield Unit(theirs, mine, before=before[-_LONGEST_CONTEXT:])
-    if is_number and needs_context and (near := _find_near(sent, kinds, k)):
-        yield Unit(theirs, mine, near=near)
+
+
+def _near_units(
+    parts: Sequence[str], sent: Sequence[str], kinds: Sequence[Kind | None], k: int
+) -> Iterator[Unit]:
+    """A number of one digit behind the surrogate before it."""
+    theirs = sent[2 * k + 1]
+    if len(theirs) == 1 and theirs.isascii() and theirs.isdigit():
+        if near := _find_near(sent, kinds, k):
+            yield Unit(theirs, parts[2 * k + 1], near=near)
 
 
 def _find_near(sent: Sequence[str], kinds: Sequence[Kind | None], k: int) -> str:

@@ -88,8 +88,8 @@ def proxy(
         default=3600.0,
     ),
     conversations: int = option(
-        "Maximum conversations in memory. A quarter of the room is for those with a single "
-        "request.",
+        "Maximum conversations in memory. A quarter of the room is for those with a "
+        "single request.",
         "--max-conversations",
         default=10_000,
         type=click.IntRange(min=1),

@@ -39,13 +39,13 @@ def conversations() -> Table:
     rows = []
     for name, shown in GUARDS.items():
         each = guards[name]
-        interval = f"{100 * each['low']:.1f} to {100 * each['high']:.1f}"
+        interval = f"{100 * each['low']:.2f} to {100 * each['high']:.2f}"
         rows.append(
             [
                 shown,
                 f"{each['conversations']:,}",
                 f"{each['answers']:,}",
-                f"{_share(each['share of units that leave'])} ({interval})",
+                f"{100 * each['share of units that leave']:.2f} % ({interval})",
                 _share(each["share of facts right"]),
                 _share(each["share right"]),
                 _share(each["share that asks the same"]),

@@ -68,6 +68,24 @@ def test_conversations_of_one_request_go_first(kept):
     assert is_open(kept, last, "you")
 
 
+def test_a_new_conversation_lives_until_its_second_request_in_full_rooms(clock):
+    """However many old ones wait for their time to end, and others begin."""
+    kept = Conversations(ConversationGuard().begin, 10.0, 16, clock)
+    old = [kept.open(None, "me")[0] for _ in range(4)]
+    for token in old:
+        kept.open(token, "me")
+    for _ in range(20):
+        kept.open(None, "a client that never comes back")
+    assert all(is_open(kept, token) for token in old)
+    for _ in range(20):
+        token, _ = kept.open(None, "me")
+        kept.open(token, "me")
+    assert len(kept) == 16
+    first, second = (kept.open(None, "me")[0] for _ in range(2))
+    assert is_open(kept, first)
+    assert is_open(kept, second)
+
+
 def test_room_is_bounded_when_all_come_back(kept):
     tokens = []
     for _ in range(5):

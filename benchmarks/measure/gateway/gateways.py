@@ -32,6 +32,7 @@ class Gateway:
         self._port = port
         self.lines: list[str] = []
         self.process: subprocess.Popen[str] | None = None
+        self._reader = threading.Thread()
 
     def start(self) -> None:
         """Start it and wait until it listens. After a first start, the port stays."""
@@ -53,18 +54,33 @@ class Gateway:
             raise RuntimeError("the proxy did not start: " + "".join(self.lines[-5:]))
         self._port = int(address.rpartition(":")[2])
         stderr = self.process.stderr
-        threading.Thread(target=lambda: self.lines.extend(stderr), daemon=True).start()
+        self._reader = threading.Thread(
+            target=lambda: self.lines.extend(stderr), daemon=True
+        )
+        self._reader.start()
 
     @property
     def address(self) -> str:
         """Its base address."""
         return f"http://127.0.0.1:{self._port}/v1"
 
-    def stop(self, number: int = signal.SIGTERM) -> None:
-        """Send a signal and wait for the end."""
-        if self.process is not None:
-            self.process.send_signal(number)
+    def stop(self, number: int = signal.SIGTERM) -> bool:
+        """Send a signal and wait for the end; returns whether it came in time."""
+        if self.process is None:
+            return True
+        self.process.send_signal(number)
+        try:
             self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            return False
+        finally:
+            if self._reader.is_alive():
+                self._reader.join(PATIENCE)
+            if self.process.stderr is not None:
+                self.process.stderr.close()
+        return True
 
     def bytes_in_memory(self) -> int:
         """Resident memory of the process."""

@@ -217,7 +217,8 @@ async def kill(gate: Gateway, soak: Soak, rng: random.Random) -> Counter[str]:
             break
         number = rng.choice((signal.SIGKILL, signal.SIGTERM))
         kills[number.name] += 1
-        await asyncio.to_thread(gate.stop, number)
+        if not await asyncio.to_thread(gate.stop, number):
+            kills["stops that took a minute"] += 1
         await asyncio.sleep(rng.uniform(0.0, 2.0))
         try:
             await asyncio.to_thread(gate.start)

@@ -49,7 +49,10 @@ class Conversations:
 
     A token is 192 random bits. A client cannot choose one: two people who choose the
     same would share a map. A token works only with the credentials it was made for.
-    Where there are too many, those go first that had one request alone.
+    Where there are too many, the oldest of those that had one request alone goes, if
+    they hold more than a quarter of the room; else the one that was used the longest
+    ago. So clients that begin a conversation with each request push out no others, and
+    a new conversation lives until its second request.
 
     Parameters
     ----------
@@ -135,8 +138,9 @@ class Conversations:
 
     def _make_room(self) -> None:
         while len(self) > self._most:
-            # The newest is in this table too, and stays.
-            table = self._once if len(self._once) > 1 else self._again
+            # The newest is in the first table too, and stays.
+            has_enough = len(self._once) > max(1, self._most // 4)
+            table = self._once if has_enough or not self._again else self._again
             self._forget(next(iter(table)))
 
     def _forget(self, token: str) -> None:
